@@ -14,8 +14,10 @@ from ....dialects.relax.attention import AttentionOp
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, UnknownExtent
 from ....dialects.tir.ops import ForKind
+from .blocks import padded
 from .contraction import Contraction
 from .cost_model import LINE
+from .dot_products import FEW_ROWS
 from .kernel_builder import (
     Buffer,
     Elements,
@@ -27,8 +29,9 @@ from .kernel_builder import (
 )
 from .nn import HEAVY, greater
 from .scalars import add, convert, divide, exponential, multiply, step_type, widen
+from .schedules import nominal
 from .tensors import scheduled
-from .tiles import FEW_ROWS, nominal, padded, write_contraction
+from .tiles import write_contraction
 from .transposed import Transposed
 
 __all__ = ["ATTENTION"]

@@ -25,7 +25,7 @@ bytes that each cache delivers, the copies, and the lanes and rows that are comp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from math import gcd, inf
@@ -212,11 +212,13 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
             continue
         known = e.columns_known and fits(m, e, lanes)
         if reads_in_place and (known or (not e.columns_known and m <= e.margin)):
+            cached = inputs_in_cache(vectors * lanes, e, target)
             for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
-                for inside in (True, False):
-                    yield Schedule(
-                        m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
-                    )
+                whole = Schedule(m, vectors, lanes, rows, e.columns, e.inputs, False, True, True)
+                yield whole
+                yield replace(whole, lhs_inside=False)
+                if known and cached < e.inputs:
+                    yield replace(whole, lhs_inside=False, inputs=cached)
         if e.block > 1 and e.constant is Operand.LHS:
             continue
         if not e.columns_known and vectors * lanes <= e.margin:
@@ -265,6 +267,13 @@ def parts_of(extent: int) -> Iterator[int]:
         parts *= 2
 
 
+def inputs_in_cache(rows: int, e: Extents, target: Target) -> int:
+    """Return the inputs of even blocks of terms of which the first cache holds `rows` rows of lhs
+    beside others."""
+    most = max(1, target.l1_cache * 4 // (rows * e.taps * e.bits))
+    return -(-e.inputs // -(-e.inputs // most))
+
+
 def shares(columns: int, tile: int, cores: int) -> Iterator[int]:
     """Yield the columns of a block: all, and as many whole tiles as each core gets."""
     yield columns
@@ -301,7 +310,12 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         scatter = SCATTER if e.columns_known and e.columns % s.m == 0 else SCATTER_MASKED
         if e.rows_together % s.lanes == 0:
             scatter = 1 / s.lanes
-        total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
+        term_blocks = -(-e.inputs // s.inputs)
+        total = term_blocks * tiles_cycles(s, e, target, across, down)
+        total += e.m * s.rows * e.columns * scatter
+        if term_blocks > 1:  # each block of terms reads and writes the sums
+            size = s.m * across * s.rows_of_tile * e.bits // 8
+            total += OVERLAP * (term_blocks + 1) * down * 2 * size / bandwidth(size, target)
         cold = prefetch_cycles(s, e, target, across, down)
         if target.cores == 1:
             return e.rows / s.rows * total + cold
@@ -355,8 +369,9 @@ def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down
     memory once: the tiles of columns prefetch those of the next tile of lhs."""
     if s.lhs_inside or e.constant is not Operand.LHS:
         return 0
-    lhs = s.rows_of_tile * e.inputs * e.taps * e.bits // 8
-    return down * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
+    blocks = down * -(-e.inputs // s.inputs)
+    lhs = s.rows_of_tile * s.inputs * e.taps * e.bits // 8
+    return blocks * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
 
 
 def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
@@ -373,7 +388,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
     if s.in_place:  # windows have elements in common
         rows, columns = max(1, s.m // e.columns), min(s.m, e.columns)
         line = max(LINE, (columns + e.taps_across - 1) * e.block * size)
-        rhs = e.inputs * (rows + e.taps_down - 1) * line
+        rhs = s.inputs * (rows + e.taps_down - 1) * line
     elif s.by_rows:  # a few columns of a panel
         rhs = max(rhs, terms * LINE)
     if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
@@ -381,7 +396,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
     all_lhs = e.m * e.inputs * e.taps * size
     all_rhs = rhs * across
     if s.in_place:
-        all_rhs = e.inputs * e.block * (s.rows + e.taps_down - 1) * e.columns * size
+        all_rhs = s.inputs * e.block * (s.rows + e.taps_down - 1) * e.columns * size
     if e.constant is Operand.RHS:
         all_rhs *= -(-e.inputs // s.inputs)
     if s.lhs_inside:

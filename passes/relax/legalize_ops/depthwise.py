@@ -18,7 +18,7 @@ from .depthwise_sums import DepthwiseSums
 from .depthwise_tiles import Problem, Tiles, rows_of
 from .kernel_builder import KernelBuilder, Store
 from .layouts import known
-from .tiles import nominal
+from .schedules import nominal
 
 __all__ = ["Depthwise"]
 

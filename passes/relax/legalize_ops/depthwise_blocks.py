@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, volume
 from ....dialects.tir.ops import ForKind
+from .blocks import padded, part
 from .contraction import of_total
 from .depthwise_sums import DepthwiseSums
 from .depthwise_tiles import Tile, row_bytes, sources_of, space_of
@@ -17,7 +18,6 @@ from .kernel_builder import Buffer, KernelBuilder, Store
 from .layouts import known
 from .phases import element_range, shape_of_phases
 from .scalars import convert, multiply_add
-from .tiles import padded, part
 
 __all__ = ["Blocks", "unknown_blocks", "write_blocks"]
 

@@ -12,7 +12,7 @@ from ....dialects.target import Target
 from ....dialects.tir.extents import Extent, Shape, volume
 from .choices import Form, Space
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, NOMINAL_IMAGE, TILE_OVERHEAD
-from .tiles import nominal
+from .schedules import nominal
 
 __all__ = ["Problem", "Tile", "Tiles", "row_bytes", "rows_of", "sources_of", "space_of"]
 

@@ -21,13 +21,15 @@ from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
+from .blocks import below, padded, part
 from .choices import Form, Space
 from .contraction import Contraction, Weights
 from .cost_model import LINE
 from .kernel_builder import KernelBuilder, Store, Tensor
 from .layouts import known, known_shape
 from .phases import split_phases
-from .tiles import below, nominal, padded, part, write_contraction
+from .schedules import nominal
+from .tiles import write_contraction
 from .winograd_plan import (
     Convolution,
     Plan,

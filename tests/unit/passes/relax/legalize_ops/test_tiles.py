@@ -10,10 +10,11 @@ from xdsl.ir import SSAValue
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
+from passline.passes.relax.legalize_ops.blocks import Block, padded
 from passline.passes.relax.legalize_ops.contraction import Contraction
 from passline.passes.relax.legalize_ops.cost_model import Schedule
 from passline.passes.relax.legalize_ops.kernel_builder import KernelBuilder
-from passline.passes.relax.legalize_ops.tiles import Block, pack_columns, padded, panel_shape
+from passline.passes.relax.legalize_ops.packed_columns import pack_columns, panel_shape
 
 
 def unused(*_: object) -> SSAValue:
