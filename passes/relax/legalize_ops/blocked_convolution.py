@@ -15,16 +15,22 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Shape, volume
 from .contraction import Contraction, Coordinates, Weights
+from .cost_model import has_one_edge
+from .edges import Edges
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .layouts import known
 from .padded_windows import padded
 from .scalars import convert, is_float, wide_type
-from .window_counts import count_of
+from .window_counts import count_of, fits
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
 __all__ = ["blocked_convolution", "is_blocked"]
+
+MOST_CUTS, MOST_COLUMNS = 7, 12
+"""The most kinds of taps along the columns, each of which is code of its own, and the columns of
+the largest tile that fits into the registers of all processors."""
 
 
 def is_blocked(op: ops.ConvolutionOp) -> bool:
@@ -59,8 +65,31 @@ def blocked_convolution(
         windows = [Window("W", 1, 1, 1, 0, 0)]
     extents = data.shape[2:-1]
     out = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
-    data = padded(b, b.buffered(data), dict(enumerate(windows, 2)))
-    return BlockedProduct(data, weights, windows, (*out,), block).contraction(b, element)
+    data = b.buffered(data)
+    edges = edges_of(b, data, weight, windows)
+    if edges is None:
+        data = padded(b, data, dict(enumerate(windows, 2)))
+    return BlockedProduct(data, weights, windows, (*out,), block, edges).contraction(b, element)
+
+
+def edges_of(
+    b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window]
+) -> Edges | None:
+    """Return the edges of an image that windows reach beyond, if the products can leave out what is
+    there: those of packed weights, and tiles that have columns of one edge only."""
+    extents = [extent for extent in data.shape[2:-1] if isinstance(extent, int)]
+    if b.constant(weight) is None or data.shape[-1] == 1:
+        return None
+    if len(extents) < len(windows):
+        return None
+    pairs = zip(windows, extents, strict=True)
+    if all(fits(b, window, extent) for window, extent in pairs):
+        return None
+    edges = Edges(windows, extents)
+    if len(edges.cuts()) > MOST_CUTS:
+        return None
+    sizes = range(1, MOST_COLUMNS + 1)
+    return edges if any(has_one_edge(m, edges.columns, edges.most) for m in sizes) else None
 
 
 @dataclass(frozen=True)
@@ -68,13 +97,15 @@ class BlockedProduct:
     """The products of a weight and the columns of an image in a blocked layout."""
 
     data: Tensor
-    """The data, as far as windows reach."""
+    """The data, as far as windows reach, or without padding, with `edges`."""
     weight: Buffer
     windows: Sequence[Window]
     out: Shape
     """The spatial extents of the result."""
     block: int | None
     """The outputs of a block, if the result has blocks."""
+    edges: Edges | None = None
+    """The edges of the data, if they are without padding."""
 
     @property
     def outputs(self) -> int:
@@ -106,6 +137,9 @@ class BlockedProduct:
             b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
             for i, tap, window in zip([*row, column], taps, self.windows, strict=True)
         ]
+        if self.edges is not None:
+            pairs = zip(place, self.windows, strict=True)
+            place = [b.sub(at, window.before) for at, window in pairs]
         value = b.read(self.data, [*batch, blocks, *place, lane])
         return convert(b, value, wide_type(self.data.element))
 
@@ -166,4 +200,5 @@ class BlockedProduct:
                 self.matrices,
             ),
             rows_together=self.block or 1,
+            edges=self.edges,
         )

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape
+from .edges import Edges
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .packing import pack_rows
 from .scalars import (
@@ -111,6 +112,8 @@ class Contraction(Tensor):
     margin: int = 0
     """The columns after the last one at which `rhs` can be read, too: there are numbers, whatever
     they are."""
+    edges: Edges | None = None
+    """The edges of the image, if windows reach beyond it: there `rhs` cannot be read."""
 
     def __post_init__(self) -> None:
         if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):
@@ -132,11 +135,20 @@ class Contraction(Tensor):
         batch, m, rows, column = self.coordinates_of(b, index)
         acc = b.alloc((1,), self.total, "local")
         b.store(b.number(0, self.total), acc, [0])
-        with b.loops(self.terms) as terms:
+        with b.loops(self.terms) as terms, b.when(self.inside(b, rows, column, terms)):
             lhs = self.lhs(b, batch, m, b.flat(terms, self.terms))
             rhs = self.rhs(b, batch, terms, rows, column)
             b.store(self.multiply_add(b, b.load(acc, [0]), lhs, rhs), acc, [0])
         return self.element_of(b, b.load(acc, [0]))
+
+    def inside(
+        self, b: KernelBuilder, rows: Sequence[Index], column: Index, terms: Sequence[Index]
+    ) -> list[SSAValue]:
+        """Return the conditions that `rhs` can be read."""
+        if self.edges is None:
+            return []
+        taps = terms[1 : 1 + len(self.edges.windows)]
+        return self.edges.inside(b, [*rows, column], taps)
 
     def element_of(self, b: KernelBuilder, total: SSAValue) -> SSAValue:
         """Round a sum to the element type."""

@@ -41,6 +41,7 @@ __all__ = [
     "Schedule",
     "bandwidth",
     "cycles",
+    "has_one_edge",
     "peak_share",
     "schedule_of",
 ]
@@ -127,6 +128,9 @@ class Extents:
     """The rows of lhs whose elements of a column are next to each other in the result."""
     margin: int = 0
     """The columns after the last one at which tiles can read."""
+    edge: int | None = None
+    """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
+    if there is padding in memory."""
 
     @property
     def taps_down(self) -> int:
@@ -242,9 +246,20 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
 def fits(m: int, e: Extents, lanes: int) -> bool:
     """Return whether `m` columns are a part of a row of the image, or several whole rows: then the
     rows of lhs have to be next to each other in the result."""
+    if e.edge is not None:
+        return has_one_edge(m, e.columns, e.edge)
     if m <= e.columns:
         return True
     return m % e.columns == e.rows_together % lanes == 0 and m <= e.rows * e.columns
+
+
+def has_one_edge(m: int, columns: int, edge: int) -> bool:
+    """Return whether each tile of `m` columns has some of the `edge` first, or of the `edge` last,
+    columns of a row, but not of both, or is a whole row; all of each edge are in one tile."""
+    if m == columns:
+        return True
+    rest = columns % m
+    return edge <= m <= columns - edge and (rest == 0 or rest >= edge)
 
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:

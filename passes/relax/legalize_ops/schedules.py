@@ -39,8 +39,9 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        form = {**vars(self.extents), "constant": given}
-        return form if self.extents.margin else {k: v for k, v in form.items() if k != "margin"}
+        absent = {"margin": 0, "edge": None}
+        form = {k: v for k, v in vars(self.extents).items() if k not in absent or v != absent[k]}
+        return {**form, "constant": given}
 
     def candidates(self) -> Iterator[Schedule]:
         return candidates(self.extents, self.target)
@@ -81,6 +82,7 @@ def extents_of(t: Contraction) -> Extents:
         block,
         t.rows_together,
         t.margin,
+        None if t.edges is None else t.edges.most,
     )
 
 

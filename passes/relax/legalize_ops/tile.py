@@ -18,7 +18,8 @@ from ....dialects.tir.ops import ForKind
 from .blocks import Block, below, is_multiple, padded
 from .contraction import Contraction
 from .cost_model import Schedule, shares_columns
-from .following_weights import following_weights
+from .edges import Edges
+from .following_weights import Following, following_weights
 from .kernel_builder import KernelBuilder, Store
 from .scalars import convert, fills_bytes
 from .schedules import extents_of
@@ -170,6 +171,9 @@ class Tile:
         if s.in_place and not s.lhs_inside:
             places = (self.m_tile, self.number, self.count)
             following = following_weights(b, t, s, block, places, terms)
+        if t.edges is not None:
+            self.add_inside(t.edges, terms, following)
+            return
         with b.loop(inputs) as channel, b.nest(taps, kinds) as tap:
             if following is not None:
                 following.prefetch(b, b.flat([channel, *tap], t.terms))
@@ -184,6 +188,64 @@ class Tile:
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, block.batch, indices, row, source)
                     self.add_product(index, b.flat(indices, t.terms), right)
+
+    def add_inside(
+        self, edges: Edges, terms: tuple[Index, Index], following: Following | None
+    ) -> None:
+        """Write the same loops without the taps that are beyond the edges of the image."""
+        b, t, s = self.b, self.contraction, self.schedule
+        first_input, inputs = terms
+        row = b.unflat(self.block.first_row, t.rows) if t.rows else []
+        cuts, columns = edges.cuts(), edges.columns
+        with b.loop(inputs) as channel, edges.rows(b, row) as down:
+
+            def add(across: Index, before: int, after: int) -> None:
+                place = (first_input, channel, [*down, across])
+                self.add_tap(place, row, (before, after), following)
+
+            if s.m == columns:
+                for cut in cuts:
+                    with b.loop(cut.count, min=cut.first) as across:
+                        add(across, cut.before, cut.after)
+                return
+            at_start, at_end = b.equal(self.first, 0), b.equal(self.first, columns - s.m)
+            with b.loop(edges.windows[-1].size) as across:
+                others: list[SSAValue] = []
+                for cut in cuts:
+                    taps = b.inside_bounds(across, cut.first, cut.first + cut.count)
+                    for edge, before, after in ((at_start, cut.before, 0), (at_end, 0, cut.after)):
+                        if before or after:
+                            with b.when([*taps, edge]):
+                                add(across, before, after)
+                            others.append(b.negation(b.all([*taps, edge])))
+                with b.when(others):
+                    add(across, 0, 0)
+
+    def add_tap(
+        self,
+        place: tuple[Index, Index, Sequence[Index]],
+        row: Sequence[Index],
+        cut: tuple[int, int],
+        following: Following | None,
+    ) -> None:
+        """Write a loop that adds the products of a tap of one block of channels, without some of
+        the first and of the last columns of the tile. The place is the first input, the input
+        counted from it, and the tap."""
+        b, t, s, block = self.b, self.contraction, self.schedule, self.block
+        first_input, channel, taps = place
+        before, after = cut
+        shape = (s.m - before - after, s.vectors, s.lanes)
+        if shape[0] <= 0:
+            return
+        with b.loop(t.terms[-1]) as lane:
+            if following is not None:
+                following.prefetch(b, b.flat([channel, *taps, lane], t.terms))
+            indices = [b.add(first_input, channel), *taps, lane]
+            with b.nest(shape, (UNROLLED, UNROLLED, VECTORIZED)) as (i, *of_lhs):
+                index = [b.add(i, before), *of_lhs]
+                column = b.add(block.first_column, self.at(*index)[1])
+                right = t.rhs(b, block.batch, indices, row, column)
+                self.add_product(index, b.flat(indices, t.terms), right)
 
     def add_product(self, index: Sequence[Index], k: Index, right: SSAValue) -> None:
         """Add the product of an element of lhs at term `k` and an element of rhs to a sum."""

@@ -29,7 +29,8 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
     extents = extents_of(t)
-    if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
+    is_matrix = t.rhs_along_terms and len(t.terms) == 1
+    if is_matrix and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
         return
     schedule = b.decide(Schedules(extents, b.target))

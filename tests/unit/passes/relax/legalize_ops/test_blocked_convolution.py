@@ -15,7 +15,7 @@ from support.legalized import check_kernel, legalize
 from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.memref import StoreOp
+from xdsl.dialects.memref import AllocOp, StoreOp
 
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp
@@ -78,6 +78,12 @@ CASES: Mapping[str, tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], dic
     "outputs that fill no tile": ((4, 12, (4, 4), (3, 3)), {"padding": [1, 1]}),
     "two blocks of channels": ((8, 4, (4, 5), (3, 3)), {}),
     "result without blocks": ((4, 6, (3, 4), (3, 3)), {"padding": [1, 1], "out_layout": "NCHW"}),
+    "windows in padding alone": ((4, 4, (2, 3), (3, 3)), {"padding": [4, 5]}),
+    "five by five": ((4, 4, (3, 7), (5, 5)), {"padding": [2, 2]}),
+    "more padding than tiles": ((4, 4, (2, 3), (2, 16)), {"padding": [0, 15]}),
+    "stride with padding": ((4, 4, (8, 30), (3, 3)), {"strides": [2, 2], "padding": [1, 1]}),
+    "many blocks of channels": ((12, 4, (3, 5), (3, 3)), {"padding": [1, 1]}),
+    "few outputs": ((8, 2, (3, 4), (1, 1)), {"out_layout": "NCHW"}),
     "one dimension": ((4, 4, (7,), (3,)), {"padding": [1]}),
     "three dimensions": ((4, 4, (2, 3, 4), (2, 2, 2)), {}),
 }
@@ -109,11 +115,13 @@ def test_groups_are_computed_in_other_layouts():
     check_kernel(Conv2dOp(data, weight, groups=2, padding=[1, 1], **properties), target=TARGET)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 5, 14, 15])
+@pytest.mark.parametrize("columns", [1, 2, 5, 14, 29])
 @pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v2{vector-registers=32}"])
-def test_tiles_of_all_widths(columns: int, target: str):
-    """A tile is a part of a row, or several rows of a narrow image."""
-    op = convolution(4, 8, (5, columns), (3, 3), padding=[1, 1])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_tiles_of_all_widths(columns: int, target: str, padding: int):
+    """A tile is a part of a row, or without padding several rows of a narrow image."""
+    image = (2, columns) if padding else (4, columns + 2)
+    op = convolution(4, 4, image, (3, 3), padding=[padding, padding])
     module, data = kernel_on_constant(op, target)
     (actual,) = run(module, "f0", (data,))
     np.testing.assert_array_equal(actual, run_on_numpy(op)[0])
@@ -129,6 +137,16 @@ def test_vectors_of_results_are_stored_as_they_are():
     """The channels of a block are next to each other: nothing is scattered or stored one by one."""
     module = lowered(convolution(4, 8, (4, 6), (3, 3), padding=[1, 1]), TARGET)
     assert not any(isinstance(op, StoreOp) for op in walk(module))
+
+
+def test_blocks_of_terms():
+    """The first cache does not hold all weights of a tile: their sums are in memory meanwhile."""
+    op = convolution(16, 8, (2, 16), (3, 3), padding=[1, 1])
+    module, data = kernel_on_constant(op, f"{TARGET}{{l1-cache=4096 l2-cache=16384}}")
+    buffers = [op for op in walk(module) if isinstance(op, AllocOp)]
+    assert [op.memref.type.get_shape()[-1] for op in buffers] == [4], "the sums, and no padding"
+    (actual,) = run(module, "f0", (data,))
+    np.testing.assert_array_equal(actual, run_on_numpy(op)[0])
 
 
 def test_weights_are_prefetched_where_the_first_cache_does_not_hold_them():

@@ -167,7 +167,8 @@ def test_inner_loops_keep_their_sums_in_registers(kind: str, name: str):
 def test_windows_of_a_large_image_are_read_in_place(name: str):
     windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
     schedule = schedule_of(windows, NAMED[name])
-    assert schedule.in_place and schedule.inputs == windows.inputs  # all sums stay in registers
+    weights = schedule.rows_of_tile * schedule.inputs * windows.taps * 4
+    assert schedule.in_place and weights <= NAMED[name].l1_cache // 2
     assert not schedule_of(replace(windows, constant=None), NAMED[name]).in_place
 
 
