@@ -115,6 +115,11 @@ class Contraction(Tensor):
     edges: Edges | None = None
     """The edges of the image, if windows reach beyond it: there `rhs` cannot be read."""
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the last terms are the channels of a block."""
+        return self.rhs_along_terms and len(self.terms) > 1
+
     def __post_init__(self) -> None:
         if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):
             raise ValueError("a contraction whose lhs cannot be read needs it as packed weights")

@@ -254,12 +254,9 @@ def fits(m: int, e: Extents, lanes: int) -> bool:
 
 
 def has_one_edge(m: int, columns: int, edge: int) -> bool:
-    """Return whether each tile of `m` columns has some of the `edge` first, or of the `edge` last,
-    columns of a row, but not of both, or is a whole row; all of each edge are in one tile."""
-    if m == columns:
-        return True
-    rest = columns % m
-    return edge <= m <= columns - edge and (rest == 0 or rest >= edge)
+    """Return whether a tile of `m` columns, and the last one of a row, which may be smaller, have
+    all of the `edge` columns at one side of the image, or are a whole row."""
+    return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
 
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
@@ -319,10 +316,8 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
-        across, down = s.rows * tiles_of(e.columns, s.m, e), -(-e.m // s.rows_of_tile)
-        if e.columns_known and s.m > e.columns:
-            across = -(-s.rows * e.columns // s.m)
-        scatter = SCATTER if e.columns_known and e.columns % s.m == 0 else SCATTER_MASKED
+        across, down = tiles_in_place(s, e, target), -(-e.m // s.rows_of_tile)
+        scatter = SCATTER if e.columns_known else SCATTER_MASKED
         if e.rows_together % s.lanes == 0:
             scatter = 1 / s.lanes
         term_blocks = -(-e.inputs // s.inputs)
@@ -359,6 +354,19 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if target.cores == 1:
         return blocks * total
     return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the tiles that cover the columns of a block in place, of which the last one of a row
+    counts as the part of a tile that it takes."""
+    if not e.columns_known:
+        return s.rows * tiles_of(e.columns, s.m, e)
+    rows, columns = (1, s.rows * e.columns) if s.m > e.columns else (s.rows, e.columns)
+    whole, rest = divmod(columns, s.m)
+    if rest:
+        last = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
+        return rows * (whole + last)
+    return rows * whole
 
 
 def tiles_of(columns: int, tile: int, e: Extents) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -18,9 +18,10 @@ from ....dialects.tir.ops import ForKind
 from .blocks import Block, below, is_multiple, padded
 from .contraction import Contraction
 from .cost_model import Schedule, shares_columns
-from .edges import Edges
+from .edges import Cut, Edges
 from .following_weights import Following, following_weights
 from .kernel_builder import KernelBuilder, Store
+from .layouts import known
 from .scalars import convert, fills_bytes
 from .schedules import extents_of
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
@@ -31,6 +32,16 @@ T = TypeVar("T")
 
 UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
+
+
+@dataclass(frozen=True)
+class TermPart:
+    """An input of a block of terms, counted from the first one of the block."""
+
+    first_input: Index
+    input: Index
+    following: Following | None
+    """The weights that are prefetched meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class Tile:
     first_m: Index
     first: Index
     """The first column, counted from that of the block."""
+    m: int
+    """The rows of lhs, or else the columns: of the last tile in place, those that are left."""
     sums: SSAValue
     columns: Index
     """The number of columns of the block."""
@@ -64,6 +77,7 @@ class Tile:
         s: Schedule,
         block: Block,
         place: tuple[Index, Index],
+        m: int,
         number: Index,
         count: Index,
     ) -> Tile:
@@ -71,22 +85,21 @@ class Tile:
         sums."""
         m_tile, column_tile = place
         first_m = b.mul(m_tile, s.rows_of_tile)
-        if s.in_place:  # the last tile overlaps the one before it, so that it reads nothing else
-            first = b.chunk_start(column_tile, s.tile, columns_in_order(t, s))
-            if not isinstance(t.columns, int):  # they may be less than a tile
-                first = b.max(first, 0)
-        else:
-            first = b.mul(column_tile, s.tile)
-        sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
+        first = b.mul(column_tile, s.tile)
+        if s.in_place and not isinstance(t.columns, int):
+            # The last tile overlaps the one before it, so that it reads nothing else; the columns
+            # may be less than a tile.
+            first = b.max(b.chunk_start(column_tile, s.tile, t.columns), 0)
+        sums = b.alloc((m, s.vectors, s.lanes), t.total, "local")
         columns = b.mul(block.rows, block.columns)
         return Tile(
-            b, t, s, block, m_tile, column_tile, first_m, first, sums, columns, number, count
+            b, t, s, block, m_tile, column_tile, first_m, first, m, sums, columns, number, count
         )
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """The extents of the sums: rows (or columns), vectors and lanes."""
-        return self.schedule.m, self.schedule.vectors, self.schedule.lanes
+        return self.m, self.schedule.vectors, self.schedule.lanes
 
     def sums_in_registers(self) -> AbstractContextManager[list[Index]]:
         """Build the body of loops over the sums that leave them in registers."""
@@ -162,8 +175,7 @@ class Tile:
     def add_columns(self, terms: tuple[Index, Index]) -> None:
         """Write loops that add the products of some terms; columns are read where they are."""
         b, t, s, block = self.b, self.contraction, self.schedule, self.block
-        first_input, inputs = terms
-        taps = t.terms[1:]
+        taps = t.terms[1:-1] if t.is_blocked else t.terms[1:]
         kinds = [ForKind.SERIAL] * len(taps)
         if shares_columns(s, extents_of(t), b.target):
             kinds[-1] = UNROLLED
@@ -171,14 +183,64 @@ class Tile:
         if s.in_place and not s.lhs_inside:
             places = (self.m_tile, self.number, self.count)
             following = following_weights(b, t, s, block, places, terms)
-        if t.edges is not None:
-            self.add_inside(t.edges, terms, following)
+        first_input, inputs = terms
+        with b.loop(inputs) as channel:
+            part = TermPart(first_input, channel, following)
+            if t.edges is not None:
+                self.add_taps_inside(t.edges, part)
+                return
+            with b.nest(taps, kinds) as tap:
+                self.add_tap(part, tap)
+
+    def add_taps_inside(self, edges: Edges, part: TermPart) -> None:
+        """Write loops that add the products of the taps of an input that are not beyond the edges
+        of the image."""
+        b, t, s = self.b, self.contraction, self.schedule
+        row = b.unflat(self.block.first_row, t.rows) if t.rows else []
+        with edges.rows(b, row) as down:
+            if s.m == edges.columns:
+                for cut in edges.cuts():
+                    with b.loop(cut.count, min=cut.first) as across:
+                        self.add_tap(part, [*down, across], (cut.before, cut.after))
+                return
+            with b.loop(edges.windows[-1].size) as across:
+                others: list[SSAValue] = []
+                for cut, widths, edge in self.cuts(edges):
+                    taps = b.inside_bounds(across, cut.first, cut.first + cut.count)
+                    with b.when([*taps, *edge]):
+                        self.add_tap(part, [*down, across], widths)
+                    others.append(b.negation(b.all([*taps, *edge])))
+                with b.when(others):
+                    self.add_tap(part, [*down, across])
+
+    def cuts(self, edges: Edges) -> Iterator[tuple[Cut, tuple[int, int], list[SSAValue]]]:
+        """Yield the taps that are beyond an edge which the tile may have, the columns of the tile
+        at which they are, and the conditions that it has that edge."""
+        b, s, columns = self.b, self.schedule, edges.columns
+        for cut in edges.cuts():
+            if cut.before and self.m == s.m:
+                yield cut, (cut.before, 0), [b.equal(self.first, 0)]
+            if cut.after and self.m < s.m:
+                yield cut, (0, cut.after), []
+            elif cut.after and columns % s.m == 0:
+                yield cut, (0, cut.after), [b.equal(self.first, columns - s.m)]
+
+    def add_tap(self, part: TermPart, tap: Sequence[Index], cut: tuple[int, int] = (0, 0)) -> None:
+        """Write the products of a tap of an input, or a loop over those of a block of channels,
+        without some of the first and of the last columns of the tile."""
+        b, t, s, block = self.b, self.contraction, self.schedule, self.block
+        before, after = cut
+        shape = (self.m - before - after, s.vectors, s.lanes)
+        if shape[0] <= 0:
             return
-        with b.loop(inputs) as channel, b.nest(taps, kinds) as tap:
-            if following is not None:
-                following.prefetch(b, b.flat([channel, *tap], t.terms))
-            indices = [b.add(first_input, channel), *tap]
-            with self.sums_in_registers() as index:
+        channels = [t.terms[-1]] if t.is_blocked else []
+        if part.following is not None:
+            first = b.flat([part.input, *tap, *[0] * len(channels)], t.terms)
+            part.following.prefetch(b, first, volume(map(known, channels)))
+        with b.loops(channels) as channel:
+            indices = [b.add(part.first_input, part.input), *tap, *channel]
+            with b.nest(shape, (UNROLLED, UNROLLED, VECTORIZED)) as (i, *of_lhs):
+                index = [b.add(i, before), *of_lhs]
                 column = self.at(*index)[1]
                 inside = []
                 if not s.in_place and not t.margin:
@@ -188,64 +250,6 @@ class Tile:
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, block.batch, indices, row, source)
                     self.add_product(index, b.flat(indices, t.terms), right)
-
-    def add_inside(
-        self, edges: Edges, terms: tuple[Index, Index], following: Following | None
-    ) -> None:
-        """Write the same loops without the taps that are beyond the edges of the image."""
-        b, t, s = self.b, self.contraction, self.schedule
-        first_input, inputs = terms
-        row = b.unflat(self.block.first_row, t.rows) if t.rows else []
-        cuts, columns = edges.cuts(), edges.columns
-        with b.loop(inputs) as channel, edges.rows(b, row) as down:
-
-            def add(across: Index, before: int, after: int) -> None:
-                place = (first_input, channel, [*down, across])
-                self.add_tap(place, row, (before, after), following)
-
-            if s.m == columns:
-                for cut in cuts:
-                    with b.loop(cut.count, min=cut.first) as across:
-                        add(across, cut.before, cut.after)
-                return
-            at_start, at_end = b.equal(self.first, 0), b.equal(self.first, columns - s.m)
-            with b.loop(edges.windows[-1].size) as across:
-                others: list[SSAValue] = []
-                for cut in cuts:
-                    taps = b.inside_bounds(across, cut.first, cut.first + cut.count)
-                    for edge, before, after in ((at_start, cut.before, 0), (at_end, 0, cut.after)):
-                        if before or after:
-                            with b.when([*taps, edge]):
-                                add(across, before, after)
-                            others.append(b.negation(b.all([*taps, edge])))
-                with b.when(others):
-                    add(across, 0, 0)
-
-    def add_tap(
-        self,
-        place: tuple[Index, Index, Sequence[Index]],
-        row: Sequence[Index],
-        cut: tuple[int, int],
-        following: Following | None,
-    ) -> None:
-        """Write a loop that adds the products of a tap of one block of channels, without some of
-        the first and of the last columns of the tile. The place is the first input, the input
-        counted from it, and the tap."""
-        b, t, s, block = self.b, self.contraction, self.schedule, self.block
-        first_input, channel, taps = place
-        before, after = cut
-        shape = (s.m - before - after, s.vectors, s.lanes)
-        if shape[0] <= 0:
-            return
-        with b.loop(t.terms[-1]) as lane:
-            if following is not None:
-                following.prefetch(b, b.flat([channel, *taps, lane], t.terms))
-            indices = [b.add(first_input, channel), *taps, lane]
-            with b.nest(shape, (UNROLLED, UNROLLED, VECTORIZED)) as (i, *of_lhs):
-                index = [b.add(i, before), *of_lhs]
-                column = b.add(block.first_column, self.at(*index)[1])
-                right = t.rhs(b, block.batch, indices, row, column)
-                self.add_product(index, b.flat(indices, t.terms), right)
 
     def add_product(self, index: Sequence[Index], k: Index, right: SSAValue) -> None:
         """Add the product of an element of lhs at term `k` and an element of rhs to a sum."""
@@ -289,7 +293,7 @@ class Tile:
         transposes = s.lanes >= LEAST_SIDE and fills_bytes(self.contraction.total)
         with b.loop(s.vectors) as v:
             rows = transpose_vectors(b, sums, v, self.shape) if transposes else None
-            with b.loop(s.lanes) as lane, b.loop(s.m, VECTORIZED) as i:
+            with b.loop(s.lanes) as lane, b.loop(self.m, VECTORIZED) as i:
                 total = b.load(sums, [i, v, lane]) if rows is None else b.load(rows, [lane, i])
                 self.finish_sum(i, v, lane, total, finish)
 
@@ -315,10 +319,10 @@ class Tile:
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
         columns = self.contraction.columns
-        if is_multiple(columns_in_order(self.contraction, s), s.tile):
+        if isinstance(columns, int) or is_multiple(columns, s.tile):
             return []
-        conditions = [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
-        return conditions if isinstance(columns, int) else [*conditions, b.less(column, columns)]
+        start = b.sub(b.mul(self.column_tile, s.tile), 1)
+        return [b.less(start, column), b.less(column, columns)]
 
 
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:

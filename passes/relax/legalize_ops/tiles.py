@@ -5,8 +5,7 @@ The kinds of the loops say how they are to run; passes on tir unroll and vectori
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 from ....dialects.tir.builder import Index
@@ -89,33 +88,42 @@ def write_terms(
     if not is_more(inputs, s.inputs):
         if block.panel is not None:
             pack_columns(b, t, s, block, (0, inputs))
-        with tiles(b, t, s, block, m_tile) as tile:
+
+        def write(tile: Tile) -> None:
             tile.clear()
             tile.add((0, inputs))
             tile.finish(finish)
+
+        for_tiles(b, t, s, block, m_tile, write)
         return
+    shape = sums_shape(t, s, m_tile is None)
+    sums = b.alloc(shape, t.total)
+    b.fill(sums, shape, t.total)
 
     def place(tile: Tile) -> tuple[Index, Index]:
         return tile.number, tile.m_tile if m_tile is None else 0
 
-    shape = sums_shape(b, t, s, m_tile is None)
-    sums = b.alloc(shape, t.total)
-    b.fill(sums, shape, t.total)
     with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
         first = b.mul(term_block, s.inputs)
         terms = first, part(b, first, s.inputs, inputs)
         if block.panel is not None:
             pack_columns(b, t, s, block, terms)
-        with tiles(b, t, s, block, m_tile) as tile:
+
+        def add(tile: Tile) -> None:
             tile.load(sums, place(tile))
             tile.add(terms)
             tile.store(sums, place(tile))
-    with tiles(b, t, s, block, m_tile) as tile:
+
+        for_tiles(b, t, s, block, m_tile, add)
+
+    def end(tile: Tile) -> None:
         tile.load(sums, place(tile))
         tile.finish(finish)
 
+    for_tiles(b, t, s, block, m_tile, end)
 
-def sums_shape(b: KernelBuilder, t: Contraction, s: Schedule, all_rows: bool) -> tuple[int, ...]:
+
+def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> tuple[int, ...]:
     """Return the shape of the sums of all tiles of a block of columns, or of one row of tiles."""
     assert isinstance(t.m, int)
     down = -(-t.m // s.rows_of_tile) if all_rows else 1
@@ -125,48 +133,62 @@ def sums_shape(b: KernelBuilder, t: Contraction, s: Schedule, all_rows: bool) ->
     return (across, down, s.m, s.vectors, s.lanes)
 
 
-@contextmanager
-def tiles(
-    b: KernelBuilder, t: Contraction, s: Schedule, block: Block, m_tile: Index | None
-) -> Generator[Tile]:
-    """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
-    down = b.ceildiv(t.m, s.rows_of_tile)
-    if s.in_place:
-        with tiles_in_place(b, t, s, block, m_tile, down) as tile:
-            yield tile
-        return
-    count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
-    loops = (count, down) if s.lhs_inside else (down, count)
-    with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
-        column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
-        yield Tile.start(b, t, s, block, (m_tile, column_tile), column_tile, count)
-
-
-@contextmanager
-def tiles_in_place(
+def for_tiles(
     b: KernelBuilder,
     t: Contraction,
     s: Schedule,
     block: Block,
     m_tile: Index | None,
-    down: Index,
-) -> Generator[Tile]:
+    write: Callable[[Tile], None],
+) -> None:
+    """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
+    down = b.ceildiv(t.m, s.rows_of_tile)
+    if s.in_place:
+        for_tiles_in_place(b, t, s, block, range_of(m_tile, down), write)
+        return
+    count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
+    loops = (count, down) if s.lhs_inside else (down, count)
+    with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
+        column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
+        write(Tile.start(b, t, s, block, (m_tile, column_tile), s.m, column_tile, count))
+
+
+def range_of(m_tile: Index | None, count: Index) -> tuple[Index, Index]:
+    """Return the first of the rows of tiles, and their number: one, or all."""
+    return (0, count) if m_tile is None else (m_tile, 1)
+
+
+def for_tiles_in_place(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tiles: tuple[Index, Index],
+    write: Callable[[Tile], None],
+) -> None:
     """Write the same for columns that are read one by one where they are: each tile is a part of
-    one row of the image, or some rows. In this order, the tiles of lhs are inside."""
-    across = b.ceildiv(columns_in_order(t, s), s.tile)
+    one row of the image, or some rows. The last one may be smaller. The tiles of lhs are inside."""
+    columns = columns_in_order(t, s)
+    across = b.ceildiv(columns, s.tile)
+    whole, rest = divmod(columns, s.tile) if isinstance(columns, int) else (across, 0)
     if has_rows(t, s):
         lines, count = 1, across
     else:
         lines = block.rows
         count = b.mul(s.rows if isinstance(t.columns, int) else lines, across)
-    with (
-        b.loop(lines) as row,
-        b.loop(across) as column_tile,
-        b.loop(down if m_tile is None else 1) as inner,
-    ):
+    first, down = m_tiles
+    with b.loop(lines) as row:
         line = block
         if not has_rows(t, s):
             line = replace(block, first_row=b.add(block.first_row, row), rows=1)
-        place = inner if m_tile is None else m_tile, column_tile
-        number = b.add(b.mul(row, across), column_tile)
-        yield Tile.start(b, t, s, line, place, number, count)
+
+        def write_tile(column_tile: Index, m: int) -> None:
+            number = b.add(b.mul(row, across), column_tile)
+            with b.loop(down, min=first) as m_tile:
+                write(Tile.start(b, t, s, line, (m_tile, column_tile), m, number, count))
+
+        if whole != 0:
+            with b.loop(whole) as column_tile:
+                write_tile(column_tile, s.m)
+        if rest:
+            write_tile(whole, rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrefetchOp
+from passline.passes.relax.legalize_ops.cost_model import Schedule, schedule_of
+from passline.passes.relax.legalize_ops.schedules import Schedules
 from passline.passmanager.context import PassContext
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
@@ -139,12 +142,19 @@ def test_vectors_of_results_are_stored_as_they_are():
     assert not any(isinstance(op, StoreOp) for op in walk(module))
 
 
-def test_blocks_of_terms():
-    """The first cache does not hold all weights of a tile: their sums are in memory meanwhile."""
-    op = convolution(16, 8, (2, 16), (3, 3), padding=[1, 1])
-    module, data = kernel_on_constant(op, f"{TARGET}{{l1-cache=4096 l2-cache=16384}}")
-    buffers = [op for op in walk(module) if isinstance(op, AllocOp)]
-    assert [op.memref.type.get_shape()[-1] for op in buffers] == [4], "the sums, and no padding"
+@pytest.mark.parametrize("columns", [3, 9])
+def test_blocks_of_terms(columns: int, monkeypatch: pytest.MonkeyPatch):
+    """Between blocks of terms, the sums of a tile are in memory; there is no copy of the data."""
+
+    def one_block_of_channels(self: Schedules) -> Schedule:
+        best = schedule_of(self.extents, self.target)
+        return replace(best, m=min(columns, 4), vectors=1, inputs=1, lhs_inside=False)
+
+    monkeypatch.setattr(Schedules, "best", one_block_of_channels)
+    op = convolution(12, 8, (2, columns), (3, 3), padding=[1, 1])
+    module, data = kernel_on_constant(op, TARGET)
+    buffers = [op.memref.type for op in walk(module) if isinstance(op, AllocOp)]
+    assert [buffer.get_shape()[1:] for buffer in buffers] == [(1, min(columns, 4), 1, 4)]
     (actual,) = run(module, "f0", (data,))
     np.testing.assert_array_equal(actual, run_on_numpy(op)[0])
 
