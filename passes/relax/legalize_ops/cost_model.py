@@ -261,13 +261,14 @@ def has_one_edge(m: int, columns: int, edge: int) -> bool:
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
-    element of lhs fit into registers, without fused multiply-add a product too."""
+    element of lhs, or the other way round, fit into registers, without fused multiply-add a product
+    too."""
     others = 1 if target.has("fma") else 2
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if m * vectors + vectors + others <= target.vector_registers:
+            if m * vectors + min(m, vectors) + others <= target.vector_registers:
                 yield m, vectors
 
 

@@ -35,10 +35,11 @@ class Following:
     line: int
     """The elements of a line of a cache."""
 
-    def prefetch(self, b: KernelBuilder, k: Index, count: int) -> None:
-        """Write the prefetch of the elements for `count` terms of the tile, from term `k` on."""
+    def prefetch(self, b: KernelBuilder, k: Index) -> None:
+        """Write the prefetch of the elements for term `k` of the tile. One prefetch for each term
+        is faster than several at once."""
         start = b.add(self.first, b.mul(k, self.step))
-        for line in range(0, count * self.step, self.line):
+        for line in range(0, self.step, self.line):
             b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(b.add(start, line))]))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -21,7 +21,6 @@ from .cost_model import Schedule, shares_columns
 from .edges import Cut, Edges
 from .following_weights import Following, following_weights
 from .kernel_builder import KernelBuilder, Store
-from .layouts import known
 from .scalars import convert, fills_bytes
 from .schedules import extents_of
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
@@ -157,7 +156,7 @@ class Tile:
         """Write a loop that adds the products of some terms; columns are in `panel`."""
         b, taps = self.b, volume(self.contraction.terms[1:])
         first_input, inputs = terms
-        with b.loop(b.mul(inputs, taps)) as k, self.sums_in_registers() as index:
+        with b.loop(b.mul(inputs, taps)) as k, self.each_sum(self.m) as index:
             right = b.load(panel, [k, self.at(*index)[1]])
             self.add_product(index, b.add(b.mul(first_input, taps), k), right)
 
@@ -166,7 +165,7 @@ class Tile:
         b, block = self.b, self.block
         first_input, inputs = terms
         tile = b.add(b.floordiv(block.first_column, self.schedule.tile), self.column_tile)
-        with b.loop(inputs) as k, self.sums_in_registers() as index:
+        with b.loop(inputs) as k, self.each_sum(self.m) as index:
             k = b.add(first_input, k)
             place = self.places(*index)[1]
             right = read_weights(b, self.contraction, block, tile, k, place)
@@ -230,16 +229,13 @@ class Tile:
         without some of the first and of the last columns of the tile."""
         b, t, s, block = self.b, self.contraction, self.schedule, self.block
         before, after = cut
-        shape = (self.m - before - after, s.vectors, s.lanes)
-        if shape[0] <= 0:
+        if (m := self.m - before - after) <= 0:
             return
-        channels = [t.terms[-1]] if t.is_blocked else []
-        if part.following is not None:
-            first = b.flat([part.input, *tap, *[0] * len(channels)], t.terms)
-            part.following.prefetch(b, first, volume(map(known, channels)))
-        with b.loops(channels) as channel:
+        with b.loops([t.terms[-1]] if t.is_blocked else []) as channel:
+            if part.following is not None:
+                part.following.prefetch(b, b.flat([part.input, *tap, *channel], t.terms))
             indices = [b.add(part.first_input, part.input), *tap, *channel]
-            with b.nest(shape, (UNROLLED, UNROLLED, VECTORIZED)) as (i, *of_lhs):
+            with self.each_sum(m) as (i, *of_lhs):
                 index = [b.add(i, before), *of_lhs]
                 column = self.at(*index)[1]
                 inside = []
@@ -250,6 +246,18 @@ class Tile:
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, block.batch, indices, row, source)
                     self.add_product(index, b.flat(indices, t.terms), right)
+
+    @contextmanager
+    def each_sum(self, m: int) -> Generator[list[Index]]:
+        """Build the body of loops over `m` of the sums and all vectors. The operand of which a tile
+        has fewer stays in registers, the other is read one by one."""
+        b, s = self.b, self.schedule
+        if s.m < s.vectors:
+            with b.nest((s.vectors, m, s.lanes), (UNROLLED, UNROLLED, VECTORIZED)) as (v, i, lane):
+                yield [i, v, lane]
+        else:
+            with b.nest((m, s.vectors, s.lanes), (UNROLLED, UNROLLED, VECTORIZED)) as index:
+                yield index
 
     def add_product(self, index: Sequence[Index], k: Index, right: SSAValue) -> None:
         """Add the product of an element of lhs at term `k` and an element of rhs to a sum."""
