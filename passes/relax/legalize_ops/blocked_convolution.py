@@ -133,13 +133,15 @@ class BlockedProduct:
         column: Index,
     ) -> SSAValue:
         blocks, *taps, lane = terms
-        place = [
-            b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
-            for i, tap, window in zip([*row, column], taps, self.windows, strict=True)
-        ]
+        pairs = enumerate(zip([*row, column], taps, strict=True))
         if self.edges is not None:
-            pairs = zip(place, self.windows, strict=True)
-            place = [b.sub(at, window.before) for at, window in pairs]
+            place = [self.edges.place(b, axis, i, tap) for axis, (i, tap) in pairs]
+        else:
+            windows = self.windows
+            place = [
+                b.add(b.mul(i, windows[axis].stride), b.mul(tap, windows[axis].dilation))
+                for axis, (i, tap) in pairs
+            ]
         value = b.read(self.data, [*batch, blocks, *place, lane])
         return convert(b, value, wide_type(self.data.element))
 

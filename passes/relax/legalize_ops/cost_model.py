@@ -74,6 +74,8 @@ OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
+REST = 0.2
+"""The part of a tile that it takes to start another kind of tile, for the columns that are left."""
 COPY, ROW = 2, 8
 """The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
@@ -366,7 +368,7 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
     whole, rest = divmod(columns, s.m)
     if rest:
         last = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
-        return rows * (whole + last)
+        return rows * (whole + last + REST)
     return rows * whole
 
 

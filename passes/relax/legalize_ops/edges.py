@@ -74,7 +74,14 @@ class Edges:
             b.loop(b.max(b.sub(end, first), 0), min=first) as tap,
             self.rows(b, row[1:]) as others,
         ):
+            self.place(b, axis, row[0], tap)
             yield [tap, *others]
+
+    def place(self, b: KernelBuilder, axis: int, i: Index, tap: Index) -> Index:
+        """Return the position in the image of a tap of window `i` along an axis."""
+        window = self.windows[axis]
+        at = b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
+        return b.sub(at, window.before)
 
     def inside(
         self, b: KernelBuilder, place: Sequence[Index], taps: Sequence[Index]

@@ -234,7 +234,9 @@ class Tile:
         with b.loops([t.terms[-1]] if t.is_blocked else []) as channel:
             if part.following is not None:
                 part.following.prefetch(b, b.flat([part.input, *tap, *channel], t.terms))
+            # What does not depend on the sums is computed here, not in the unrolled loops.
             indices = [b.add(part.first_input, part.input), *tap, *channel]
+            k = b.flat(indices, t.terms)
             with self.each_sum(m) as (i, *of_lhs):
                 index = [b.add(i, before), *of_lhs]
                 column = self.at(*index)[1]
@@ -245,7 +247,7 @@ class Tile:
                     first_row, source = self.image_place(column, index[0])
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, block.batch, indices, row, source)
-                    self.add_product(index, b.flat(indices, t.terms), right)
+                    self.add_product(index, k, right)
 
     @contextmanager
     def each_sum(self, m: int) -> Generator[list[Index]]:
@@ -273,36 +275,42 @@ class Tile:
         total = t.multiply_add(b, b.load(self.sums, index), left, right)
         b.store(total, self.sums, index)
 
-    def finish(self, finish: Store) -> None:
-        """Write loops that call `finish` for the sums inside of the matrix and the block."""
+    def finish(
+        self, finish: Store, sums: SSAValue | None = None, place: Sequence[Index] = ()
+    ) -> None:
+        """Write loops that call `finish` for the sums inside of the matrix and the block: those at
+        `place` in a buffer of tiles, or those of this tile."""
         b, t, s = self.b, self.contraction, self.schedule
-        # A copy: the loops below index sums by variables, which would keep them in memory.
-        copy = b.alloc(self.shape, t.total, "local")
-        with self.sums_in_registers() as index:
-            b.store(b.load(self.sums, index), copy, index)
+        if sums is None:
+            # A copy: the loops below index sums by variables, which would keep them in memory.
+            sums = b.alloc(self.shape, t.total, "local")
+            self.store(sums, place)
         if s.in_place and not isinstance(t.columns, int):
             end = b.mul(b.add(self.column_tile, 1), s.tile)
             whole = b.less(b.sub(end, 1), t.columns)
             with b.when([whole]):
-                replace(self, is_whole=True).finish_rows(copy, finish)
+                replace(self, is_whole=True).finish_rows(finish, sums, place)
             with b.when([b.negation(whole)]):
-                self.finish_rows(copy, finish)
+                self.finish_rows(finish, sums, place)
             return
         if s.by_rows and t.rows_together % s.lanes:
-            self.finish_rows(copy, finish)
+            self.finish_rows(finish, sums, place)
             return
         with b.nest(self.shape, (ForKind.SERIAL, ForKind.SERIAL, VECTORIZED)) as (i, v, lane):
-            self.finish_sum(i, v, lane, b.load(copy, [i, v, lane]), finish)
+            self.finish_sum(i, v, lane, b.load(sums, [*place, i, v, lane]), finish)
 
-    def finish_rows(self, sums: SSAValue, finish: Store) -> None:
+    def finish_rows(self, finish: Store, sums: SSAValue, place: Sequence[Index]) -> None:
         """Write loops that call `finish` for sums whose lanes are rows: of one row after the other,
         as columns are next to each other in the result."""
         b, s = self.b, self.schedule
         transposes = s.lanes >= LEAST_SIDE and fills_bytes(self.contraction.total)
         with b.loop(s.vectors) as v:
-            rows = transpose_vectors(b, sums, v, self.shape) if transposes else None
+            rows = transpose_vectors(b, sums, place, v, self.shape) if transposes else None
             with b.loop(s.lanes) as lane, b.loop(self.m, VECTORIZED) as i:
-                total = b.load(sums, [i, v, lane]) if rows is None else b.load(rows, [lane, i])
+                if rows is None:
+                    total = b.load(sums, [*place, i, v, lane])
+                else:
+                    total = b.load(rows, [lane, i])
                 self.finish_sum(i, v, lane, total, finish)
 
     def finish_sum(self, i: Index, v: Index, lane: Index, total: SSAValue, finish: Store) -> None:
@@ -352,19 +360,25 @@ def columns_in_order(t: Contraction, s: Schedule) -> Extent:
 
 
 def transpose_vectors(
-    b: KernelBuilder, sums: SSAValue, v: Index, shape: tuple[int, int, int]
+    b: KernelBuilder,
+    sums: SSAValue,
+    tile: Sequence[Index],
+    v: Index,
+    shape: tuple[int, int, int],
 ) -> SSAValue:
-    """Return a buffer whose row `i` has lane `i` of the vectors `sums[:, v]`; its last columns are
-    not used. `shape` is that of the sums."""
+    """Return a buffer whose row `i` has lane `i` of the vectors `sums[tile, :, v]`; its last
+    columns are not used. `shape` is that of the sums of a tile."""
     assert isa(sums.type, MemRefType)
     element = sums.type.element_type
     count, _, lanes = shape
     result = b.alloc((lanes, padded(count, lanes)), element, "local")
     type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
+    outer = [*map(b.index, tile)]
     for first in range(0, count, lanes):
         # Vectors beyond the last one repeat it.
         places = [b.index(min(first + i, count - 1)) for i in range(lanes)]
-        vectors = [b.insert(vector.LoadOp(sums, [i, place, zero], type)).results[0] for i in places]
+        loads = [vector.LoadOp(sums, [*outer, i, place, zero], type) for i in places]
+        vectors = [b.insert(load).results[0] for load in loads]
         for lane, row in enumerate(transpose_lanes(b, vectors, segment_of(element))):
             b.insert(vector.StoreOp(row, result, [b.index(lane), b.index(first)]))
     return result

@@ -116,11 +116,7 @@ def write_terms(
 
         for_tiles(b, t, s, block, m_tile, add)
 
-    def end(tile: Tile) -> None:
-        tile.load(sums, place(tile))
-        tile.finish(finish)
-
-    for_tiles(b, t, s, block, m_tile, end)
+    for_tiles(b, t, s, block, m_tile, lambda tile: tile.finish(finish, sums, place(tile)))
 
 
 def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> tuple[int, ...]:
