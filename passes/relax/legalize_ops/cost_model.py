@@ -11,12 +11,14 @@ High-Performance Matrix Multiplication, 2008):
             for term: sums += lhs * rhs
 
 Windows of an image, and a packed lhs, need no copy of the columns: vectors of rows of lhs are
-multiplied with one element of the image, which is read where it is, and the sums of all terms stay
-in registers. The tiles of sums are transposed at the end.
+multiplied with one element of the image, which is read where it is. The tiles of sums are
+transposed at the end, unless the rows of lhs are next to each other in the result.
 
     for block of rows of the image:
-      for tile of lhs, for row, for tile of columns:       or the tiles of lhs innermost
-        for term: sums += lhs * rhs
+      for tile of lhs:
+        for block of terms:                  all, or as many as the first cache holds of the tile
+          for row, for tile of columns:      or with all terms, the tiles of lhs innermost
+            for term: sums += lhs * rhs
 
 The estimate counts what bounds such loops: multiply-adds, loads, the latency of dependent sums, the
 bytes that each cache delivers, the copies, and the lanes and rows that are computed in vain.
