@@ -212,7 +212,10 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
     for m, vectors in tiles(e, target):
+        few_vectors = registers_of(m, vectors, vectors, target) <= target.vector_registers
         if e.constant is Operand.RHS:
+            if not few_vectors:
+                continue
             for inputs in parts_of(e.inputs):
                 for lhs_inside in (True, False):
                     for columns in shares(e.columns, vectors * lanes, target.cores):
@@ -227,7 +230,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 yield replace(whole, lhs_inside=False)
                 if known and cached < e.inputs:
                     yield replace(whole, lhs_inside=False, inputs=cached)
-        if e.block > 1 and e.constant is Operand.LHS:
+        if (e.block > 1 and e.constant is Operand.LHS) or not few_vectors:
             continue
         if not e.columns_known and vectors * lanes <= e.margin:
             yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
@@ -264,16 +267,20 @@ def has_one_edge(m: int, columns: int, edge: int) -> bool:
 
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
-    """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
-    element of lhs, or the other way round, fit into registers, without fused multiply-add a product
-    too."""
-    others = 1 if target.has("fma") else 2
+    """Yield the rows of lhs and the vectors of a tile that fit into registers: the sums, all of the
+    operand of which there is less, and one of the other."""
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if m * vectors + min(m, vectors) + others <= target.vector_registers:
+            if registers_of(m, vectors, min(m, vectors), target) <= target.vector_registers:
                 yield m, vectors
+
+
+def registers_of(m: int, vectors: int, kept: int, target: Target) -> int:
+    """Return the registers of a tile that keeps some elements or vectors of an operand: the sums,
+    those, one of the other operand, and without fused multiply-add a product."""
+    return m * vectors + kept + (1 if target.has("fma") else 2)
 
 
 def parts_of(extent: int) -> Iterator[int]:
