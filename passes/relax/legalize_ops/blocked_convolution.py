@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["blocked_convolution", "is_blocked"]
 
-MOST_CUTS, MOST_COLUMNS = 7, 12
-"""The most kinds of taps along the columns, each of which is code of its own, and the columns of
-the largest tile that fits into the registers of all processors."""
+MOST_CUTS, MOST_COLUMNS = 3, 12
+"""The most kinds of taps along the columns, each of which is code of its own and takes time to
+compile, and the columns of the largest tile that fits into the registers of all processors."""
 
 
 def is_blocked(op: ops.ConvolutionOp) -> bool:
