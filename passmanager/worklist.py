@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
+from ..compat.rewriting import BaseRewriter
 from .actions import SILENT, Actions
 from .ir.access import read_step
 from .ir.location import place_of
@@ -97,7 +98,7 @@ class Worklist:
             self.push(op)
 
 
-class TrackingRewriter(PatternRewriter):
+class TrackingRewriter(BaseRewriter):
     """The rewriter that patterns use; it reports changes to the worklist, and gives new ops
     locations.
     """

@@ -10,19 +10,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cached_property
-from io import BytesIO
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
 from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
+from ..compat.streams import binary_content, chunk_stream, input_stream
+from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
@@ -147,6 +148,8 @@ class PasslineOptMain(xDSLOptMain):
             self.register_pass(name, factory)
 
     def register_all_targets(self) -> None:
+        if TARGETS_ARE_FUNCTIONS:
+            super().register_all_targets()
         self.available_targets.update(installed().targets)
 
     def register_all_frontends(self) -> None:
@@ -320,7 +323,7 @@ class PasslineOptMain(xDSLOptMain):
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; return the exit status for it."""
         self.line_offset = offset
-        text = chunk.read()
+        text = binary_content(chunk)
         self.diagnostics.start_chunk(self.get_input_name(), text, offset)
         try:
             self.transform_chunk(text, extension, result)
@@ -343,7 +346,7 @@ class PasslineOptMain(xDSLOptMain):
         """Parse, verify, transform and write one chunk."""
         phase = self.observation.phase
         with phase("Import" if extension == "onnx" else "Parser"):
-            module = self.parse_chunk(BytesIO(text), extension, self.line_offset)
+            module = self.parse_chunk(chunk_stream(text), extension, self.line_offset)
         if module is None:
             return
         if not self.args.disable_verify:
@@ -402,8 +405,9 @@ class PasslineOptMain(xDSLOptMain):
             if self.args.input_file is None and sys.stdin.isatty() and not self.args.quiet:
                 said = "reading stdin, to the end (Ctrl-D); --help lists the options"
                 print_message(Severity.NOTE, said, self.arg_parser.prog)
-            return sys.stdin.buffer, "mlir"
-        return super().get_input_stream()
+            return input_stream(sys.stdin.buffer), "mlir"
+        extension = Path(self.args.input_file).suffix.removeprefix(".")
+        return input_stream(open(self.args.input_file, "rb")), extension
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
         """Return the chunks of the input, each with the number of lines before it, and the
@@ -411,7 +415,7 @@ class PasslineOptMain(xDSLOptMain):
         content, frontend = self.read_input()
         marker = self.args.split_input_file
         chunks = split_chunks(content, marker) if marker else [(content, 0)]
-        return [(BytesIO(text), line) for text, line in chunks], frontend
+        return [(chunk_stream(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
         """Return the content of the input and the frontend; no content for a frontend that opens
@@ -421,7 +425,7 @@ class PasslineOptMain(xDSLOptMain):
         frontend: str = self.args.frontend or known
         is_stdin = self.get_input_name() == STDIN
         with stream:
-            content = b"" if frontend == "onnx" and not is_stdin else stream.read()
+            content = b"" if frontend == "onnx" and not is_stdin else binary_content(stream)
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)
         return content, frontend
@@ -429,7 +433,7 @@ class PasslineOptMain(xDSLOptMain):
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Parse MLIR text; every op gets its source location."""
         name = self.get_input_name()
-        text = decode_mlir(name, stream.read())
+        text = decode_mlir(name, binary_content(stream))
         if "mlir_reproducer" in text:
             text = self.read_reproducer(text)
         elif self.args.run_reproducer:
@@ -450,7 +454,7 @@ class PasslineOptMain(xDSLOptMain):
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
         """Import an ONNX model."""
         name = self.get_input_name()
-        return parse_onnx(stream.read() if name == STDIN else name, self.warn, self.bindings)
+        return parse_onnx(binary_content(stream) if name == STDIN else name, self.warn, self.bindings)
 
     @property
     def entry(self) -> str:

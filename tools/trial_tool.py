@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..compat.streams import chunk_stream
 from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.ir.printer import PrintStyle, module_text
@@ -52,7 +52,7 @@ class TrialMain(PasslineOptMain):
         """Return the module in the input."""
         content, frontend = self.read_input()
         self.line_offset = 0
-        return self.available_frontends[frontend](BytesIO(content))
+        return self.available_frontends[frontend](chunk_stream(content))
 
     def say(self, message: str) -> None:
         """Print progress on stderr."""

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, SSAValue, Use
 
+from ...compat.memref import AssumeAlignmentOp
 from ...dialects.tir.ops import PrefetchOp
 
 __all__ = [
@@ -44,7 +45,7 @@ Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
 """An operation that allocates a buffer."""
 
 View: TypeAlias = (
-    memref.AssumeAlignmentOp
+    AssumeAlignmentOp
     | memref.CastOp
     | memref.CollapseShapeOp
     | memref.ExpandShapeOp

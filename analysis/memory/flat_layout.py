@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
+from ...compat.memref import offset_of
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import ONE, ZERO, LinearForm
 from .buffers import Buffer, View, buffer_type, is_static
@@ -66,7 +67,7 @@ def flat_type(type: Buffer) -> Buffer:
 def static_strides(type: Buffer) -> Sequence[int] | None:
     """Return the strides of `type` if all are known and positive and its offset is known."""
     strides = None if isinstance(type.layout, NoneAttr) else type.layout.get_strides()
-    if strides is None or type.get_offset() is None:
+    if strides is None or offset_of(type) is None:
         return None
     known = [stride for stride in strides if stride is not None and stride > 0]
     return known if len(known) == len(strides) else None

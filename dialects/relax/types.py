@@ -12,12 +12,6 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     BFloat16Type,
-    Float4E2M1FNType,
-    Float8E4M3FNType,
-    Float8E4M3FNUZType,
-    Float8E5M2FNUZType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -32,6 +26,14 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
+from ...compat.floats import (
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+)
 from .shapes import MAX_SIZE, Shape, is_static, merge, shape_text, widen
 
 __all__ = [

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from ...compat.memref import dim_op
 from ..size_values import SizeValues
 from ..sizes import Size, Symbol, TooComplex
 from .extents import Extent, SymbolicExtent, UnknownExtent
@@ -159,7 +160,7 @@ class IndexBuilder:
         if (place := self._dimensions.get(symbol.name)) is None:
             raise UnknownExtent("a size that is no dimension of a parameter")
         buffer, axis = place
-        return self.at_start(memref.DimOp(buffer, self.index(axis)))
+        return self.at_start(dim_op(buffer, self.index(axis)))
 
     def at_start(self, op: Operation) -> SSAValue:
         """Insert `op` at the start of the function, and return its result."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i1
-from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
     Block,
@@ -32,6 +31,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminat
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ...compat.attributes import EnumAttribute
 from ..signature import of_signature
 from .body import YieldOp, print_body
 
@@ -126,8 +126,8 @@ class ForOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ForOp:
-        word = parser.parse_optional_keyword_in({kind.value for kind in ForKind})
-        kind = ForKind.SERIAL if word is None else ForKind(word)
+        given = (kind for kind in ForKind if parser.parse_optional_keyword(kind.value))
+        kind = next(given, ForKind.SERIAL)
         thread_tag = parser.parse_optional_str_literal()
         start = parser.pos
         if (other := parser.parse_optional_identifier()) is not None:

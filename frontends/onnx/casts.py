@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Float8E8M0FNUType, IntegerType, f32, i1, i32
+from xdsl.dialects.builtin import IntegerType, f32, i1, i32
 from xdsl.ir import SSAValue
 
+from ...compat.floats import Float8E8M0FNUType
 from ...dialects.relax.types import Element, Float, SmallFloat
 from ...interpreters.arrays import float_limits
 from ...interpreters.small_floats import largest_of

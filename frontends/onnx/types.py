@@ -9,12 +9,6 @@ from onnx import TensorProto, TensorShapeProto, TypeProto
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,
-    Float4E2M1FNType,
-    Float8E4M3FNType,
-    Float8E4M3FNUZType,
-    Float8E5M2FNUZType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -25,6 +19,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from ...compat.floats import (
+    NARROW_FLOATS,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+)
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, Tensor, is_element, make_tensor_type, shape_of
 from ...interpreters.shape_bindings import Dimension
@@ -47,12 +50,6 @@ ELEMENTS: dict[int, Element] = {
     TensorProto.BFLOAT16: BFloat16Type(),
     TensorProto.FLOAT: Float32Type(),
     TensorProto.DOUBLE: Float64Type(),
-    TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
-    TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
-    TensorProto.FLOAT8E5M2: Float8E5M2Type(),
-    TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
-    TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
-    TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
     TensorProto.BOOL: IntegerType(1),
     TensorProto.INT2: IntegerType(2),
     TensorProto.INT4: IntegerType(4),
@@ -67,6 +64,15 @@ ELEMENTS: dict[int, Element] = {
     TensorProto.UINT32: IntegerType(32, _UNSIGNED),
     TensorProto.UINT64: IntegerType(64, _UNSIGNED),
 }
+if NARROW_FLOATS:
+    ELEMENTS |= {
+        TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
+        TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
+        TensorProto.FLOAT8E5M2: Float8E5M2Type(),
+        TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
+        TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
+        TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
+    }
 """The data types of ONNX that relax has; signed integers are signless, and floats of 4 and 8 bits
 can only be converted."""
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ...compat.memref import AssumeAlignmentOp
 from ...dialects.tir.ops import PrefetchOp
 from ..arrays import array_of, check_size
 from .table import Array, Semantics, buffer_dtype
@@ -198,7 +199,7 @@ def ignore(_: memref.DeallocOp, buffer: Array) -> None:
     """Do nothing: Python frees the buffer."""
 
 
-def assume_alignment(_: memref.AssumeAlignmentOp, buffer: Array) -> Array:
+def assume_alignment(_: AssumeAlignmentOp, buffer: Array) -> Array:
     """Return the buffer, whatever its alignment."""
     return buffer
 
@@ -206,7 +207,7 @@ def assume_alignment(_: memref.AssumeAlignmentOp, buffer: Array) -> Array:
 MEMORY: Semantics = {
     memref.AllocOp: alloc,
     memref.AllocaOp: alloc,
-    memref.AssumeAlignmentOp: assume_alignment,
+    AssumeAlignmentOp: assume_alignment,
     memref.CastOp: cast,
     memref.CollapseShapeOp: reshaped,
     memref.CopyOp: copy,

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.constants import integer_constant
+from ...compat.memref import dim_op
 from ...dialects.sizes import Quotient, Size, Symbol, TooComplex
 from ...passmanager.ir.edit import erase, insert_before
 
@@ -91,7 +92,7 @@ class SizeValues:
 
     def dim(self, buffer: SSAValue, axis: int, where: Where) -> SSAValue:
         """Return the value of a dimension."""
-        return self._insert(memref.DimOp(buffer, self._constant(axis)), where)
+        return self._insert(dim_op(buffer, self._constant(axis)), where)
 
     def symbol(
         self, value: SSAValue, name: str | None = None, *, early: bool, signed: bool = False

@@ -42,6 +42,7 @@ from ...analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
+from ...compat.memref import dim_op, offset_of
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
@@ -175,7 +176,7 @@ class BufferFlattener:
         buffer's own elements.
         """
         type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
-        begin = type.get_offset() or 0
+        begin = offset_of(type) or 0
         span = ONE
         for axis, stride in enumerate(strides):
             size = self._size(buffer, axis, builder)
@@ -246,7 +247,7 @@ class BufferFlattener:
         size = buffer_type(buffer).get_shape()[axis]
         if size != DYNAMIC_INDEX:
             return LinearForm((), size)
-        dim = memref.DimOp(buffer, builder.constant(axis, INDEX))
+        dim = dim_op(buffer, builder.constant(axis, INDEX))
         Rewriter.insert_op(dim, builder.at)
         self._old_indices.append(dim.result)
         self.analyzer.make_available(dim.result)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, func, llvm, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     IndexType,
     IntegerAttr,
@@ -207,7 +208,8 @@ def lower_prefetch(op: PrefetchOp) -> None:
     pointer = add(llvm.IntToPtrOp(add(arith.IndexCastOp(address, i64))))
     numbers = (READ, TO_SECOND_CACHE, DATA)
     flags = [add(arith.ConstantOp(IntegerAttr(number, i32))) for number in numbers]
-    call = llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], [])
+    none = DenseArrayBase.from_list(i32, [])
+    call = llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], [], op_bundle_sizes=none)
     call.location = location
     Rewriter.replace_op(op, call, [])
 

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
+from ...compat.targets import MLIRTarget
 from ..context import PassContext
 from ..errors import PasslineError
 from ..info import PassInfo

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Input, Position, Span, Token
+from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRLexer,
@@ -59,7 +59,7 @@ def end_of_space(text: str, position: Position) -> Position:
     return match.end()
 
 
-class LocatedToken(Token[MLIRTokenKind, str]):
+class LocatedToken(MLIRToken):
     """A token with its text; its span is made when asked for, which is seldom."""
 
     __slots__ = ("_input", "_span", "end", "kind", "start", "text")

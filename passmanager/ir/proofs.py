@@ -13,7 +13,6 @@ from xdsl.irdl import (
     AllOf,
     AnyAttr,
     AnyOf,
-    AnyRange,
     AttrConstraint,
     BaseAttr,
     EqAttrConstraint,
@@ -24,10 +23,11 @@ from xdsl.irdl import (
     RangeLengthConstraint,
     RangeOf,
     VarConstraint,
-    VerificationContext,
 )
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.runtime_final import is_runtime_final
+
+from ...compat.constraints import AnyRange, VerificationContext
 
 __all__ = ["Proof", "Variables", "element_proof", "proof_of"]
 

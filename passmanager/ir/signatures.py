@@ -18,10 +18,9 @@ from xdsl.dialects.builtin import (
     SignednessAttr,
     StringAttr,
 )
-from xdsl.dialects.utils.bit_enum_attribute import BitEnumAttribute
-from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
+from ...compat.attributes import BitEnumAttribute, EnumAttribute
 from .access import Fields, read_type
 from .per_class import PerClass
 

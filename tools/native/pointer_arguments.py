@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...compat.memref import dim_op
 from ...interpreters.signature import is_buffer
 from ...passmanager.ir.walk import walk
 
@@ -88,7 +89,7 @@ def change_call(op: func.CallOp) -> None:
         operands.append(insert(view, op, point))
         for axis in unknown_axes(type):
             number = insert(arith.ConstantOp(IntegerAttr(axis, IndexType())), op, point)
-            operands.append(insert(memref.DimOp(value, number), op, point))
+            operands.append(insert(dim_op(value, number), op, point))
     op.operands = operands
 
 

@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.device_analyzer import DEVICE
+from ...compat.memref import dim_op
 from ...dialects.relax.device import DeviceAttr
 from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
@@ -258,7 +259,7 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
 
     zero, one = constant(0), constant(1)
     sizes = [
-        add(memref.DimOp(op.source, constant(axis))) if size == DYNAMIC_INDEX else constant(size)
+        add(dim_op(op.source, constant(axis))) if size == DYNAMIC_INDEX else constant(size)
         for axis, size in enumerate(type.get_shape())
     ]
     indices: list[SSAValue] = []

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import SSAValue
 
+from ....compat.memref import dim_op
 from ....dialects.relax.gather import NonzeroOp
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import SmallFloat, Tensor, is_integer, is_ranked, tensor_type
@@ -51,7 +52,7 @@ def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
     shape = parameter_shape(b, x)
     place = b.alloc((1,), IndexType(), "local")
     b.store(b.index(0), place, [0])
-    size = b.insert(memref.DimOp(output, b.index(1))).results[0] if fills else None
+    size = b.insert(dim_op(output, b.index(1))).results[0] if fills else None
     with b.elements(shape) as index:
         flag = is_nonzero(b, b.load(x, index))
         with b.when([flag]):

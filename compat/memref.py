@@ -1,0 +1,36 @@
+"""Operations on buffers, and their layouts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, NoneAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+__all__ = ["AssumeAlignmentOp", "dim_op", "offset_of"]
+
+if TYPE_CHECKING:
+    from xdsl.dialects.memref import AssumeAlignmentOp
+else:
+    try:
+        from xdsl.dialects.memref import AssumeAlignmentOp
+    except ImportError:  # until xDSL 0.70: no IR has such an op
+
+        class AssumeAlignmentOp(Operation):
+            name = "memref.assume_alignment"
+
+
+def dim_op(buffer: SSAValue, axis: SSAValue | Operation) -> memref.DimOp:
+    """Return an op that reads a size of a buffer; its class has a constructor since xDSL 0.67."""
+    return memref.DimOp.build(operands=[buffer, axis], result_types=[IndexType()])
+
+
+def offset_of(type: MemRefType[Attribute]) -> int | None:
+    """Return the offset of a buffer, None if it is not known; a method of the type since
+    xDSL 0.71.
+    """
+    layout = type.layout
+    if isinstance(layout, NoneAttr):
+        return 0
+    return None if isinstance(layout, AffineMapAttr) else layout.get_offset()

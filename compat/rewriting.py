@@ -1,0 +1,62 @@
+"""The base of rewriters, with the names of methods that xDSL has since 0.67."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.builder import Builder, InsertOpInvT
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener
+from xdsl.rewriter import InsertPoint
+
+__all__ = ["BaseRewriter"]
+
+if TYPE_CHECKING or hasattr(PatternRewriter, "replace"):
+    BaseRewriter = PatternRewriter
+else:  # until xDSL 0.66 the names end in `_op`
+
+    class BaseRewriter(PatternRewriter):
+        """A rewriter whose methods can be called, and overridden, by the new names.
+
+        Patterns of xDSL call the old names.
+        """
+
+        def __init__(self, insert_point: InsertPoint) -> None:
+            PatternRewriterListener.__init__(self)
+            Builder.__init__(self, insert_point)
+
+        _current_operation = property(
+            lambda self: self.current_operation,
+            lambda self, op: setattr(self, "current_operation", op),
+        )
+
+        def insert(self, op: InsertOpInvT, insertion_point: InsertPoint | None = None):
+            return super().insert_op(op, insertion_point)
+
+        def insert_op(self, op: InsertOpInvT, insertion_point: InsertPoint | None = None):
+            return self.insert(op, insertion_point)
+
+        def erase(self, op: Operation, safe_erase: bool = True) -> None:
+            super().erase_op(op, safe_erase)
+
+        def erase_op(self, op: Operation, safe_erase: bool = True) -> None:
+            self.erase(op, safe_erase)
+
+        def replace(
+            self,
+            op: Operation,
+            new_ops: Operation | Sequence[Operation],
+            new_results: Sequence[SSAValue | None] | None = None,
+            safe_erase: bool = True,
+        ) -> None:
+            super().replace_op(op, new_ops, new_results, safe_erase)
+
+        def replace_op(
+            self,
+            op: Operation,
+            new_ops: Operation | Sequence[Operation],
+            new_results: Sequence[SSAValue | None] | None = None,
+            safe_erase: bool = True,
+        ) -> None:
+            self.replace(op, new_ops, new_results, safe_erase)
