@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, Use
+from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute, OpResult, SSAValue, SSAValues, Use
 from xdsl.irdl import AttributeDef, IRDLOperation, OptionalDef, PropertyDef
+
+from ..compat.acceleration import is_accelerated
 
 __all__ = ["init_op", "make_attribute", "make_op", "set_results"]
 
-AttributeT = TypeVar("AttributeT", bound=Attribute)
+AttributeT = TypeVar("AttributeT", bound=Data[Any] | ParametrizedAttribute)
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
+_FAST = is_accelerated("creating")
 _new, _set = object.__new__, object.__setattr__
 
 
 def make_attribute(cls: type[AttributeT], **fields: object) -> AttributeT:
     """Return an attribute of class `cls` with these valid parameters, or `data`."""
+    if not _FAST:
+        values = [*fields.values()]
+        return cls.new(values[0] if issubclass(cls, Data) else values)
     attribute = _new(cls)
     for name, value in fields.items():
         _set(attribute, name, value)  # attributes are frozen
@@ -58,6 +64,14 @@ def init_op(
     for name, default in defaults:
         if name not in properties:
             properties[name] = default
+    if not _FAST:
+        return Operation.__init__(
+            op,
+            operands=operands,
+            properties=properties,
+            attributes=dict(attributes),
+            location=location,
+        )
     op.properties = properties
     op.attributes = dict(attributes)
     op.location = location
@@ -71,6 +85,7 @@ def init_op(
         value.first_use = use
         uses.append(use)
     op._operand_uses = tuple(uses)
+    return None
 
 
 def set_results(op: Operation, types: Iterable[Attribute]) -> None:

@@ -16,6 +16,8 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import OpDef
 from xdsl.irdl.operations import get_accessors_from_op_def
 
+from ...compat.acceleration import is_accelerated
+
 __all__ = [
     "Fields",
     "Step",
@@ -38,16 +40,42 @@ Step: TypeAlias = tuple[
     tuple[SSAValue, ...], tuple[OpResult, ...], tuple[Region, ...], Operation | None
 ]
 
+
+
+def _read_fields(op: Operation) -> Fields:
+    return (
+        (*op.operands,),
+        op.results,
+        op.properties,
+        op.attributes,
+        (*op.successors,),
+        op.regions,
+        op.next_op,
+    )
+
+
+def _read_step(op: Operation) -> Step:
+    return (*op.operands,), op.results, op.regions, op.next_op
+
+
+_FAST = is_accelerated("fields")
+
 # One call into C reads all fields: 0.17 us against 0.6 us through the properties.
-read_fields: Callable[[Operation], Fields] = attrgetter(
-    "_operands", "results", "properties", "attributes", "_successors", "regions", "_next_op"
+read_fields: Callable[[Operation], Fields] = (
+    attrgetter(
+        "_operands", "results", "properties", "attributes", "_successors", "regions", "_next_op"
+    )
+    if _FAST
+    else _read_fields
 )
 """Operands, results, properties, attributes, successors, regions of an op, and the next op."""
 
-read_step: Callable[[Operation], Step] = attrgetter("_operands", "results", "regions", "_next_op")
+read_step: Callable[[Operation], Step] = (
+    attrgetter("_operands", "results", "regions", "_next_op") if _FAST else _read_step
+)
 """Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
 
-read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
+read_type: Callable[[SSAValue], Attribute] = attrgetter("_type" if _FAST else "type")
 """The type of a value; `map` calls it without a frame of Python."""
 
 

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
+from ...compat.acceleration import is_accelerated
 from .collector import paused_collector
 from .creation import is_plain, set_operands
 from .walk import walk
@@ -22,6 +23,8 @@ from .walk import walk
 __all__ = ["clone"]
 
 OpT = TypeVar("OpT", bound=Operation)
+
+_FAST = is_accelerated("copying")
 
 
 def clone(op: OpT) -> OpT:
@@ -31,7 +34,7 @@ def clone(op: OpT) -> OpT:
     the name hints of blocks, the end of name hints like `a_1`, and the lack of a default property,
     and needs no stack for deep nesting. An op class that overrides how its ops are copied does so.
     """
-    if not is_plain[type(op)]:
+    if not _FAST or not is_plain[type(op)]:
         return op.clone()
     with paused_collector():
         return cast(OpT, _Cloner().clone(op))

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue, SSAValues
 
+from ...compat.acceleration import is_accelerated
+
 __all__ = ["erase", "insert_before", "replace_all_uses", "replace_operands"]
+
+_FAST = is_accelerated("editing")
 
 
 def erase(op: Operation) -> None:
@@ -29,6 +33,9 @@ def insert_before(op: Operation, *new: Operation) -> None:
 
 def replace_operands(op: Operation, operands: SSAValues) -> None:
     """Give `op` as many other operands; the uses of those that stay are not touched."""
+    if not _FAST:
+        op.operands = operands
+        return
     for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
         if new is not old:
             old.remove_use(use)
@@ -41,9 +48,11 @@ def replace_all_uses(old: SSAValue, new: SSAValue) -> None:
 
     The same as `SSAValue.replace_all_uses_with`, also in the order of the uses.
     """
-    use = old.first_use
+    if not _FAST:
+        return old.replace_all_uses_with(new)
     if new is old:
-        return
+        return None
+    use = old.first_use
     while use is not None:
         following = use._next_use
         operands = list(use._operation._operands)

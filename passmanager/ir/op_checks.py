@@ -16,11 +16,14 @@ from xdsl.traits import (
     SingleBlockImplicitTerminator,
 )
 
+from ...compat.acceleration import is_accelerated
 from .access import parts_of_verifier
 from .definition_checks import check_of_definition
 from .signatures import is_of_signature
 
 __all__ = ["Check", "OpChecks", "checks_of", "checks_of_definition"]
+
+_FAST = is_accelerated("verifying")
 
 Check: TypeAlias = Callable[[Operation], object]
 
@@ -77,7 +80,7 @@ def checks_of(
     verifier = op_class.verify_
     if verifier is Operation.verify_:
         return None
-    if (others := _others(verifier, without)) is None:
+    if not _FAST or (others := _others(verifier, without)) is None:
         return OpChecks(False, (verifier,), ())
     return OpChecks(True, (*_all(verifier, without),), (*others,))
 

@@ -37,6 +37,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from ...compat.acceleration import is_accelerated
 from ..limits import too_many_elements
 from .collector import paused_collector
 from .creation import append_op
@@ -61,7 +62,7 @@ def parse_module(
     """
     try:
         with paused_collector():
-            parser = MemoizingParser(ctx, text, name, line_offset)
+            parser = PARSER(ctx, text, name, line_offset)
             with _located_errors(parser):
                 return parser.parse_module(implicit_module)
     except ParseError as error:
@@ -366,6 +367,9 @@ class MemoizingParser(LocatingParser):
             memo[text] = parsed
         return parsed
 
+
+PARSER: type[LocatingParser] = MemoizingParser if is_accelerated("reading") else LocatingParser
+"""The parser of modules."""
 
 # The texts that are remembered: those of a type without names, strings and aliases in it, with at
 # most one nested pair of angle brackets.

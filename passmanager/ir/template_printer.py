@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
+from ...compat.acceleration import is_accelerated
 from .access import Fields, read_fields
 from .op_templates import (
     LONGEST,
@@ -24,6 +25,8 @@ from .per_class import PerClass
 from .signatures import Signature, Signatures
 
 __all__ = ["TemplatePrinter"]
+
+_FAST = is_accelerated("printing")
 
 _PIECES = 1 << 14
 """The output is written when there are more pieces."""
@@ -124,7 +127,7 @@ class TemplatePrinter(Printer):
 
         xDSL writes messages about ops below them, for which it counts columns.
         """
-        if self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
+        if not _FAST or self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
             return False
         self._sink = self.stream
         self._pieces = _Pieces()
@@ -178,10 +181,21 @@ class TemplatePrinter(Printer):
         return self._names.get(id(value))
 
     def print_ssa_value(self, value: SSAValue) -> str:
+        if not _FAST:
+            return self._print_ssa_value_itself(value)
         name = self._names.get(id(value)) or self._new_name(value)
         if self._record is not None and self._pieces is not None:
             self._record.append((len(self._pieces), value))
         self.print_string(f"%{name}")
+        return name
+
+    def _print_ssa_value_itself(self, value: SSAValue) -> str:
+        """Print a value under the name that it was given, or that xDSL gives it."""
+        if (name := self._names.get(id(value))) is not None:
+            self.print_string(f"%{name}")
+            return name
+        self._names[id(value)] = name = super().print_ssa_value(value)
+        self._named.append(value)
         return name
 
     def _new_name(self, value: SSAValue) -> str:

@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """The inferred types of operations, computed once for each signature.
 
 The private fields `_operands` and `_type` are read here because a look-up takes a microsecond, of
@@ -13,11 +12,17 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....compat.acceleration import is_accelerated
+
 __all__ = ["SignatureTable"]
 
 Infer: TypeAlias = Callable[[], Sequence[Attribute]]
 
-_read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
+_FAST = is_accelerated("fields")
+_read_type: Callable[[SSAValue], Attribute] = attrgetter("_type" if _FAST else "type")
+_read_operands: Callable[[Operation], Sequence[SSAValue]] = attrgetter(
+    "_operands" if _FAST else "operands"
+)
 
 
 class SignatureTable:
@@ -37,7 +42,7 @@ class SignatureTable:
 
         An error of `infer` is not recorded.
         """
-        properties, operands = op.properties, op._operands
+        properties, operands = op.properties, _read_operands(op)
         types = map(_read_type, operands)
         key = (type(op), *properties, *map(id, properties.values()), *map(id, types))
         if (entry := self._entries.get(key)) is not None:
