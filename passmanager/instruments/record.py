@@ -117,8 +117,8 @@ class RecordInstrument(SpanInstrument):
                 self._emit({"event": "record", "format": FORMAT, "title": self.title})
         super().enter_pass_ctx()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         with self._lock:
             closed = [session for session in self.sessions if session.ended is not None]
             for session in closed[self._session_count :]:

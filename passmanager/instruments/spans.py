@@ -100,8 +100,8 @@ class SpanInstrument(NestingInstrument[Span]):
         super().enter_pass_ctx()
         self._open_session()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         self._close_session()
 
     def begin(self, run: Run, outer: Entry[Span] | None) -> Span:

@@ -39,8 +39,8 @@ class TraceInstrument(SpanInstrument):
             raise FileNotFoundError(f"no directory {self._path.parent} to write the trace in")
         super().enter_pass_ctx()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         if self._path is not None:
             replace_file(self._path, [self.render()])
 
