@@ -20,8 +20,10 @@ from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
 from .ir.changes import Changes
 from .ir.location import place_of
+from .ir.record import OpClasses
 from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
+from .ir.walk import walk
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run"]
@@ -38,6 +40,8 @@ class Frame:
     """The op of the step that the pass asked about last, if an instrument decides about steps."""
     verify_time = 0.0
     """The seconds spent on finding and verifying the changes of the pass."""
+    load_time = 0.0
+    """The seconds spent, before the pass started, on importing modules that it needs."""
 
     def __init__(self, info: PassInfo, place: str = "") -> None:
         self.info = info
@@ -204,6 +208,13 @@ class Run:
             for op in changes.removed:
                 self.changed_in.pop(op, None)
         return changes
+
+    def op_classes(self) -> OpClasses:
+        """Return the classes of the ops in the module."""
+        # A leaf pass may have changed the module since the snapshot was taken.
+        if self._snapshot is None or any(not frame.info.composite for frame in self.frames):
+            return frozenset(map(type, walk(self.module)))
+        return self._snapshot.op_classes
 
     # Valid passes
 

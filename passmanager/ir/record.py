@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region
 from .access import read_fields
 from .per_class import PerClass
 
-__all__ = ["Record", "State", "node_kind"]
+__all__ = ["OpClasses", "Record", "State", "node_kind"]
 
 State: TypeAlias = list[object]
 """A record of ops: a flat list of references, about 7 for each op. No objects are made for ops,
@@ -26,6 +26,10 @@ block follow the block's. The entries of regions nested in these ops come after 
 deep nesting needs no stack.
 Lists compare items by identity first, and values, ops, blocks and regions have no other equality.
 """
+
+
+OpClasses: TypeAlias = frozenset[type[Operation]]
+"""The classes of the ops in a module."""
 
 
 class Record:
@@ -47,6 +51,13 @@ class Record:
     def same_as(self, other: Record) -> bool:
         """Return whether both record the same state."""
         return self.top == other.top and self.bodies == other.bodies
+
+    def op_classes(self) -> OpClasses:
+        """Return the classes of the recorded ops."""
+        classes = set(map(type, self.top)).union(*(map(type, b) for b in self.bodies.values()))
+        return frozenset(
+            cast(type[Operation], cls) for cls in classes if node_kind[cls] is Operation
+        )
 
     def top_level(self) -> list[Operation]:
         """Return the ops directly in the module."""

@@ -154,9 +154,9 @@ def numbers_in(ranges: str) -> list[int]:
 
 
 def _contains(outer: Span, inner: Span) -> bool:
-    # Times are rounded to a tenth of a microsecond.
+    ended = outer.began + outer.seconds + 2e-7  # times are rounded to a tenth of a microsecond
     same_thread = outer.thread == inner.thread
-    return same_thread and inner.began < outer.began + outer.seconds + 2e-7
+    return same_thread and inner.began < ended and inner.began + inner.seconds <= ended
 
 
 def read_recording(lines: Iterable[str]) -> Recording:
