@@ -16,7 +16,7 @@ from .context import PassContext
 from .errors import PassContractError, PasslineError
 from .info import PassInfo, did_you_mean
 from .ir.marks import is_skipped
-from .ir.record import OpClasses
+from .ir.op_classes import OpClasses
 from .ir.symbols import brief, name_of, symbol_of
 from .run import Run
 from .runner import info_of, is_own, nested_passes
@@ -132,9 +132,9 @@ class Anchored(Pass):
         """The classes of ops without which the nested pass does nothing."""
         return self.pass_.acts_on if is_own(self.pass_) else ()
 
-    def load_code(self, ops: OpClasses) -> None:
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if is_own(self.pass_):
-            self.pass_.load_code(ops)
+            self.pass_.load_code(module, ops)
 
     @cached_property
     def info(self) -> PassInfo:

@@ -75,9 +75,10 @@ class Pass(AbstractPass):
     `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
     `preserves` (names of passes and analysis classes that stay valid when this pass changes
     something), `rounds` (whether it may change the rounding of floats, as by reassociation) and
-    `acts_on` (classes of ops without which it does nothing) are plain class attributes. Options are the annotated fields of a
-    `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
-    and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
+    `acts_on` (classes of ops without which it does nothing) are plain class attributes. Options are
+    the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
+    `apply` works in place, and makes every pass usable as one of xDSL's. Derive from ModulePass or
+    FunctionPass.
     """
 
     name: ClassVar[str] = "pass"

@@ -20,7 +20,7 @@ from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
 from .ir.changes import Changes
 from .ir.location import place_of
-from .ir.record import OpClasses
+from .ir.op_classes import OpClasses
 from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
 from .ir.walk import walk

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from time import perf_counter
 from typing import ClassVar
 
@@ -21,8 +21,8 @@ from .context import PassContext
 from .info import PassInfo, did_you_mean, name_key
 from .instrumentor import PassInstrumentor
 from .ir.clone import clone
+from .ir.op_classes import OpClasses, has_any
 from .ir.per_class import PerClass
-from .ir.record import OpClasses
 from .ir.verifier import verify_changes
 from .options import pass_text
 from .preservation import check_preserved
@@ -62,9 +62,9 @@ class AbstractPass(xdsl_passes.ModulePass):
         """The passes that a composite runs; empty for others."""
         return ()
 
-    def load_code(self, ops: OpClasses) -> None:
-        """Import the modules that `transform` imports on first use, on a module with ops of the
-        classes `ops`.
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        """Import what `transform` would import on first use, on `module` with ops of the classes
+        `ops`.
 
         It is called before the clock of the pass starts, so that the time is not taken for that of
         the pass.
@@ -175,20 +175,14 @@ def current_instrumentor() -> PassInstrumentor:
 def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
     """Import what `pass_` needs for the module; return False if it has nothing to do there."""
     ops = run.op_classes()
-    if pass_.acts_on and not _has_any(ops, tuple(pass_.acts_on)):
+    if pass_.acts_on and not has_any(ops, *pass_.acts_on):
         return False
     began, count = perf_counter(), len(sys.modules)
     with suppress(ImportError):  # the body raises it again, as a failure of the pass
-        pass_.load_code(ops)
+        pass_.load_code(run.module, ops)
     if len(sys.modules) > count:
         frame.load_time = perf_counter() - began
     return True
-
-
-@lru_cache(maxsize=256)
-def _has_any(ops: OpClasses, classes: tuple[type, ...]) -> bool:
-    """Return whether one of the ops derives from one of the classes."""
-    return any(issubclass(op, classes) for op in ops)
 
 
 def _transform(

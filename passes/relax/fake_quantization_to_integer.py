@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ...dialects.relax.quantization import DequantizeOp, QuantizeOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
 
 __all__ = ["FakeQuantizationToInteger"]
 
@@ -59,12 +62,16 @@ class FakeQuantizationToInteger(FunctionPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (DequantizeOp, QuantizeOp)
 
     hard_fail: bool = False
     """Report an error for a region that stays float, and why."""
     use_qat: bool = False
     """Compute convolutions and matrix products of dequantized tensors in integers even if their
     results are not quantized."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("..rewriting.quantized_regions", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         from ..rewriting.quantized_regions import convert_regions

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.rewriting import PatternPass
 from ..rewriting.arithmetic_patterns import (
     MergeConstants,
@@ -21,6 +23,7 @@ from ..rewriting.data_movement_patterns import (
     MergeReshapes,
     MergeTransposes,
 )
+from ..rewriting.evaluation_code import load_constants
 
 __all__ = ["SimplifyExpr"]
 
@@ -60,6 +63,9 @@ class SimplifyExpr(PatternPass):
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_constants(ops)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (

@@ -8,9 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from .access import read_fields
+from .op_classes import OpClasses
 from .per_class import PerClass
 
-__all__ = ["OpClasses", "Record", "State", "node_kind"]
+__all__ = ["Record", "State", "node_kind"]
 
 State: TypeAlias = list[object]
 """A record of ops: a flat list of references, about 7 for each op. No objects are made for ops,
@@ -26,10 +27,6 @@ block follow the block's. The entries of regions nested in these ops come after 
 deep nesting needs no stack.
 Lists compare items by identity first, and values, ops, blocks and regions have no other equality.
 """
-
-
-OpClasses: TypeAlias = frozenset[type[Operation]]
-"""The classes of the ops in a module."""
 
 
 class Record:

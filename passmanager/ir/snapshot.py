@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from .changes import Changes, compare
-from .record import OpClasses, Record
+from .op_classes import OpClasses
+from .record import Record
 
 __all__ = ["Snapshot"]
 
