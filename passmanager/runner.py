@@ -4,7 +4,6 @@ pass.
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +23,7 @@ from .ir.clone import clone
 from .ir.op_classes import OpClasses, has_any
 from .ir.per_class import PerClass
 from .ir.verifier import verify_changes
+from .loading import Loading
 from .options import pass_text
 from .preservation import check_preserved
 from .registry import installed
@@ -177,11 +177,11 @@ def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
     ops = run.op_classes()
     if pass_.acts_on and not has_any(ops, *pass_.acts_on):
         return False
-    began, count = perf_counter(), len(sys.modules)
-    with suppress(ImportError):  # the body raises it again, as a failure of the pass
+    # The body raises an ImportError again, as a failure of the pass.
+    with Loading() as loading, suppress(ImportError):
         pass_.load_code(run.module, ops)
-    if len(sys.modules) > count:
-        frame.load_time = perf_counter() - began
+    if loading.seconds:
+        frame.load_time = loading.seconds
     return True
 
 

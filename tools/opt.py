@@ -6,16 +6,17 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, NoReturn
 
 from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
@@ -33,6 +34,7 @@ from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.parser import parse_module
 from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.verifier import verify
+from ..passmanager.loading import Loading
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
@@ -140,7 +142,15 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_dialects(self) -> None:
         for name, factory in installed().dialects.items():
-            self.ctx.register_dialect(name, factory)
+            self.ctx.register_dialect(name, partial(self.load_dialect, factory))
+
+    def load_dialect(self, factory: Callable[[], Dialect]) -> Dialect:
+        """Return the dialect that `factory` makes; the import is a phase of its own."""
+        with Loading() as loading:
+            dialect = factory()
+        if hasattr(self, "observation"):  # which is made after the options were checked
+            self.observation.add_load(loading.seconds)
+        return dialect
 
     def register_all_passes(self) -> None:
         for name, factory in (installed().passes | REPLACEMENTS).items():
@@ -187,7 +197,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Create the pipeline and the context in which it runs."""
-        self.use_pipeline(self.given_passes())
+        with Loading() as self.loading:
+            self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
         if not self.args.run_reproducer:  # its pipeline is not known yet
             self.observation.check_names(self.available_passes)
@@ -284,6 +295,7 @@ class PasslineOptMain(xDSLOptMain):
         status = 0
         try:
             with self.pass_context:
+                self.observation.add_load(self.loading.seconds)
                 chunks, extension = self.prepare_input()
                 for index, (chunk, offset) in enumerate(chunks):
                     if index > 0:
