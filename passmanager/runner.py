@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from enum import Enum
 from functools import cached_property
 from time import perf_counter
@@ -177,9 +176,14 @@ def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
     ops = run.op_classes()
     if pass_.acts_on and not has_any(ops, *pass_.acts_on):
         return False
-    # The body raises an ImportError again, as a failure of the pass.
-    with Loading() as loading, suppress(ImportError):
-        pass_.load_code(run.module, ops)
+    with Loading() as loading:
+        try:
+            pass_.load_code(run.module, ops)
+        except ImportError:
+            pass  # the body raises it again, as a failure of the pass
+        except BaseException as error:
+            error.add_note(f"in load_code of pass '{frame.info.text}'{frame.place}")
+            raise
     if loading.seconds:
         frame.load_time = loading.seconds
     return True
