@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
+from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Block, Operation
 from xdsl.traits import ConstantLike
 
@@ -20,7 +20,7 @@ from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
 from .scalar_folds import is_foldable_scalar
 
-__all__ = ["load_constants", "load_evaluation", "load_semantics"]
+__all__ = ["load_constants", "load_evaluation", "load_relayout", "load_semantics"]
 
 
 def load_constants(ops: OpClasses) -> None:
@@ -28,6 +28,12 @@ def load_constants(ops: OpClasses) -> None:
     if has_any(ops, ConstantOp, FullOp):
         import_module(".constant_arrays", __package__)
         import_module(".float_range", __package__)
+
+
+def load_relayout(ops: OpClasses) -> None:
+    """Import what computes constants in another layout, if there are any."""
+    if has_any(ops, ConstantOp, FullOp):
+        load_semantics([ConstantOp])
 
 
 def load_semantics(ops: Iterable[type[Operation]]) -> None:
@@ -41,14 +47,18 @@ def load_semantics(ops: Iterable[type[Operation]]) -> None:
 
 def load_evaluation(module: ModuleOp, ops: OpClasses) -> None:
     """Import what evaluates the operations of `module` whose operands are all constants."""
-    if not has_any(ops, ConstantOp, FullOp, arith.ConstantOp):
+    if not any(_may_be_constant[op] for op in ops):
         return
     wanted = {kind for op in ops if (kind := _kinds[op])} - _loaded
     if not wanted:
         return
     for op in walk(module):
         kind = _kinds[type(op)]
-        if kind in wanted and op.operands and all(_is_constant[type(v.owner)] for v in op.operands):
+        if (
+            kind in wanted
+            and op.operands
+            and all(_may_be_constant[type(v.owner)] for v in op.operands)
+        ):
             _load(kind, type(op))
             wanted.discard(kind)
 
@@ -64,7 +74,10 @@ def _load(kind: str, op: type[Operation]) -> None:
     if kind == _SCALAR:
         import_module("...interpreters.tir.arithmetic", __package__)
     elif kind == _CALL:
+        from ...interpreters.interpret import load_interpreter
+
         import_module("...interpreters.equivalence.evaluation", __package__)
+        load_interpreter()
     else:
         load_semantics([op])
     _loaded.add(kind)
@@ -77,11 +90,19 @@ def _kind(op: type[Operation]) -> str:
         return _SCALAR
     if issubclass(op, CallOp | CallTIROp):
         return _CALL
-    evaluated = has_semantics(op) and not _is_constant[op]
+    evaluated = has_semantics(op) and not op.has_trait(ConstantLike)
     return op.dialect_name() if evaluated else ""
 
 
 _kinds = PerClass[Operation, str](_kind)
-_is_constant = PerClass[Operation | Block, bool](
-    lambda cls: issubclass(cls, Operation) and cls.get_trait(ConstantLike) is not None
-)
+
+
+def _gives_constant(cls: type[Operation | Block]) -> bool:
+    """Return whether the results of an operation may be constants before it is evaluated: those of
+    a constant are, those of a tensor operation with a folder may become it, as a shape."""
+    return issubclass(cls, Operation) and (
+        cls.has_trait(ConstantLike) or (issubclass(cls, HasFolderInterface) and has_semantics(cls))
+    )
+
+
+_may_be_constant = PerClass[Operation | Block, bool](_gives_constant)
