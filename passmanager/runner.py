@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from functools import cached_property
 from time import perf_counter
 from typing import ClassVar
@@ -74,28 +73,29 @@ class AbstractPass(xdsl_passes.ModulePass):
         """Transform `module` in place: the body of the pass, without instruments and checks."""
 
 
-class _Kind(Enum):
-    """How a pass is run."""
+# How a pass is run. No Enum: the look-up of a member takes a tenth of the cost of a no-op pass.
+_FOREIGN = 0
+"""By xDSL's protocol."""
+_PLAIN = 1
+"""By its `transform`."""
+_PREPARED = 2
+"""By its `transform`, after a look at the ops of the module."""
 
-    FOREIGN = "by xDSL's protocol"
-    PLAIN = "by its transform"
-    PREPARED = "by its transform, after a look at the ops of the module"
 
-
-def _kind(cls: type[xdsl_passes.ModulePass]) -> _Kind:
+def _kind(cls: type[xdsl_passes.ModulePass]) -> int:
     if not issubclass(cls, AbstractPass):
-        return _Kind.FOREIGN
-    plain = not cls.acts_on and cls.load_code is AbstractPass.load_code
-    return _Kind.PLAIN if plain else _Kind.PREPARED
+        return _FOREIGN
+    is_plain = not cls.acts_on and cls.load_code is AbstractPass.load_code
+    return _PLAIN if is_plain else _PREPARED
 
 
 # `issubclass` of an abstract class takes far longer than a look-up.
-_kinds = PerClass[xdsl_passes.ModulePass, _Kind](_kind)
+_kinds = PerClass[xdsl_passes.ModulePass, int](_kind)
 
 
 def is_own(pass_: xdsl_passes.ModulePass) -> TypeIs[AbstractPass]:
     """Return whether a pass derives from Passline's classes, and not from xDSL's alone."""
-    return _kinds[type(pass_)] is not _Kind.FOREIGN
+    return _kinds[type(pass_)] is not _FOREIGN
 
 
 def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
@@ -143,7 +143,7 @@ def run_pass(
             return False
     frame = Frame(info, place)
     kind = _kinds[type(pass_)]
-    idle = kind is _Kind.PREPARED and not _prepare(pass_, frame, run)  # pyright: ignore[reportArgumentType]
+    idle = kind is _PREPARED and not _prepare(pass_, frame, run)  # pyright: ignore[reportArgumentType]
     run.frames.append(frame)
     if not ctx.names_checked and len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
@@ -190,7 +190,7 @@ def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
 
 
 def _transform(
-    pass_: xdsl_passes.ModulePass, kind: _Kind, frame: Frame, run: Run, ctx: PassContext
+    pass_: xdsl_passes.ModulePass, kind: int, frame: Frame, run: Run, ctx: PassContext
 ) -> None:
     """Run the body of a pass, render its diagnostics, and check its changes."""
     composite = frame.info.composite
@@ -201,7 +201,7 @@ def _transform(
     try:
         # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not `apply`: it
         # calls `run_pass`.
-        if kind is not _Kind.FOREIGN:
+        if kind is not _FOREIGN:
             pass_.transform(run.module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         else:
             pass_.apply(run.ir_context, run.module)
