@@ -63,7 +63,8 @@ class Record:
 
 
 def _node_kind(cls: type[object]) -> type | None:
-    return next((kind for kind in (Operation, Block, Region) if issubclass(cls, kind)), None)
+    # Not `issubclass`, which asks all subclasses of the abstract classes for each other class.
+    return next((kind for kind in (Operation, Block, Region) if kind in cls.__mro__), None)
 
 
 # A look-up takes a quarter of the time of `isinstance`.
