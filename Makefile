@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-onnx
@@ -35,9 +35,14 @@ test-models: $(VENV)/installed-test
 test-zoo: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
 
-lint: $(VENV)/installed-test
+lint: $(VENV)/installed-test conflicts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# No tracked text file holds the marker of a merge conflict. `=======` alone may underline a heading;
+# a conflict has the others too. The status of git grep is 1 if there is none, and above 1 on an error.
+conflicts:
+	@git -c safe.directory='$(CURDIR)' grep -nIE '^(<{7}|[|]{7}|>{7})( |$$)'; test $$? -eq 1
 
 types: $(VENV)/installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
