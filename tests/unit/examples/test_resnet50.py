@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from support.models import model_of
 EXAMPLE = Path(__file__).parents[3] / "examples" / "resnet50.py"
 
 
-def demo(*args: str, cwd: Path | None = None, **environment: str) -> str:
+def demo(*args: str, environment: Mapping[str, str], cwd: Path | None = None) -> str:
     command = [sys.executable, str(EXAMPLE), *args]
     env = {**os.environ, **environment}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=cwd)
@@ -23,7 +24,7 @@ def demo(*args: str, cwd: Path | None = None, **environment: str) -> str:
 
 
 def test_it_shows_the_module_before_and_after_and_what_each_stage_did(tmp_path: Path):
-    shown = demo(TMPDIR=str(tmp_path))
+    shown = demo(environment={"TMPDIR": str(tmp_path)})
     report = Path(shown.splitlines()[-1])
     assert report.parent == tmp_path and "light_resnet50.onnx" in report.read_text()
     shown = shown.replace(str(report), "")
@@ -51,7 +52,7 @@ def test_another_model_at_level_0_without_mlir_opt(tmp_path: Path, columns: str)
     file.write_bytes(model.SerializeToString())
     report = str(tmp_path / "r.html")
     environment = {"PASSLINE_MLIR_OPT": "no-such-tool", "COLUMNS": columns}
-    shown = demo(str(file), "--level=0", "--report", report, **environment)
+    shown = demo(str(file), "--level=0", "--report", report, environment=environment)
     assert shown.endswith(f"\n{report}\n")
     shown = shown.removesuffix(f"{report}\n")
     words = " ".join(shown.split())
@@ -72,7 +73,7 @@ def test_what_it_shows_next_can_be_pasted(tmp_path: Path):
     without = [p for p in environment["PATH"].split(os.pathsep) if Path(p) != bin]
     environment["PATH"] = os.pathsep.join(without)
     report = str(tmp_path / "r.html")
-    shown = demo(str(file), "--report", report, cwd=tmp_path, **environment)
+    shown = demo(str(file), "--report", report, cwd=tmp_path, environment=environment)
     hints = shown.partition("To see more (paste into a shell)\n")[2].partition("\n\n")[0]
     assert "model='my model.onnx'" in hints and hints.count("passline-") == 4
     done = subprocess.run(
