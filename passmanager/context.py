@@ -29,17 +29,17 @@ __all__ = ["PassContext"]
 class PassContext:
     """Settings and instruments for the passes that run while it is entered.
 
-    opt_level: a Sequential runs the passes of this level and below.
-    required_pass: names of passes to run whatever their level.
-    disabled_pass: names of passes never to run; takes precedence over `required_pass`.
-    instruments: called before and after each pass.
-    config: options; a key that names a pass sets fields of that pass.
-    verify_each: verify the changes of each pass.
-    verify_preserves: verify that each pass preserves all in its `preserves`.
-    rollback: after a failure, restore the module to its state before the pass.
-    renderer: shows the diagnostics of a pass.
-    remark_filter: a regular expression for the passes whose remarks are wanted, or a dict with one
-        for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
+    - `opt_level`: a Sequential runs the passes of this level and below.
+    - `required_pass`: names of passes to run whatever their level.
+    - `disabled_pass`: names of passes never to run; takes precedence over `required_pass`.
+    - `instruments`: called before and after each pass.
+    - `config`: options; a key that names a pass sets fields of that pass.
+    - `verify_each`: verify the changes of each pass.
+    - `verify_preserves`: verify that each pass preserves all in its `preserves`.
+    - `rollback`: after a failure, restore the module to its state before the pass.
+    - `renderer`: shows the diagnostics of a pass.
+    - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
+      one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
 
     Contexts nest, and inherit nothing from the outer one.
 

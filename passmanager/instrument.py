@@ -109,7 +109,7 @@ def check_hooks(cls: type[PassInstrument]) -> None:
             for letters, hook in hooks.items():
                 if _distance(_letters(name), letters) <= 2:
                     raise TypeError(
-                        f"{base.__name__}.{name} is no hook of an instrument, "
+                        f"{base.__name__}.{name} is not a hook of an instrument, "
                         f"did you mean '{hook}'?"
                     )
 

@@ -30,12 +30,12 @@ def test_names_are_derived(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "'' is no name for a project"),
-        ("3d", "'3d' is no name"),
-        ("a b", "'a b' is no name"),
-        ("../x", "'../x' is no name"),
-        ("größe", "'größe' is no name"),
-        ("a-", "'a-' is no name"),
+        ("", "'' is not a name for a project"),
+        ("3d", "'3d' is not a name"),
+        ("a b", "'a b' is not a name"),
+        ("../x", "'../x' is not a name"),
+        ("größe", "'größe' is not a name"),
+        ("a-", "'a-' is not a name"),
         ("Class", "'class' is a keyword of Python"),
         ("match", "'match' is a keyword of Python"),
         ("json", "there is a module 'json' already"),

@@ -420,7 +420,7 @@ def test_misspelled_hook(name: str, hook: str | None) -> None:
         if hook is None:
             assert PassContext(instruments=[instrument]).instruments == (instrument,)
             continue
-        message = rf"Plain\.{name} is no hook of an instrument, did you mean '{hook}'\?"
+        message = rf"Plain\.{name} is not a hook of an instrument, did you mean '{hook}'\?"
         with pytest.raises(TypeError, match=message):
             PassContext(instruments=[instrument])
 
