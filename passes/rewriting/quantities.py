@@ -11,7 +11,16 @@ from xdsl.ir import SSAValue
 from ...dialects.relax.types import Element, is_number, tensor_type
 from ...interpreters.arrays import Array
 
-__all__ = ["I32", "ROUNDING", "Affine", "Quantity", "Refused", "Table", "computed", "element_of_value"]
+__all__ = [
+    "I32",
+    "ROUNDING",
+    "Affine",
+    "Quantity",
+    "Refused",
+    "Table",
+    "computed",
+    "element_of_value",
+]
 
 I32 = 1 << 31
 """The magnitude that no sum of products reaches in an i32."""

@@ -189,7 +189,9 @@ def with_random_numbers(text: str, q: str, random: np.random.Generator) -> str:
             zero = random.integers(info.min, info.max + 1)
             line = f"  {name} = relax.full {zero} : tensor<{q}>"
         elif name == "%vs":
-            line = line.replace("0.02", repr(float(number()))).replace("0.05", repr(float(number())))
+            line = line.replace("0.02", repr(float(number()))).replace(
+                "0.05", repr(float(number()))
+            )
         elif name == "%bias":
             line = line.replace("0.3", repr(float(number()))).replace("0.7", repr(float(number())))
         lines.append(line)
