@@ -85,11 +85,13 @@ def _function_name(op: Operation) -> str:
 
 
 def strip_ir_notes(error: BaseException) -> None:
-    """Remove the notes in which xDSL's `emit_error` prints the whole IR in generic form, up to
-    megabytes.
+    """Move the notes in which xDSL's `emit_error` prints the whole IR in generic form, up to
+    megabytes, to the attribute `ir_notes`.
     """
     notes: list[str] = getattr(error, "__notes__", [])
-    notes[:] = [n for n in notes if not (n.startswith('"') and "\n" in n)]
+    if found := [note for note in notes if note.startswith('"') and "\n" in note]:
+        notes[:] = [note for note in notes if note not in found]
+        error.ir_notes = found  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Run:

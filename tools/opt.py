@@ -20,7 +20,7 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ParseError, ShrinkException
+from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
@@ -44,13 +44,14 @@ from .chunks import split_chunks
 from .configuration import read_config
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
 from .diagnostic_output import DiagnosticOutput, remark_filter
+from .expected_output import expects_output, xdsl_report
 from .failures import INTERRUPTED, report
 from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
 from .process import run_process
-from .targets import check_target, parse_processor
+from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
+        if isinstance(arg_parser, ArgumentParser):
+            arg_parser.allow_abbreviations()
         add_arguments(arg_parser, self.available_targets, self.versions)
         add_corpus_options(arg_parser)
 
@@ -181,7 +184,6 @@ class PasslineOptMain(xDSLOptMain):
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
-        self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         names = self.ctx.registered_dialect_names
         text = answer(self.args, self.arg_parser, self.available_passes, names)
         if text is not None:
@@ -332,6 +334,7 @@ class PasslineOptMain(xDSLOptMain):
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; return the exit status for it."""
         self.line_offset = offset
+        self.module: ModuleOp | None = None
         text = chunk.read()
         self.diagnostics.start_chunk(self.get_input_name(), text, offset)
         try:
@@ -347,6 +350,11 @@ class PasslineOptMain(xDSLOptMain):
                 result.write(f"{error}\n")
                 return 0
             return self.diagnostics.fail_chunk(error)
+        except DiagnosticException as error:
+            if not self.prints_diagnostics:
+                return self.diagnostics.fail_chunk(error)
+            result.write(xdsl_report(error, self.module))
+            return 0
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             return self.diagnostics.fail_chunk(error)
         return self.diagnostics.finish_chunk(0)
@@ -358,6 +366,7 @@ class PasslineOptMain(xDSLOptMain):
             module = self.parse_chunk(BytesIO(text), extension, self.line_offset)
         if module is None:
             return
+        self.module = module
         if not self.args.disable_verify:
             with phase("Verifier"):
                 verify(module)
@@ -383,7 +392,10 @@ class PasslineOptMain(xDSLOptMain):
         """Return the text of the result; MLIR text keeps every bit of the constants."""
         spec = parse_spec(self.args.target)
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
-            return super().output_resulting_program(prog)
+            try:
+                return super().output_resulting_program(prog)
+            except (AssertionError, NotImplementedError, TypeError, ValueError) as error:
+                raise unprintable(spec.name, prog, error) from error
         target = MLIRTarget.from_spec(spec)
         style = replace(
             print_style(self.args),
@@ -434,6 +446,8 @@ class PasslineOptMain(xDSLOptMain):
         is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else stream.read()
+        self.prints_diagnostics = bool(self.args.verify_diagnostics) and expects_output(content)
+        self.diagnostics.prints_diagnostics = self.prints_diagnostics
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)
         return content, frontend

@@ -22,9 +22,10 @@ class FakeQuantizationToInteger(FunctionPass):
 
     A region is replaced as a whole: each operation in it has a rule, scales and zero points are
     constants, no value of it is used as a float elsewhere, and no sum exceeds an i32. The table of
-    rules is in `passes/rewriting/quantization_rules.py`. Results differ from those of floats by at
-    most one step of the quantization; movements of elements are exact. Run it before fold-constant,
-    which dequantizes constants. Source: `relay.FakeQuantizationToInteger`.
+    rules is in `passes/rewriting/quantization_rules.py`. Each rule bounds how far its numbers are
+    from those of floats: a region whose error may exceed half a step of its result stays float, so
+    that results differ by at most one step; movements of elements are exact. Run it before
+    fold-constant, which dequantizes constants. Source: `relay.FakeQuantizationToInteger`.
 
     Before:
 
