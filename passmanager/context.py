@@ -19,6 +19,7 @@ from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .html import block, element, table
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .instrument_types import AnyInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .remarks import RemarkFilter
 from .run import Run
@@ -52,7 +53,7 @@ class PassContext:
         opt_level: int = 2,
         required_pass: Iterable[str] | None = None,
         disabled_pass: Iterable[str] | None = None,
-        instruments: Iterable[PassInstrument] | None = None,
+        instruments: Iterable[AnyInstrument] | None = None,
         config: Mapping[str, ConfigValue] | None = None,
         *,
         verify_each: bool = True,
@@ -151,7 +152,7 @@ class PassContext:
             _entered.set(outer)
             self.names_checked = inner.names_checked
 
-    def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
+    def override_instruments(self, instruments: Iterable[AnyInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
         new = check_instruments(instruments)
         self._exit_instruments()

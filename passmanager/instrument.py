@@ -99,7 +99,11 @@ def check_hooks(cls: type[PassInstrument]) -> None:
     """Raise TypeError if an instrument class has a public method whose name is one or two letters
     off that of a hook: nobody would call it.
     """
-    hooks = {_letters(name): name for name in vars(PassInstrument) if not name.startswith("_")}
+    hooks = {
+        _letters(name): name
+        for name, member in vars(PassInstrument).items()
+        if callable(member) and not name.startswith("_")
+    }
     for base in cls.__mro__:
         if issubclass(PassInstrument, base):
             continue

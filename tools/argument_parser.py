@@ -39,9 +39,9 @@ __all__ = [
 class ArgumentParser(argparse.ArgumentParser):
     """A parser of options with mlir-opt's rules.
 
-    Only options of xDSL can be abbreviated; an optional value follows `=`; `--pass-name` adds a pass. A long
-    option may have one dash, and a switch the value 0 or 1. Options of xDSL can be replaced. The
-    error for an unknown option names the nearest known one.
+    Only options of xDSL can be abbreviated; an optional value follows `=`; `--pass-name` adds a
+    pass. A long option may have one dash, and a switch the value 0 or 1. Options of xDSL can be
+    replaced. The error for an unknown option names the nearest known one.
     """
 
     def __init__(self, description: str, passes: Iterable[str] = ()) -> None:

@@ -19,7 +19,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from importlib import import_module
@@ -178,7 +178,7 @@ TESTS = Path(__file__).parents[1]
 
 
 @contextmanager
-def _state_of_xdsl() -> Iterator[None]:
+def _state_of_xdsl() -> Generator[None]:
     """Undo the changes that options of xdsl-opt make to classes of xDSL."""
     post_init, colored = Attribute.__post_init__, Diagnostic.colored
     try:
@@ -189,7 +189,7 @@ def _state_of_xdsl() -> Iterator[None]:
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
+def _environment() -> Generator[None]:
     before = {**os.environ}
     os.environ |= installed_tools()
     try:

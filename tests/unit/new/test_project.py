@@ -63,6 +63,15 @@ def test_a_missing_parent_is_an_error_of_one_line(tmp_path: Path) -> None:
     assert "No such file or directory" in result.stderr
 
 
+def test_a_path_ends_in_the_name(tmp_path: Path) -> None:
+    result = new("path/to/toy", "--in", str(tmp_path))
+    assert result.status == 0
+    assert (tmp_path / "path" / "to" / "toy" / "toy" / "dialect.py").exists()
+    result = new("other/to/9", "--in", str(tmp_path))
+    assert result.status == 2 and "'9' is not a name for a project" in result.stderr
+    assert not (tmp_path / "other").exists()
+
+
 def test_the_name_is_replaced_everywhere(tmp_path: Path) -> None:
     result = new("Image_Tools", "--in", str(tmp_path))
     root = tmp_path / "image-tools"
