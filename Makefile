@@ -6,10 +6,10 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
-demo: $(VENV)/installed-onnx
+demo: $(VENV)/installed-demo
 	@$(BIN)/python examples/resnet50.py
 
 # All three run even if one fails; pytest is last, so that the failed tests end the output.
@@ -35,9 +35,14 @@ test-models: $(VENV)/installed-test
 test-zoo: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
 
-lint: $(VENV)/installed-test
+lint: $(VENV)/installed-test conflicts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# No tracked text file holds the marker of a merge conflict. `=======` alone may underline a heading;
+# a conflict has the others too. The status of git grep is 1 if there is none, and above 1 on an error.
+conflicts:
+	@git -c safe.directory='$(CURDIR)' grep -nIE '^(<{7}|[|]{7}|>{7})( |$$)'; test $$? -eq 1
 
 types: $(VENV)/installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
@@ -95,28 +100,25 @@ fuzz-broken: $(VENV)/installed-test
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	@touch $@ $(VENV)/installed
+	@touch $@
 
 $(VENV)/installed-bench: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	@touch $@ $(VENV)/installed
+	@touch $@
 
 $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: pyproject.toml | $(VENV)/created
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
-	@touch $@
-
-$(VENV)/installed-onnx: pyproject.toml | $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check 'onnx'
+# What the commands of the README need.
+$(VENV)/installed-demo: pyproject.toml | $(VENV)/created
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[onnx,native,onnxruntime]'
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable examples/plugin
-	@touch $@ $(VENV)/installed
+	@touch $@
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache

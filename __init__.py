@@ -1,4 +1,4 @@
-"""Passline: TVM's pass infrastructure over xDSL's IR, and a tensor compiler that is built on it.
+"""Passline: a pass infrastructure for compilers on xDSL, and a compiler from ONNX to machine code.
 
     >>> import passline
     >>> module = passline.load("model.onnx")  # or "x.mlir", or the text of IR

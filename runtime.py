@@ -299,7 +299,7 @@ class Library(Mapping[str, Function]):
         try:
             address = ctypes.c_void_p.in_dll(loaded, SYMBOL).value
         except ValueError:
-            raise LibraryError(f"'{file}' is no library of passline-compile") from None
+            raise LibraryError(f"'{file}' is not a library of passline-compile") from None
         described = CLibrary.from_address(address or 0)
         if described.interface != INTERFACE:
             raise LibraryError(
@@ -370,7 +370,7 @@ def check_machine(file: Path) -> None:
     with file.open("rb") as stream:
         start = stream.read(64)
     if not start.startswith(b"\x7fELF") or len(start) < 64:
-        raise LibraryError(f"'{file}' is no shared library for Linux")
+        raise LibraryError(f"'{file}' is not a shared library for Linux")
     (number,) = struct.unpack("<H" if start[5] == 1 else ">H", start[18:20])
     own = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower())
     own = own or platform.machine()

@@ -152,12 +152,14 @@ def save(rows: Sequence[Row]) -> None:
 
 
 def render() -> None:
-    """Make the page and the plot from the file of all rows."""
+    """Make the page, the plot and the chart of the README from the file of all rows."""
+    import chart
     from plot import draw
 
     rows, page = saved(DATA), DOCS / "performance.md"
     page.write_text(rewritten(page.read_text(), markdown(rows, measured_in(DATA))))
     draw(rows, DOCS / "performance.svg")
+    chart.draw()
 
 
 def measured_in(data: Path) -> Environment:

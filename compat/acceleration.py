@@ -305,7 +305,9 @@ PARTS = {
                     "op_type_rewrite_pattern",
                 ),
                 *_places("builder", "Builder"),
-                *_places("transforms.canonicalize", "CanonicalizationRewritePattern.match_and_rewrite"),
+                *_places(
+                    "transforms.canonicalize", "CanonicalizationRewritePattern.match_and_rewrite"
+                ),
             ),
         ),
     )

@@ -13,7 +13,16 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute, OpResult, SSAValue, SSAValues, Use
+from xdsl.ir import (
+    Attribute,
+    Data,
+    Operation,
+    OpResult,
+    ParametrizedAttribute,
+    SSAValue,
+    SSAValues,
+    Use,
+)
 from xdsl.irdl import AttributeDef, IRDLOperation, OptionalDef, PropertyDef
 
 from ..compat.acceleration import is_accelerated

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 import shutil
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Sequence
@@ -47,10 +49,10 @@ STAGES = {
 """The stages of the compilation, and their pipelines."""
 WIDTH = min(79, shutil.get_terminal_size().columns - 1)
 MORE = """\
-  passline-opt {0} -O{1} --print-diff        what each pass changed
-  passline-opt {0} -O{1} --timing            how long each pass took
-  passline-opt {0} -O{1} --explain-pipeline  which passes run, and why
-  passline-run {0} -O{1} --engine=native     the result as numbers"""
+  passline-opt "$model" -O{0} --explain-pipeline    # which passes run, and why
+  passline-opt "$model" -O{0} --no-print --timing   # how long each pass took
+  passline-opt "$model" -O{0} --no-print --print-diff 2>&1 | more  # each change
+  passline-run "$model" -O{0} --engine={1:<6}       # the result as numbers"""
 
 
 class Stage(NamedTuple):
@@ -121,7 +123,7 @@ def compare(functions: dict[str, Callable[[], object]]) -> list[str]:
             start = time.perf_counter()
             function()
             times[name] = min(times[name], time.perf_counter() - start)
-    return [f"  {name:36}{1000 * seconds:9.1f} ms" for name, seconds in times.items()]
+    return [f"  {name:42}{1000 * seconds:9.1f} ms" for name, seconds in times.items()]
 
 
 def onnxruntime_of(file: Path, arguments: Sequence[object]) -> dict[str, Callable[[], object]]:
@@ -137,7 +139,7 @@ def onnxruntime_of(file: Path, arguments: Sequence[object]) -> dict[str, Callabl
     session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     names = [value.name for value in session.get_inputs()]
     values = dict(zip(names, map(np.asarray, arguments)))
-    return {f"onnxruntime {ort.__version__}": lambda: session.run(None, values)}
+    return {f"onnxruntime {ort.__version__}, one thread": lambda: session.run(None, values)}
 
 
 def run(file: Path, fused: ModuleOp) -> list[str]:
@@ -149,20 +151,37 @@ def run(file: Path, fused: ModuleOp) -> list[str]:
     missing: list[str] = []
     try:
         native = compile_module(fused)
-        title = f"machine code, compiled in {native.compile_seconds:.0f} s"
+        title = f"machine code, one thread, compiled in {native.compile_seconds:.0f} s"
         functions[title] = lambda: native(*arguments)
     except PasslineError as error:
         missing.append(f"Not run as machine code: {error}")
     functions |= (beside := onnxruntime_of(file, arguments))
     if not beside:
-        missing.append("Not compared with onnxruntime: pip install onnxruntime")
+        missing.append("Not compared with onnxruntime, which is not installed")
     on_numpy = interpret(fused, function)
-    functions["numpy, on all threads"] = lambda: on_numpy(*arguments)
+    functions["numpy, all threads"] = lambda: on_numpy(*arguments)
     notes = [
         textwrap.fill(note, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         for note in missing
     ]
     return [*compare(functions), *notes]
+
+
+def commands(file: Path, level: int, native: bool) -> list[str]:
+    """Return commands that show more of the same, to be pasted into a shell in this directory."""
+    lines = [
+        f"  model={shlex.quote(from_here(file))}",
+        MORE.format(level, "native" if native else "numpy"),
+    ]
+    activate = Path(sys.prefix, "bin", "activate")
+    if activate.exists() and not shutil.which("passline-opt"):
+        lines.insert(0, f"  . {shlex.quote(from_here(activate))}")
+    return lines
+
+
+def from_here(path: Path) -> str:
+    """Return a path, relative if the file is in the current directory."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def write_report(file: Path, level: int, report: Path) -> None:
@@ -195,14 +214,15 @@ def show(file: Path, level: int, report: Path) -> None:
             fused = module
     title("What came out", f"of -O{level}")
     console.print(head(fused, 5), markup=False)
-    title("What each stage left", "(MB: of values, then of one buffer)")
+    title("The model after each stage", "(MB: of intermediate values)")
     console.print("\n".join([HEADER, *map(str, stages)]), markup=False)
-    title("One inference", "on one thread, the best of three")
-    console.print("\n".join(run(file, fused)), markup=False)
-    title("To see more", "")
-    console.print(MORE.format("MODEL.onnx", level), markup=False)
+    title("One inference", "(the best of three)")
+    lines = run(file, fused)
+    console.print("\n".join(lines), markup=False)
+    title("To see more", "(paste into a shell)")
+    console.print("\n".join(commands(file, level, lines[0].startswith("  machine"))), markup=False)
     write_report(file, level, report)
-    title("The report of these stages", "is a page for a browser:")
+    title("The report of these stages", "(open it in a browser)")
     console.print(str(report), markup=False)
 
 

@@ -35,7 +35,7 @@ def load_arrays(file: str) -> dict[str, Array]:
         raise
     except Exception:  # zipfile, numpy and the tokenizer of the header raise any; or no memory
         pass
-    raise PasslineError(f"'{file}' is no file of arrays (.npz)")
+    raise PasslineError(f"'{file}' is not a file of arrays (.npz)")
 
 
 def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:

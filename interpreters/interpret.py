@@ -24,7 +24,7 @@ from .arguments import check_arguments
 from .assertions import CALLS, AssertionFailed, assertion_text
 from .signature import Function, Value, is_buffer, result_buffers
 
-__all__ = ["ArrayFunction", "NoSemanticsError", "interpret"]
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
 
 MAX_CALLS = 2000
 """The most calls within each other. The command-line tools raise Python's own limit, for deeply
@@ -81,6 +81,11 @@ def interpret(
         return tuple(map(_as_value, results))
 
     return call
+
+
+def load_interpreter() -> None:
+    """Import the code that every interpretation needs, in no particular dialect."""
+    _interpreter(ModuleOp([]), Context())
 
 
 def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:

@@ -26,14 +26,21 @@ def main(args: Sequence[str] | None = None) -> int:
         description="Write a project of your own on Passline: a dialect, passes, an instrument, "
         "and their tests.",
     )
-    parser.add_argument("name", help="the name of the project, such as my-compiler")
+    parser.add_argument(
+        "name", help="the name of the project, such as my-compiler, or a path that ends in it"
+    )
     parent = parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
     parent.help = "the directory to write it into (here)"
     options = parser.parse_args(args)
-    from .project import ProjectError, write_project
+    from .project import ProjectError, ProjectName, write_project
 
+    path = Path(options.name)
+    name, parent = path.name or options.name, options.parent / path.parent
     try:
-        root = write_project(options.name, options.parent)
+        ProjectName.parse(name)
+        if path.parent != Path():  # a directory that only the path names is made, as by mkdir -p
+            parent.mkdir(parents=True, exist_ok=True)
+        root = write_project(name, parent)
     except ProjectError as error:
         print(f"passline.new: error: {error}", file=sys.stderr)
         return 2

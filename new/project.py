@@ -38,8 +38,8 @@ class ProjectName:
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", text):
             raise ProjectError(
-                f"'{text}' is no name for a project: it consists of words of letters and digits "
-                "with '-' between them and begins with a letter, as in 'my-compiler'"
+                f"'{text}' is not a name for a project: a name consists of words of letters and "
+                "digits with '-' between them and begins with a letter, as in 'my-compiler'"
             )
         name = cls(text.lower().replace("_", "-"))
         if keyword.iskeyword(name.package) or keyword.issoftkeyword(name.package):

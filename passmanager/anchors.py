@@ -16,6 +16,7 @@ from .context import PassContext
 from .errors import PassContractError, PasslineError
 from .info import PassInfo, did_you_mean
 from .ir.marks import is_skipped
+from .ir.op_classes import OpClasses
 from .ir.symbols import brief, name_of, symbol_of
 from .run import Run
 from .runner import info_of, is_own, nested_passes
@@ -125,6 +126,15 @@ class Anchored(Pass):
     def preserves(self) -> Sequence[str | type]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The passes and analyses whose results the nested pass preserves."""
         return self.pass_.preserves if is_own(self.pass_) else ()
+
+    @property
+    def acts_on(self) -> Sequence[type]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The classes of ops without which the nested pass does nothing."""
+        return self.pass_.acts_on if is_own(self.pass_) else ()
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        if is_own(self.pass_):
+            self.pass_.load_code(module, ops)
 
     @cached_property
     def info(self) -> PassInfo:

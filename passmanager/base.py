@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, cast, final, get_args, get_origin
 
 from typing_extensions import TypeVar
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -29,7 +30,7 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 
-_METADATA = ("name", "opt_level", "required", "preserves", "nestable", "rounds")
+_METADATA = ("name", "opt_level", "required", "preserves", "nestable", "rounds", "acts_on")
 
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
 
@@ -74,10 +75,11 @@ class Pass(AbstractPass):
 
     `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
     `preserves` (names of passes and analysis classes that stay valid when this pass changes
-    something) and `rounds` (whether it may change the rounding of floats, as by reassociation) are
-    plain class attributes. Options are the annotated fields of a
-    `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
-    and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
+    something), `rounds` (whether it may change the rounding of floats, as by reassociation) and
+    `acts_on` (classes of ops without which it does nothing) are plain class attributes. Options are
+    the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
+    `apply` works in place, and makes every pass usable as one of xDSL's. Derive from ModulePass or
+    FunctionPass.
     """
 
     name: ClassVar[str] = "pass"

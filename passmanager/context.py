@@ -19,6 +19,7 @@ from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .html import block, element, table
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .instrument_types import AnyInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .remarks import RemarkFilter
 from .run import Run
@@ -29,17 +30,17 @@ __all__ = ["PassContext"]
 class PassContext:
     """Settings and instruments for the passes that run while it is entered.
 
-    opt_level: a Sequential runs the passes of this level and below.
-    required_pass: names of passes to run whatever their level.
-    disabled_pass: names of passes never to run; takes precedence over `required_pass`.
-    instruments: called before and after each pass.
-    config: options; a key that names a pass sets fields of that pass.
-    verify_each: verify the changes of each pass.
-    verify_preserves: verify that each pass preserves all in its `preserves`.
-    rollback: after a failure, restore the module to its state before the pass.
-    renderer: shows the diagnostics of a pass.
-    remark_filter: a regular expression for the passes whose remarks are wanted, or a dict with one
-        for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
+    - `opt_level`: a Sequential runs the passes of this level and below.
+    - `required_pass`: names of passes to run whatever their level.
+    - `disabled_pass`: names of passes never to run; takes precedence over `required_pass`.
+    - `instruments`: called before and after each pass.
+    - `config`: options; a key that names a pass sets fields of that pass.
+    - `verify_each`: verify the changes of each pass.
+    - `verify_preserves`: verify that each pass preserves all in its `preserves`.
+    - `rollback`: after a failure, restore the module to its state before the pass.
+    - `renderer`: shows the diagnostics of a pass.
+    - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
+      one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
 
     Contexts nest, and inherit nothing from the outer one.
 
@@ -52,7 +53,7 @@ class PassContext:
         opt_level: int = 2,
         required_pass: Iterable[str] | None = None,
         disabled_pass: Iterable[str] | None = None,
-        instruments: Iterable[PassInstrument] | None = None,
+        instruments: Iterable[AnyInstrument] | None = None,
         config: Mapping[str, ConfigValue] | None = None,
         *,
         verify_each: bool = True,
@@ -151,7 +152,7 @@ class PassContext:
             _entered.set(outer)
             self.names_checked = inner.names_checked
 
-    def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
+    def override_instruments(self, instruments: Iterable[AnyInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
         new = check_instruments(instruments)
         self._exit_instruments()

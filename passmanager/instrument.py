@@ -24,8 +24,8 @@ class PassInstrument:
     Keep all state in the instrument: two instruments of one class in a context must be independent.
     Hooks are called for composites too, around those for the passes in them; `info.composite` tells
     them apart, so that changes and times are not counted twice.
-    Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`, `pass_skipped` and the
-    hooks about analyses are Passline's.
+    Source: `tvm.instrument.PassInstrument`; `finalize_pass_ctx`, `should_execute`, `pass_failed`,
+    `pass_skipped` and the hooks about analyses are Passline's.
     """
 
     @property
@@ -37,7 +37,18 @@ class PassInstrument:
         """Handle the start of the context of this instrument."""
 
     def exit_pass_ctx(self) -> None:
-        """Handle the end of the context of this instrument."""
+        """Handle the end of the context of this instrument.
+
+        It is not called if that of an instrument before this one raised: what must happen in any
+        case belongs in `finalize_pass_ctx`.
+        """
+
+    def finalize_pass_ctx(self) -> None:
+        """Release resources, and write output, after all instruments were exited.
+
+        It is called once for each `enter_pass_ctx` that returned, also if a pass or a hook of any
+        instrument raised.
+        """
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
         """Return whether the pass may run; it is blocked if one instrument returns False."""
@@ -88,7 +99,11 @@ def check_hooks(cls: type[PassInstrument]) -> None:
     """Raise TypeError if an instrument class has a public method whose name is one or two letters
     off that of a hook: nobody would call it.
     """
-    hooks = {_letters(name): name for name in vars(PassInstrument) if not name.startswith("_")}
+    hooks = {
+        _letters(name): name
+        for name, member in vars(PassInstrument).items()
+        if callable(member) and not name.startswith("_")
+    }
     for base in cls.__mro__:
         if issubclass(PassInstrument, base):
             continue
@@ -98,7 +113,7 @@ def check_hooks(cls: type[PassInstrument]) -> None:
             for letters, hook in hooks.items():
                 if _distance(_letters(name), letters) <= 2:
                     raise TypeError(
-                        f"{base.__name__}.{name} is no hook of an instrument, "
+                        f"{base.__name__}.{name} is not a hook of an instrument, "
                         f"did you mean '{hook}'?"
                     )
 

@@ -30,30 +30,43 @@ class PassInstrumentor:
     # Contexts
 
     def enter(self) -> None:
-        """Enter all instruments; if one fails, exit those already entered, last first."""
+        """Enter all instruments in order; if one fails, exit and finalize those already entered,
+        last first.
+        """
         entered: list[PassInstrument] = []
         try:
             for instrument in self.instruments:
                 instrument.enter_pass_ctx()
                 entered.append(instrument)
-        except BaseException:
-            for instrument in reversed(entered):
-                _exit_and_log(instrument)
-            raise
+        except BaseException as error:
+            unwound = PassInstrumentor(reversed(entered))
+            try:
+                unwound._call_and_note("exit_pass_ctx", error)
+            finally:
+                unwound._finalize(error)
 
     def exit(self) -> None:
-        """Exit all instruments in order; the first failure is raised at the end, with notes on the
-        others. In TVM, the instruments after the failing one are not exited.
-        """
+        """Exit the instruments in order, up to the first that fails; then finalize all of them."""
         failure: BaseException | None = None
+        try:
+            for instrument in self.instruments:
+                instrument.exit_pass_ctx()
+        except BaseException as error:
+            failure = error
+        self._finalize(failure)
+
+    def _finalize(self, failure: BaseException | None) -> None:
+        """Finalize all instruments, then raise `failure`, or else the first exception of theirs,
+        with notes on the others.
+        """
         for instrument in self.instruments:
             try:
-                instrument.exit_pass_ctx()
+                instrument.finalize_pass_ctx()
             except BaseException as error:
                 if failure is None:
                     failure = error
                 else:
-                    failure.add_note(f"and {instrument.name}.exit_pass_ctx raised {error!r}")
+                    failure.add_note(f"and {instrument.name}.finalize_pass_ctx raised {error!r}")
         if failure is not None:
             raise failure
 
@@ -187,15 +200,3 @@ def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
         check_hooks(type(instrument))
         checked.append(instrument)
     return tuple(checked)
-
-
-def _exit_and_log(instrument: PassInstrument) -> None:
-    """Exit an instrument while an exception propagates; a second exception is only logged."""
-    try:
-        instrument.exit_pass_ctx()
-    except Exception:
-        import logging
-
-        logging.getLogger(__name__).exception(
-            "%s.exit_pass_ctx failed while the context was being unwound", instrument.name
-        )

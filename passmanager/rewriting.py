@@ -159,7 +159,7 @@ class PatternPass(FunctionPass[AnchorT]):
     fold: ClassVar[bool] = False
     """Whether ops are folded before the patterns are tried on them."""
     remove_dead: ClassVar[bool] = False
-    """Whether dead ops are removed on the way."""
+    """Whether dead ops are removed on the way; not in a module without ops in `acts_on`."""
 
     @abstractmethod
     def patterns(self) -> Sequence[RewritePattern]:

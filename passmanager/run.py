@@ -20,8 +20,10 @@ from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
 from .ir.changes import Changes
 from .ir.location import place_of
+from .ir.op_classes import OpClasses
 from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
+from .ir.walk import walk
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run"]
@@ -38,6 +40,8 @@ class Frame:
     """The op of the step that the pass asked about last, if an instrument decides about steps."""
     verify_time = 0.0
     """The seconds spent on finding and verifying the changes of the pass."""
+    load_time = 0.0
+    """The seconds spent, before the pass started, on importing modules that it needs."""
 
     def __init__(self, info: PassInfo, place: str = "") -> None:
         self.info = info
@@ -81,11 +85,13 @@ def _function_name(op: Operation) -> str:
 
 
 def strip_ir_notes(error: BaseException) -> None:
-    """Remove the notes in which xDSL's `emit_error` prints the whole IR in generic form, up to
-    megabytes.
+    """Move the notes in which xDSL's `emit_error` prints the whole IR in generic form, up to
+    megabytes, to the attribute `ir_notes`.
     """
     notes: list[str] = getattr(error, "__notes__", [])
-    notes[:] = [n for n in notes if not (n.startswith('"') and "\n" in n)]
+    if found := [note for note in notes if note.startswith('"') and "\n" in note]:
+        notes[:] = [note for note in notes if note not in found]
+        error.ir_notes = found  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Run:
@@ -204,6 +210,13 @@ class Run:
             for op in changes.removed:
                 self.changed_in.pop(op, None)
         return changes
+
+    def op_classes(self) -> OpClasses:
+        """Return the classes of the ops in the module."""
+        # A leaf pass may have changed the module since the snapshot was taken.
+        if self._snapshot is None or any(not frame.info.composite for frame in self.frames):
+            return frozenset(map(type, walk(self.module)))
+        return self._snapshot.op_classes
 
     # Valid passes
 

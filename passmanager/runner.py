@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import ClassVar
 
 from typing_extensions import TypeIs
+
 from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
 
@@ -18,8 +19,10 @@ from .context import PassContext
 from .info import PassInfo, did_you_mean, name_key
 from .instrumentor import PassInstrumentor
 from .ir.clone import clone
+from .ir.op_classes import OpClasses, has_any
 from .ir.per_class import PerClass
 from .ir.verifier import verify_changes
+from .loading import Loading
 from .options import pass_text
 from .preservation import check_preserved
 from .registry import installed
@@ -44,6 +47,9 @@ class AbstractPass(xdsl_passes.ModulePass):
     preserves: ClassVar[Sequence[str | type]] = ()
     nestable: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
+    acts_on: ClassVar[Sequence[type]] = ()
+    """The classes and interfaces of ops without which the pass changes and reports nothing: its
+    body does not run on a module that has none of them. Empty if there is no such limit."""
 
     @cached_property
     @abstractmethod
@@ -55,18 +61,42 @@ class AbstractPass(xdsl_passes.ModulePass):
         """The passes that a composite runs; empty for others."""
         return ()
 
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        """Import what `transform` would import on first use, on `module` with ops of the classes
+        `ops`.
+
+        It is called before the clock of the pass starts, so that the time is not taken for that of
+        the pass.
+        """
+
     @abstractmethod
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         """Transform `module` in place: the body of the pass, without instruments and checks."""
 
 
+# How a pass is run. No Enum: the look-up of a member takes a tenth of the cost of a no-op pass.
+_FOREIGN = 0
+"""By xDSL's protocol."""
+_PLAIN = 1
+"""By its `transform`."""
+_PREPARED = 2
+"""By its `transform`, after a look at the ops of the module."""
+
+
+def _kind(cls: type[xdsl_passes.ModulePass]) -> int:
+    if not issubclass(cls, AbstractPass):
+        return _FOREIGN
+    is_plain = not cls.acts_on and cls.load_code is AbstractPass.load_code
+    return _PLAIN if is_plain else _PREPARED
+
+
 # `issubclass` of an abstract class takes far longer than a look-up.
-_is_own_class = PerClass[xdsl_passes.ModulePass, bool](lambda cls: issubclass(cls, AbstractPass))
+_kinds = PerClass[xdsl_passes.ModulePass, int](_kind)
 
 
 def is_own(pass_: xdsl_passes.ModulePass) -> TypeIs[AbstractPass]:
     """Return whether a pass derives from Passline's classes, and not from xDSL's alone."""
-    return _is_own_class[type(pass_)]
+    return _kinds[type(pass_)] is not _FOREIGN
 
 
 def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
@@ -97,7 +127,8 @@ def run_pass(
     """Run one pass, whose PassInfo is `info`, on the module of `run` under `ctx`, the current
     context; return False if an instrument blocked it.
 
-    The order is: should_run, run_before_pass, the body, diagnostics, verification, run_after_pass.
+    The order is: should_run, load_code, run_before_pass, the body, diagnostics, verification,
+    run_after_pass. There is no body if the module has none of the ops that the pass acts on.
     `place` is the position of the pass in its pipeline, as ` (3 of 7)`. An exception keeps its type
     and gains one note a level.
     """
@@ -111,14 +142,20 @@ def run_pass(
         if (blockers := instrumentor.find_blockers(module, info)) is not None:
             instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
             return False
-    run.frames.append(frame := Frame(info, place))
+    frame = Frame(info, place)
+    kind = _kinds[type(pass_)]
+    idle = kind is _PREPARED and not _prepare(pass_, frame, run)  # pyright: ignore[reportArgumentType]
+    run.frames.append(frame)
     if not ctx.names_checked and len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
     try:
         if instrumentor.instruments:
             instrumentor.before_pass(module, info)
         try:
-            _transform(pass_, frame, run, ctx)
+            if idle:
+                run.update_preserved(info, (), None)
+            else:
+                _transform(pass_, kind, frame, run, ctx)
         except BaseException as error:
             frame.fail(error, ctx.renderer)
             instrumentor.pass_failed(module, info, error)
@@ -135,7 +172,27 @@ def current_instrumentor() -> PassInstrumentor:
     return PassContext.current().instrumentor
 
 
-def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:
+def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
+    """Import what `pass_` needs for the module; return False if it has nothing to do there."""
+    ops = run.op_classes()
+    if pass_.acts_on and not has_any(ops, *pass_.acts_on):
+        return False
+    with Loading() as loading:
+        try:
+            pass_.load_code(run.module, ops)
+        except ImportError:
+            pass  # the body raises it again, as a failure of the pass
+        except BaseException as error:
+            error.add_note(f"in load_code of pass '{frame.info.text}'{frame.place}")
+            raise
+    if loading.seconds:
+        frame.load_time = loading.seconds
+    return True
+
+
+def _transform(
+    pass_: xdsl_passes.ModulePass, kind: int, frame: Frame, run: Run, ctx: PassContext
+) -> None:
     """Run the body of a pass, render its diagnostics, and check its changes."""
     composite = frame.info.composite
     # The children of a composite are verified and rolled back one by one.
@@ -145,7 +202,7 @@ def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassC
     try:
         # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not `apply`: it
         # calls `run_pass`.
-        if _is_own_class[type(pass_)]:
+        if kind is not _FOREIGN:
             pass_.transform(run.module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         else:
             pass_.apply(run.ir_context, run.module)

@@ -131,7 +131,7 @@ class Sequential(Pass):
         assumed: set[str] = set()
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
             again = step.action == "ensure" and step.info.key in seen
-            reason = f"{step.reason}, unless it is still valid" if again else step.reason
+            reason = f"{step.reason}{_AGAIN}" if again else step.reason
             yield step._replace(depth=depth, reason=reason)
             if step.action == "ensure":
                 assumed.add(step.info.key)
@@ -169,9 +169,16 @@ class Sequential(Pass):
             yield step
 
 
+_AGAIN = ", unless it is still valid"
+"""The end of the reason of a requirement that ran before in the plan."""
+
+
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
+    """The steps of a pipeline, run and skipped, with reasons.
+
+    `str` gives a line for each; requirements that may run again have one line for all, at the end.
+    """
 
     steps: tuple[Step, ...]
 
@@ -179,7 +186,17 @@ class Plan:
         return iter(self.steps)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.steps))
+        lines: list[str] = []
+        again: dict[str, dict[str, None]] = {}
+        for step in self.steps:
+            if step.reason.endswith(_AGAIN):
+                dependent = step.reason.removeprefix("required by ").removesuffix(_AGAIN)
+                again.setdefault(step.info.text, {})[dependent] = None
+            else:
+                lines.append(str(step))
+        for name, dependents in again.items():
+            lines.append(f"run  {name}  # again before {', '.join(dependents)}{_AGAIN}")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"{self.summary}\n{self}" if self.steps else self.summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -43,9 +44,28 @@ def test_blocks_that_are_not_run_say_why(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
 def test_links_lead_to_files(page: Path) -> None:
+    """The pages of the reference are made for the site: a link to one fails in the repository."""
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
-    missing = [link for link in links if not (page.parent / link).exists()]
-    assert [link for link in missing if "reference/" not in link] == []  # that is generated
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+PEERS = {
+    "xDSL": "xdsl",
+    "TVM": "apache-tvm",
+    "onnxruntime": "onnxruntime",
+    "onnx": "onnx",
+    "MLIR": "mlir-opt",
+    "mlir-opt": "mlir-opt",
+}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_versions_of_peers_are_those_that_were_measured(page: Path) -> None:
+    measured: dict[str, str] = json.loads((DOCS / "performance.json").read_text())["environment"]
+    text = page.read_text()
+    for peer, version in re.findall(rf"\b({'|'.join(PEERS)}) (\d[\d.]*\d|\d+)\b", text):
+        known = measured[PEERS[peer]]
+        assert f"{known}.".startswith(f"{version}."), f"{peer} {version}, measured with {known}"
 
 
 def ours(page: Path) -> str:

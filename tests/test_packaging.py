@@ -46,6 +46,24 @@ def test_the_packages_that_are_named_are_those_that_there_are() -> None:
     assert named == ["passline", *sorted(f"passline.{package}" for package in found)]
 
 
+def test_the_metadata_names_the_project_and_the_versions_of_python_that_are_tested() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    home = "https://github.com/passline/passline"
+    assert project["urls"].keys() >= {"Homepage", "Documentation", "Issues", "Changelog"}
+    assert all(url.startswith(home) for url in project["urls"].values())
+    for url in project["urls"].values():
+        _, _, path = url.partition("/blob/main/")
+        assert (ROOT / path).exists()
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    (tested,) = re.findall(r"^ +python: \[(.*)\]$", workflow, re.MULTILINE)
+    classifiers: list[str] = project["classifiers"]
+    prefix = "Programming Language :: Python :: 3."
+    named = [c.removeprefix(prefix) for c in classifiers if c.startswith(prefix)]
+    assert named == re.findall(r'"3\.(\d+)"', tested)
+    assert {"compiler", "MLIR", "xDSL", "TVM", "ONNX"} <= {*project["keywords"]}
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     assert passline.__version__ == metadata.version("passline")
 

@@ -30,8 +30,32 @@ def test_blocks_run(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "sequential.mlir", tmp_path / "examples")
     Runner(ROOT / "README.md", tmp_path).run()
     assert "light_resnet50.onnx" in (tmp_path / "report.html").read_text()
-    (skipped,) = [block for block in blocks(TEXTS["README.md"]) if block.not_run]
-    assert skipped.text.splitlines() == ["make demo", "make test"]
+
+
+def test_what_is_not_run_is_the_installation_and_what_needs_mlir_opt() -> None:
+    skipped = [block.text for block in blocks(TEXTS["README.md"]) if block.not_run]
+    install, *native = [text.splitlines() for text in skipped]
+    assert install[:2] == ["make demo", ". .venv/bin/activate"] and "passline-opt" in install[2]
+    assert all("native" in text[0] for text in native) and len(native) <= 1
+
+
+def test_the_first_screen_says_what_it_is_and_shows_a_report_and_the_speed() -> None:
+    screen = TEXTS["README.md"].partition("\n## ")[0]
+    sentence = screen.split("\n\n")[1]
+    assert sentence.startswith("Passline is ") and sentence.count(". ") == 0
+    assert re.findall(r"^!\[[^]]{20,}\]\((.*)\)$", screen, re.MULTILINE) == [
+        "docs/assets/report.png",
+        "docs/assets/speed.svg",
+    ]
+    assert len(screen.splitlines()) < 40
+
+
+def test_the_demo_installs_what_the_commands_need() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    rule = re.search(r"^demo: \$\(VENV\)/(.*)\n", makefile, re.MULTILINE)
+    assert rule
+    recipe = makefile.partition(f"\n$(VENV)/{rule[1]}:")[2].partition("\n\n")[0]
+    assert "'.[onnx,native,onnxruntime]'" in recipe
 
 
 def test_each_feature_names_its_tests() -> None:
@@ -57,6 +81,15 @@ def test_figures_are_those_of_the_page_about_speed() -> None:
         ]
         assert found == [ratio], f"{row} {on}: docs/performance.md has {found}"
     assert len(shown) > 10
+
+
+def test_the_speed_of_models_is_that_of_the_page_about_models() -> None:
+    text = (ROOT / "docs" / "models.md").read_text()
+    table = text.partition("| compiled in |\n")[2].partition("\n\n")[0]
+    ratios = [float(row.split("|")[4].strip(" x")) for row in table.splitlines()[1:]]
+    named = re.search(r"nine real models run ([\d.]+) to ([\d.]+) times", TEXTS["README.md"])
+    assert named and len(ratios) == 9
+    assert [min(ratios), max(ratios)] == [float(named[1]), float(named[2])]
 
 
 def test_python_page_names_what_there_is() -> None:

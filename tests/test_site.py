@@ -3,14 +3,22 @@ network."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from interface import GROUPS, infrastructure_names, own_names
+from operations import example
 from reference import markdown, pages
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32
+from xdsl.dialects.test import TestOp
+from xdsl.irdl import IRDLOperation
 
+import passline
+from passline import passmanager
 from passline.dialects.relax import Relax
 from passline.dialects.tir import Tir
 from passline.passes import PASSES, PIPELINES
@@ -44,6 +52,59 @@ def test_the_exit_statuses_are_those_of_the_tools() -> None:
     assert rows == ["0", "1", "2", "3", "130", "141"]
 
 
+def section(page: str, heading: str) -> str:
+    return REFERENCE[page].partition(f"\n{heading}\n")[2].partition("\n### ")[0]
+
+
+def test_each_operation_has_its_syntax_its_types_and_an_example() -> None:
+    for page, dialect in (("reference/relax.md", Relax), ("reference/tir.md", Tir)):
+        for op in dialect.operations:
+            text = section(page, f"### {op.name}")
+            (shown,) = re.findall(r"^Example:\n\n```mlir\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+            assert re.match(rf"(%[\w, %]+ = )?{re.escape(op.name)}\b", shown), op.name
+            assert op.name in text.replace(shown, ""), f"{op.name} has no syntax"
+            assert issubclass(op, IRDLOperation)
+            definition = op.get_irdl_definition()
+            for kind, values in (("operand", definition.operands), ("result", definition.results)):
+                for name, _ in values:
+                    assert re.search(rf"^\| {kind} \| `{name}` \| \w", text, re.MULTILINE), op.name
+
+
+def test_the_section_of_an_operation() -> None:
+    text = section("reference/relax.md", "### relax.concatenate")
+    assert "\n%result = relax.concatenate %tensors {axis = ...} : (types) -> type\n" in text
+    assert "| operand | `tensors` | tensor, any number |" in text
+    assert "| `axis` | list of i64 |" not in text and "| `axis` | i64 | `0` |" in text
+    text = section("reference/relax.md", "### relax.nn.conv2d")
+    assert '| `data_layout` | string | `"NCHW"` |' in text
+    assert "| `strides` | list of i64 | `[1, 1]` |" in text
+    assert "| `out_dtype` | type | optional |" in text
+
+
+def test_an_example_is_the_one_with_the_fewest_unknown_dimensions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ops = [
+        TestOp(result_types=[TensorType(f32, shape)])
+        for shape in ([DYNAMIC_INDEX], [12, 12], [4, 4])
+    ]
+
+    def instances(folder: str) -> dict[type[TestOp], list[TestOp]]:
+        return {TestOp: ops}
+
+    monkeypatch.setattr("operations.instances", instances)
+    assert example(TestOp) == str(ops[2])
+
+
+def test_the_public_names_of_python_are_on_the_pages_of_the_interface() -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(infrastructure_names())
+    assert {"compile", "load", "tune", "Tuning", "CompiledFunction"} <= {*own_names()}
+    named = re.findall(r"^::: passline\.(\w+)$", REFERENCE["reference/api.md"], re.MULTILINE)
+    others = {*passline.__all__} - {*named} - {*passmanager.__all__}
+    assert all(inspect.ismodule(getattr(passline, name)) for name in others - {"__version__"})
+
+
 def test_docstrings_become_markdown() -> None:
     doc = "Sum a*b*c of `x*y`.\n\nAfter {n=1}:\n\n    %a\n\n      %b\n\nSource: <b>."
     assert "\n".join(markdown(doc)).split("\n") == [
@@ -60,7 +121,8 @@ def test_each_page_is_in_the_navigation() -> None:
 
 
 def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Path) -> None:
-    pytest.importorskip("material", reason="mkdocs-material is not installed (extra `docs`)")
+    for module in ("material", "mkdocstrings_handlers.python"):
+        pytest.importorskip(module, reason="the extra `docs` is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -74,5 +136,14 @@ def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Pa
     }
     assert loaded == set() and len(html) > 25
     assert (tmp_path / "assets" / "iframe-worker.js").exists()
+    interface = html[tmp_path / "reference" / "passmanager.html"]
+    for name in infrastructure_names():
+        assert f'id="passline.passmanager.{name}"' in interface, name
+    assert (
+        "disabled_pass" in interface
+        and 'id="passline.corpus.map"' in (html[tmp_path / "reference" / "api.html"])
+    )
+    first = html[tmp_path / "index.html"]
+    assert all(f'href="{path.removesuffix(".md")}.html"' in first for path in REFERENCE)
     passes = html[tmp_path / "reference" / "passes-relax.html"]
     assert '<span class="nv">%x</span>' in passes  # MLIR is highlighted

@@ -39,9 +39,9 @@ __all__ = [
 class ArgumentParser(argparse.ArgumentParser):
     """A parser of options with mlir-opt's rules.
 
-    Options cannot be abbreviated; an optional value follows `=`; `--pass-name` adds a pass. A long
-    option may have one dash, and a switch the value 0 or 1. Options of xDSL can be replaced. The
-    error for an unknown option names the nearest known one.
+    Only options of xDSL can be abbreviated; an optional value follows `=`; `--pass-name` adds a
+    pass. A long option may have one dash, and a switch the value 0 or 1. Options of xDSL can be
+    replaced. The error for an unknown option names the nearest known one.
     """
 
     def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
@@ -53,6 +53,11 @@ class ArgumentParser(argparse.ArgumentParser):
             conflict_handler="resolve",
         )
         self._passes = {name_key(name): name for name in passes}
+        self._abbreviated: list[str] = []
+
+    def allow_abbreviations(self) -> None:
+        """Allow to abbreviate the options so far, which are xDSL's: its tools allow it."""
+        self._abbreviated = [*self._option_string_actions]
 
     def prepare(self, args: Sequence[str]) -> list[str]:
         """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
@@ -66,6 +71,10 @@ class ArgumentParser(argparse.ArgumentParser):
         if action is None and name[:2] == "--" and name_key(name) in self._passes:
             pass_name = self._passes[name_key(name)]
             return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
+        if action is None and name[:2] == "--":
+            meant = [option for option in self._abbreviated if option.startswith(name)]
+            if len(meant) == 1:
+                return self._prepare(f"{meant[0]}{equals}{value}")
         if isinstance(action, OptionalValue) and not equals:
             return [f"{name}={action.const}"]
         if equals and _is_switch(action):

@@ -49,7 +49,7 @@ def _from_file(name: str) -> Iterator[tuple[str, object]]:
         with open(name, "rb") as file:
             yield from _flatten(tomllib.load(file), "")
     except ValueError as error:  # of the syntax, of UTF-8, or for a number of too many digits
-        raise ConfigError(f"'{name}' is no TOML: {error}") from None
+        raise ConfigError(f"'{name}' is not TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"'{name}' is nested too deeply") from None
 

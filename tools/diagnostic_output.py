@@ -42,6 +42,8 @@ class DiagnosticOutput:
         self._args = args
         self._remarks: list[Remark] = []
         self._expected: ExpectedDiagnostics | None = None
+        self.prints_diagnostics = False
+        """Whether --verify-diagnostics has xDSL's meaning: the tool prints errors to the output."""
 
     @cached_property
     def _asked(self) -> RemarkFilter:
@@ -50,7 +52,7 @@ class DiagnosticOutput:
     def start_chunk(self, name: str, text: bytes, line_offset: int) -> None:
         """Read the diagnostics that the comments of a chunk expect, with --verify-diagnostics."""
         self._expected = None
-        if self._args.verify_diagnostics:
+        if self._args.verify_diagnostics and not self.prints_diagnostics:
             from .expected_diagnostics import ExpectedDiagnostics
 
             self._expected = ExpectedDiagnostics(

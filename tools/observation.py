@@ -24,6 +24,7 @@ from .argument_parser import Numbers
 
 if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument
+    from ..passmanager.instruments.spans import SpanInstrument
 
 __all__ = ["Observation", "print_style"]
 
@@ -69,13 +70,21 @@ class Observation:
     def phase(self, name: str) -> AbstractContextManager[object]:
         """Time a phase outside of passes: `Parser`, `Verifier`, `Output`."""
         stack = ExitStack()
+        for instrument in self._timed():
+            stack.enter_context(instrument.phase(name))
+        return stack
+
+    def add_load(self, seconds: float) -> None:
+        """Add a phase `Load`: imports took the last `seconds`, if that is not 0."""
+        for instrument in self._timed() if seconds else ():
+            instrument.add_load(seconds)
+
+    def _timed(self) -> Iterator[SpanInstrument]:
+        """Yield the instruments that time phases."""
         if self._args.timing or self._args.trace or self._args.record or self._args.report:
             from ..passmanager.instruments.spans import SpanInstrument
 
-            for instrument in self._instruments:
-                if isinstance(instrument, SpanInstrument):
-                    stack.enter_context(instrument.phase(name))
-        return stack
+            yield from (i for i in self._instruments if isinstance(i, SpanInstrument))
 
     def _measuring(self) -> Iterator[PassInstrument]:
         args = self._args

@@ -6,19 +6,20 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
 from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ParseError, ShrinkException
+from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
@@ -34,6 +35,7 @@ from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.parser import parse_module
 from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.verifier import verify
+from ..passmanager.loading import Loading
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
@@ -43,13 +45,14 @@ from .chunks import split_chunks
 from .configuration import read_config
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
 from .diagnostic_output import DiagnosticOutput, remark_filter
+from .expected_output import expects_output, xdsl_report
 from .failures import INTERRUPTED, report
 from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
 from .process import run_process
-from .targets import check_target, parse_processor
+from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
@@ -87,6 +90,8 @@ class PasslineOptMain(xDSLOptMain):
     """
 
     version_format = "passline-opt {passline_version}, built on xDSL {xdsl_version}"
+    prints_diagnostics = False
+    """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expected_output`)."""
 
     def __init__(
         self,
@@ -141,7 +146,15 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_dialects(self) -> None:
         for name, factory in installed().dialects.items():
-            self.ctx.register_dialect(name, factory)
+            self.ctx.register_dialect(name, partial(self.load_dialect, factory))
+
+    def load_dialect(self, factory: Callable[[], Dialect]) -> Dialect:
+        """Return the dialect that `factory` makes; the import is a phase of its own."""
+        with Loading() as loading:
+            dialect = factory()
+        if hasattr(self, "observation"):  # which is made after the options were checked
+            self.observation.add_load(loading.seconds)
+        return dialect
 
     def register_all_passes(self) -> None:
         for name, factory in (installed().passes | REPLACEMENTS).items():
@@ -158,6 +171,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
+        if isinstance(arg_parser, ArgumentParser):
+            arg_parser.allow_abbreviations()
         add_arguments(arg_parser, self.available_targets, self.versions)
         add_corpus_options(arg_parser)
 
@@ -174,7 +189,6 @@ class PasslineOptMain(xDSLOptMain):
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
-        self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         names = self.ctx.registered_dialect_names
         text = answer(self.args, self.arg_parser, self.available_passes, names)
         if text is not None:
@@ -190,7 +204,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Create the pipeline and the context in which it runs."""
-        self.use_pipeline(self.given_passes())
+        with Loading() as self.loading:
+            self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
         if not self.args.run_reproducer:  # its pipeline is not known yet
             self.observation.check_names(self.available_passes)
@@ -287,6 +302,7 @@ class PasslineOptMain(xDSLOptMain):
         status = 0
         try:
             with self.pass_context:
+                self.observation.add_load(self.loading.seconds)
                 chunks, extension = self.prepare_input()
                 for index, (chunk, offset) in enumerate(chunks):
                     if index > 0:
@@ -323,6 +339,7 @@ class PasslineOptMain(xDSLOptMain):
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; return the exit status for it."""
         self.line_offset = offset
+        self.module: ModuleOp | None = None
         text = binary_content(chunk)
         self.diagnostics.start_chunk(self.get_input_name(), text, offset)
         try:
@@ -338,6 +355,11 @@ class PasslineOptMain(xDSLOptMain):
                 result.write(f"{error}\n")
                 return 0
             return self.diagnostics.fail_chunk(error)
+        except DiagnosticException as error:
+            if not self.prints_diagnostics:
+                return self.diagnostics.fail_chunk(error)
+            result.write(xdsl_report(error, self.module))
+            return 0
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             return self.diagnostics.fail_chunk(error)
         return self.diagnostics.finish_chunk(0)
@@ -349,6 +371,7 @@ class PasslineOptMain(xDSLOptMain):
             module = self.parse_chunk(chunk_stream(text), extension, self.line_offset)
         if module is None:
             return
+        self.module = module
         if not self.args.disable_verify:
             with phase("Verifier"):
                 verify(module)
@@ -374,7 +397,10 @@ class PasslineOptMain(xDSLOptMain):
         """Return the text of the result; MLIR text keeps every bit of the constants."""
         spec = parse_spec(self.args.target)
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
-            return super().output_resulting_program(prog)
+            try:
+                return super().output_resulting_program(prog)
+            except (AssertionError, NotImplementedError, TypeError, ValueError) as error:
+                raise unprintable(spec.name, prog, error) from error
         target = MLIRTarget.from_spec(spec)
         style = replace(
             print_style(self.args),
@@ -426,6 +452,8 @@ class PasslineOptMain(xDSLOptMain):
         is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else binary_content(stream)
+        self.prints_diagnostics = bool(self.args.verify_diagnostics) and expects_output(content)
+        self.diagnostics.prints_diagnostics = self.prints_diagnostics
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)
         return content, frontend
@@ -454,7 +482,9 @@ class PasslineOptMain(xDSLOptMain):
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
         """Import an ONNX model."""
         name = self.get_input_name()
-        return parse_onnx(binary_content(stream) if name == STDIN else name, self.warn, self.bindings)
+        return parse_onnx(
+            binary_content(stream) if name == STDIN else name, self.warn, self.bindings
+        )
 
     @property
     def entry(self) -> str:

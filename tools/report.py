@@ -56,7 +56,7 @@ def read(name: str) -> Recording:
         with open(name, encoding="utf-8") as file:
             return read_recording(file)
     except UnicodeDecodeError:
-        raise PasslineError(f"'{name}' is no record: it is no text") from None
+        raise PasslineError(f"'{name}' is not a record: it is not text") from None
     except DAMAGE as error:
         raise damaged(name, error) from error
     except PasslineError as error:

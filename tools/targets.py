@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.target import Target
@@ -14,8 +15,9 @@ from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
+from ..passmanager.ir.location import place_of
 
-__all__ = ["check_target", "parse_processor"]
+__all__ = ["check_target", "parse_processor", "unprintable"]
 
 
 def parse_processor(text: str | None) -> Processor | None:
@@ -24,6 +26,23 @@ def parse_processor(text: str | None) -> Processor | None:
         return None if text is None else Processor.parse(text)
     except ValueError as error:
         raise PasslineError(str(error)) from None
+
+
+def unprintable(target: str, module: ModuleOp, error: Exception) -> PasslineError:
+    """Return the error for a module that a target of xDSL's has no text for.
+
+    The targets assert that they know each operation; the text of the assertion starts with it.
+    """
+    said = str(error).split("\n")[0]
+    ops = (
+        op for op in module.walk() if said.startswith(f"{type(op).__name__}(") or op.name in said
+    )
+    what, reason = "the module", said
+    if (op := next(ops, None)) is not None:
+        what = f"'{op.name}'{place_of(op)}"
+        reason = "" if said.endswith("(") else said
+    because = f": {reason}" if reason else "; lower it to the operations of the target first"
+    return PasslineError(f"target '{target}' cannot print {what}{because}")
 
 
 def check_target(text: str, targets: Mapping[str, object]) -> None:

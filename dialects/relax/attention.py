@@ -70,7 +70,7 @@ class AttentionOp(Anchor, TensorOp):
                 f"query has shape {shape_text(query)}, key {shape_text(key)}: batch or dim differ"
             )
         if heads > 0 <= both[2] and (both[2] == 0 or heads % both[2]):
-            raise VerifyException(f"{heads} heads of query are no multiple of {both[2]} of key")
+            raise VerifyException(f"{heads} heads of query are not a multiple of {both[2]} of key")
         self._check_bias((shared[0], heads, rows, both[1]))
         result = (shared[0], rows, heads, value[3])
         known = shape_of(type) is not None or shape_of(tensor_type(self.value)) is not None

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import cast
 
 from typing_extensions import TypeIs
+
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,

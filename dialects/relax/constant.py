@@ -8,6 +8,7 @@ from math import prod
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import TypeIs
+
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
 from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
@@ -72,7 +73,10 @@ class _PrintsDense(Protocol):
 
 @irdl_op_definition
 class ConstantOp(RelaxOp, HasFolderInterface):
-    """A tensor given by its elements, which are stored as bytes."""
+    """A tensor given by its elements, which are stored as bytes.
+
+    `%c = relax.constant dense<elements> : tensor<4xf32>`.
+    """
 
     name = "relax.constant"
 
@@ -119,7 +123,10 @@ class ConstantOp(RelaxOp, HasFolderInterface):
 
 @irdl_op_definition
 class FullOp(RelaxOp, HasFolderInterface):
-    """A tensor filled with one number, which is stored once (`numpy.full`)."""
+    """A tensor filled with one number, which is stored once (`numpy.full`).
+
+    `%c = relax.full number : tensor<4xf32>`.
+    """
 
     name = "relax.full"
 

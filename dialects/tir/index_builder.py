@@ -9,7 +9,7 @@ from itertools import count
 from typing import TypeAlias
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,

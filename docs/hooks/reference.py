@@ -13,13 +13,16 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from interface import api, infrastructure
+from operations import example, properties, syntax, values
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation, OptPropertyDef
+from xdsl.irdl import IRDLOperation
 from xdsl.passes import ModulePass
 
 import passline
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-__all__ = ["on_files", "on_post_page", "on_post_template", "pages"]
+__all__ = ["on_files", "on_page_markdown", "on_post_page", "on_post_template", "pages"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,6 +73,14 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, path, content=text))
 
 
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Put links to the reference into the first page; in the repository they would lead nowhere."""
+    links = (
+        f"- [{text.partition(chr(10))[0].lstrip('# ')}]({path})" for path, text in pages().items()
+    )
+    return markdown.replace("<!-- reference -->", "\n".join(links))
+
+
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Let a page take the shim of the plugin `offline` from this site, not from the network."""
     from mkdocs.utils import get_relative_url
@@ -82,9 +93,12 @@ def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> s
     return output.replace(SHIM, "/assets/iframe-worker.js")
 
 
+@cache
 def pages() -> dict[str, str]:
     """Return the pages: path -> text."""
     texts = {
+        "reference/api.md": api(),
+        "reference/passmanager.md": infrastructure(),
         "reference/pipelines.md": pipelines(),
         **{f"reference/passes-{group}.md": passes(group) for group in GROUPS},
         "reference/relax.md": relax(),
@@ -260,30 +274,41 @@ def operation(cls: type[Operation]) -> Iterator[str]:
     definition = cls.get_irdl_definition()
     yield from (f"### {cls.name}", "")
     yield from markdown(doc_of(cls))
+    if form := syntax(cls):
+        yield from ("```text", form, "```", "")
+    if shown := example(cls):
+        yield from ("Example:", "", "```mlir", shown, "```", "")
+    yield from table(
+        *("", "", "type"),
+        rows=((kind, code(name), cell(type)) for kind, name, type in values(definition)),
+    )
+    yield from table(
+        *("property", "type", "default"),
+        rows=(
+            (code(name), cell(type), default if default in STATES else code(default))
+            for name, type, default in properties(definition)
+        ),
+    )
+    yield from table("", "", rows=facts_of(cls))
+
+
+STATES = ("required", "optional")
+"""What stands in place of the default of a property that has none."""
+
+
+def facts_of(cls: type[IRDLOperation]) -> Iterator[tuple[str, str]]:
+    """Yield the rows of what passes know about an operation."""
+    definition = cls.get_irdl_definition()
     is_view = issubclass(cls, interfaces.View)
     kernel = "not needed" if is_view else "yes" if cls in RELAX else ""
     offered = {getattr(interfaces, name) for name in interfaces.__all__}
     facts = {
-        "operands": ", ".join(name for name, _ in definition.operands),
-        "results": ", ".join(name for name, _ in definition.results),
         "regions": ", ".join(name for name, _ in definition.regions),
         "interfaces": ", ".join(base.__name__ for base in cls.__mro__ if base in offered),
         "kernel": kernel,
         "traits": ", ".join(sorted(type(trait).__name__ for trait in definition.traits.traits)),
     }
-    yield from table("", "", rows=((key, code(fact)) for key, fact in facts.items() if fact))
-    yield from table(
-        *("property", "default"),
-        rows=(
-            (
-                code(name),
-                "optional"
-                if isinstance(field, OptPropertyDef)
-                else code("" if field.default_value is None else str(field.default_value)),
-            )
-            for name, field in definition.properties.items()
-        ),
-    )
+    return ((key, code(fact)) for key, fact in facts.items() if fact)
 
 
 # Instruments, errors, options

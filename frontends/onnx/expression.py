@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
+
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 

@@ -8,6 +8,7 @@ from itertools import product
 from math import inf
 
 import numpy as np
+
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from onnx import TensorProto, TensorShapeProto, TypeProto
+
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,

@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
+
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
+
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.detection import NonMaxSuppressionOp

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute

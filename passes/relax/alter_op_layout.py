@@ -18,7 +18,9 @@ from ...dialects.target import has_target, target_of
 from ...passmanager.actions import Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
 from ..rewriting.blocked_layouts import blocked_layouts
+from ..rewriting.evaluation_code import load_relayout
 from ..rewriting.layout_propagation import Hook, change_layouts
 
 __all__ = ["AlterOpLayout", "layout_hooks", "register_layout_hook"]
@@ -76,6 +78,10 @@ class AlterOpLayout(FunctionPass):
     """The target whose hooks are used."""
     hooks: tuple[str, ...] = ()
     """More hooks: the name of an operation, and the module and name of the function."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        if has_target(module) or _registered or self.hooks:
+            load_relayout(ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks: dict[str, Hook] = {}

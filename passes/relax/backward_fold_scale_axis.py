@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ...dialects.relax.types import static_shape
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
 from ..rewriting.scale_axes import (
     is_constant,
     is_scalable_parameter,
@@ -216,6 +218,10 @@ class BackwardFoldScaleAxis(FunctionPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (MultiplyOp,)
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("..rewriting.parameter_scaler", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_scales_backward(func, ctx.actions)

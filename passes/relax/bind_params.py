@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
@@ -20,6 +21,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.info import did_you_mean
+from ...passmanager.ir.op_classes import OpClasses
 from .bind_shapes import bind_function, function_to_bind
 
 if TYPE_CHECKING:
@@ -118,6 +120,9 @@ class BindParams(ModulePass):
     """The file of arrays by parameter name (.npz), as `numpy.savez` writes it."""
     function: str = "main"
     """The function, which no function of the module calls."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("...interpreters.arrays", __package__)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         graph = ctx.analyses.get(CallGraph, module)

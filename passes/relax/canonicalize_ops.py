@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import CompositeOp
 from ...dialects.relax.nn import BiasAddOp
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.rewriting import PatternPass
 from ..rewriting.decompose import replace_by_decomposition
 
@@ -52,7 +55,12 @@ class CanonicalizeOps(PatternPass):
     opt_level = 1
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (BiasAddOp, CompositeOp)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        if BiasAddOp in ops:
+            import_module("..rewriting.decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeComposite(),)

@@ -15,6 +15,8 @@ from ...dialects.relax.shapes import replace_dimension
 from ...dialects.relax.types import shape_of, static_shape, tensor_type
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
+from ..rewriting.evaluation_code import load_constants
 from ..rewriting.parallel_branches import Parallel, combine_parallel
 
 __all__ = ["CombineParallelMatmul", "parallel_matmul"]
@@ -84,6 +86,7 @@ class CombineParallelMatmul(FunctionPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (BatchMatmulOp, DenseOp, MatmulOp)
 
     min_num_branches: int = field(default=2, metadata={"minimum": 2})
     """Combine at least this number of products."""
@@ -91,6 +94,9 @@ class CombineParallelMatmul(FunctionPass):
     def check(self, ops: Sequence[Operation]) -> bool:
         """Return whether these products are to be combined."""
         return True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_constants(ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):

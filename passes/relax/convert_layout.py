@@ -17,6 +17,8 @@ from ...dialects.relax.layout import Layout
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
+from ..rewriting.evaluation_code import load_relayout
 from ..rewriting.layout_propagation import change_layouts
 
 __all__ = ["ConvertLayout", "convert_layouts"]
@@ -107,6 +109,9 @@ class ConvertLayout(FunctionPass):
         """Build the pass from layouts by operation name: `{"relax.nn.conv2d": ["NHWC"]}`."""
         entries = (":".join((name, *layouts)) for name, layouts in desired.items())
         return cls(tuple(entries), tuple(skip_layers))
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_relayout(ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         desired = read_desired(self.desired, ctx.ir_context)

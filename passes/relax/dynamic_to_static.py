@@ -55,6 +55,7 @@ class DynamicToStatic(PatternPass):
     opt_level = 2
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (DynamicOp,)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (MakeStatic(),)

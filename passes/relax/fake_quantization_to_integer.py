@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ...dialects.relax.quantization import DequantizeOp, QuantizeOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
 
 __all__ = ["FakeQuantizationToInteger"]
 
@@ -19,9 +22,10 @@ class FakeQuantizationToInteger(FunctionPass):
 
     A region is replaced as a whole: each operation in it has a rule, scales and zero points are
     constants, no value of it is used as a float elsewhere, and no sum exceeds an i32. The table of
-    rules is in `passes/rewriting/quantization_rules.py`. Results differ from those of floats by at
-    most one step of the quantization; movements of elements are exact. Run it before fold-constant,
-    which dequantizes constants. Source: `relay.FakeQuantizationToInteger`.
+    rules is in `passes/rewriting/quantization_rules.py`. Each rule bounds how far its numbers are
+    from those of floats: a region whose error may exceed half a step of its result stays float, so
+    that results differ by at most one step; movements of elements are exact. Run it before
+    fold-constant, which dequantizes constants. Source: `relay.FakeQuantizationToInteger`.
 
     Before:
 
@@ -59,12 +63,16 @@ class FakeQuantizationToInteger(FunctionPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (DequantizeOp, QuantizeOp)
 
     hard_fail: bool = False
     """Report an error for a region that stays float, and why."""
     use_qat: bool = False
     """Compute convolutions and matrix products of dequantized tensors in integers even if their
     results are not quantized."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("..rewriting.quantized_regions", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         from ..rewriting.quantized_regions import convert_regions

@@ -83,6 +83,7 @@ class FlattenConcatenate(PatternPass):
     opt_level = 1
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (ConcatenateOp,)
     remove_dead = True
 
     max_operands: int = field(default=256, metadata={"minimum": 0})

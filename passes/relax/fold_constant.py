@@ -30,8 +30,10 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
+from ..rewriting.evaluation_code import load_evaluation
 from ..rewriting.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 
 __all__ = ["FoldConstant", "fold_constants"]
@@ -101,7 +103,7 @@ class ConstantFolder:
                     break
                 if isinstance(op, TupleGetItemOp):
                     self.fold_tuple_get_item(op)
-                elif is_foldable_scalar(op):
+                elif is_foldable_scalar(type(op)):
                     self.fold_scalar(op)
                 elif operands and self.foldable[type(op)]:
                     folder = self.folder[type(op)]
@@ -355,6 +357,9 @@ class FoldConstant(FunctionPass):
     """The maximum number of elements of a folded operation's operands and results."""
     max_steps: int = field(default=MAX_STEPS, metadata={"minimum": 0})
     """The maximum number of operations that the evaluation of a call may take."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_evaluation(module, ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         calls = CallEvaluator(ctx.analyses.get(Purity, module), self.max_steps)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from math import copysign
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +18,7 @@ from ...dialects.relax.layout import Layout
 from ...dialects.relax.nn import PadOp
 from ...dialects.relax.pooling import AvgPoolOp, MaxPoolOp
 from ...dialects.relax.types import is_number, static_shape, tensor_type
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.rewriting import PatternPass
 from ...passmanager.worklist import actions_of
 
@@ -142,7 +145,11 @@ class FoldExplicitPadding(PatternPass):
     opt_level = 1
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (PadOp,)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("...interpreters.arrays", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (FoldPadding(),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +15,7 @@ from ...dialects.relax.interfaces import Along, Axes, ScaleAxisRule
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
 from ..rewriting.scale_axes import (
     is_scalable_parameter,
     joined_axes,
@@ -182,6 +184,10 @@ class ForwardFoldScaleAxis(FunctionPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (MultiplyOp,)
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("..rewriting.parameter_scaler", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_scales_forward(func, ctx.actions)

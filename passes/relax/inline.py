@@ -193,6 +193,7 @@ class Inline(ModulePass):
     name = "inline"
     opt_level = 1
     preserves = ("infer-type",)
+    acts_on = (CallOp,)
 
     max_ops: int = field(default=1000, metadata={"minimum": 0})
     """Inline a function with several references only if it has no more operations than this."""

@@ -39,8 +39,10 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import insert_before
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
+from ..rewriting.evaluation_code import load_semantics
 from .infer_type import infer_types
 from .unroll_loops import iterations_of, without_cast
 
@@ -317,9 +319,13 @@ class PreallocateCollections(ModulePass):
 
     name = "preallocate-collections"
     required = ("infer-type",)
+    acts_on = (scf.WhileOp,)
 
     max_iterations: int = field(default=1 << 14, metadata={"minimum": 0})
     """The most iterations of a loop; to know their number, its condition is computed."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_semantics(ops)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if preallocate_collections(module, self.max_iterations, ctx.actions):

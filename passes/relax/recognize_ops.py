@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
+from ...dialects.relax.nn import SoftmaxOp
+from ...dialects.relax.normalization import LayerNormOp, RMSNormOp
+from ...dialects.relax.reduction import MeanOp
+from ...dialects.relax.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.rewriting import PatternPass
 
 __all__ = ["RecognizeOps"]
@@ -59,7 +66,12 @@ class RecognizeOps(PatternPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    # Each form has one of them; layers of normalization get their weights here.
+    acts_on = (ErfOp, ExpOp, LayerNormOp, MeanOp, RMSNormOp, SigmoidOp, SoftmaxOp, TanhOp)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("..rewriting.attention_forms", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         # Imported here, as they import numpy.

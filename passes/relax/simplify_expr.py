@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
+from ...dialects.relax.binary import AddOp, BinaryOp
+from ...dialects.relax.constant import ConstantOp, FullOp
+from ...passmanager.ir.op_classes import OpClasses, has_any
 from ...passmanager.rewriting import PatternPass
 from ..rewriting.arithmetic_patterns import (
     MergeConstants,
@@ -21,6 +25,7 @@ from ..rewriting.data_movement_patterns import (
     MergeReshapes,
     MergeTransposes,
 )
+from ..rewriting.evaluation_code import load_constants, load_semantics
 
 __all__ = ["SimplifyExpr"]
 
@@ -60,6 +65,11 @@ class SimplifyExpr(PatternPass):
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_constants(ops)
+        if has_any(ops, ConstantOp, FullOp) and has_any(ops, BinaryOp):
+            load_semantics([AddOp])  # computes the merged constants
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import SimplifiesInference
 from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
+from ...passmanager.ir.op_classes import OpClasses, has_any
 from ...passmanager.rewriting import PatternPass
 from ..rewriting.decompose import replace_by_decomposition
 
@@ -29,6 +32,10 @@ class DecomposeForInference(RewritePattern):
         around = op.parent_op()
         if around is None or "relax.primitive" not in around.attributes:
             replace_by_decomposition(op, rewriter)
+
+
+_DECOMPOSED = (AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp)
+"""The operations that do not decompose themselves."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,12 @@ class SimplifyInference(PatternPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (SimplifiesInference, *_DECOMPOSED)
     remove_dead = True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        if has_any(ops, *_DECOMPOSED):
+            import_module("..rewriting.decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeForInference(),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 from xdsl.context import Context
@@ -16,6 +17,8 @@ from ...dialects.relax.interfaces import InfersType
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.info import did_you_mean
+from ...passmanager.ir.op_classes import OpClasses
+from ..rewriting.evaluation_code import load_constants
 from ..rewriting.mixed_precision import to_mixed_precision
 from ..rewriting.precision_policies import POLICIES, Policy
 
@@ -68,6 +71,10 @@ class ToMixedPrecision(FunctionPass):
     """Operations to convert if their operands are, whatever the table says."""
     never: tuple[str, ...] = ()
     """Operations to leave as they are, whatever the table says."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_constants(ops)
+        import_module("...interpreters.arrays", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):

@@ -22,7 +22,9 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.walk import walk
+from ..rewriting.evaluation_code import load_semantics
 from .infer_type import infer_types
 
 if TYPE_CHECKING:
@@ -226,9 +228,13 @@ class UnrollLoops(ModulePass):
     name = "unroll-loops"
     opt_level = 2
     required = ("infer-type",)
+    acts_on = (scf.WhileOp,)
 
     max_operations: int = field(default=2048, metadata={"minimum": 0})
     """The maximum number of operations that the copies of a loop may have."""
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_semantics(ops)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
+
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.fast_math import FastMath

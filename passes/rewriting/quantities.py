@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i32
@@ -11,10 +11,22 @@ from xdsl.ir import SSAValue
 from ...dialects.relax.types import Element, is_number, tensor_type
 from ...interpreters.arrays import Array
 
-__all__ = ["I32", "Affine", "Quantity", "Refused", "Table", "element_of_value"]
+__all__ = [
+    "I32",
+    "ROUNDING",
+    "Affine",
+    "Quantity",
+    "Refused",
+    "Table",
+    "computed",
+    "element_of_value",
+]
 
 I32 = 1 << 31
 """The magnitude that no sum of products reaches in an i32."""
+
+ROUNDING = 2.0**-23
+"""The error of a scale or a number in f32, relative to the greatest number."""
 
 
 class Refused(Exception):
@@ -32,6 +44,13 @@ class Affine:
     zero: int
     bound: int
     """The greatest magnitude of `value - zero`."""
+    error: float
+    """The greatest difference from the numbers that the operations on floats compute."""
+
+    @property
+    def reach(self) -> float:
+        """The greatest magnitude of the numbers."""
+        return float(self.scale.max(initial=0)) * self.bound
 
     @property
     def element(self) -> Element:
@@ -46,6 +65,12 @@ class Affine:
     def is_sum(self) -> bool:
         """Return whether the value is an i32 without a zero point: a sum of products."""
         return self.element == i32 and self.zero == 0
+
+
+def computed(value: SSAValue, scale: Array, bound: int, error: float) -> Affine:
+    """Return numbers that floats would have rounded: `error` is that of the integers alone."""
+    exact = Affine(value, scale, 0, bound, error)
+    return replace(exact, error=error + exact.reach * ROUNDING)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ the region computes, the SSA value of any other. It returns the result, or raise
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
+
 from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i16, i32
 from xdsl.ir import Operation, SSAValue
 
@@ -75,7 +77,16 @@ from ...dialects.relax.unary import (
 )
 from ...interpreters.arrays import Array, bounds, dtype_of
 from .constant_arrays import Known, constant_of, evaluate, known
-from .quantities import I32, Affine, Quantity, Refused, Table, element_of_value
+from .quantities import (
+    I32,
+    ROUNDING,
+    Affine,
+    Quantity,
+    Refused,
+    Table,
+    computed,
+    element_of_value,
+)
 
 __all__ = ["MOVES", "RULES", "RegionBuilder", "Rule", "finished"]
 
@@ -196,12 +207,12 @@ def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Qua
     x = affine(x)
     value = move(b, op, x.value, *others)
     if x.scale.ndim == 0 or isinstance(op, _KEEPS_CHANNELS):
-        return Affine(value, x.scale, x.zero, x.bound)
+        return replace(x, value=value)
     elements = known(x.value)
     if not isinstance(op, View) or elements is None:
         raise Refused("an operand has a scale for each channel")
     scale = np.broadcast_to(x.scale, elements.shape).reshape(static_shape(value.type) or ())
-    return Affine(value, scale, x.zero, x.bound)
+    return replace(x, value=value, scale=scale)
 
 
 _KEEPS_CHANNELS = (pooling.MaxPoolOp, pooling.GlobalMaxPool2dOp, DropoutOp)
@@ -235,7 +246,7 @@ def transposed(b: RegionBuilder, op: TransposeOp, x: Operand) -> Quantity:
             raise Refused("its rank is not known")
         axes = op.axes if op.axes is not None else tuple(reversed(range(len(shape))))
         scale = scale.reshape((1,) * (len(shape) - scale.ndim) + scale.shape).transpose(axes)
-    return Affine(move(b, op, x.value), scale, x.zero, x.bound)
+    return replace(x, value=move(b, op, x.value), scale=scale)
 
 
 def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
@@ -250,7 +261,7 @@ def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
             raise Refused(f"pad_value {value} is not one of the quantized numbers")
         value = float(quotient)
     padded = type(op)(x.value, pad_width=op.pad_width, pad_value=value, pad_mode=op.pad_mode)
-    return Affine(b.insert(padded), x.scale, x.zero, x.bound)
+    return replace(x, value=b.insert(padded))
 
 
 def resized(b: RegionBuilder, op: ResizeOp | UpsamplingOp, x: Operand) -> Quantity:
@@ -270,7 +281,7 @@ def split(b: RegionBuilder, op: SplitOp, x: Operand) -> Sequence[Quantity]:
     types = [with_element(tensor_type(part), element) for part in op.results]
     new = op.create(operands=[x.value], result_types=types, properties=op.properties.copy())
     b.insert(new)
-    return [Affine(part, x.scale, x.zero, x.bound) for part in new.results]
+    return [replace(x, value=part) for part in new.results]
 
 
 def taken(b: RegionBuilder, op: TakeOp, x: Operand, indices: Operand) -> Quantity:
@@ -290,7 +301,7 @@ def joined(b: RegionBuilder, op: ConcatenateOp | StackOp, *operands: Operand) ->
     new = op.create(
         operands=[x.value for x in parts], result_types=[result], properties=op.properties.copy()
     )
-    return Affine(b.insert(new), first.scale, first.zero, max(x.bound for x in parts))
+    return like(b.insert(new), *parts)
 
 
 def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Sequence[Affine]:
@@ -310,7 +321,13 @@ def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Se
         raise Refused("the result has a scale for each channel")
     low, high = bounds(element)
     bound = int(max(high - zero, zero - low))
-    return [Affine(requantized(b, x), scale, zero, bound) for x in parts]
+    return [Affine(requantized(b, x), scale, zero, bound, x.error) for x in parts]
+
+
+def like(value: SSAValue, *parts: Affine) -> Affine:
+    """Return elements of some of the parts, which have one scale and zero point."""
+    bound, error = max(x.bound for x in parts), max(x.error for x in parts)
+    return Affine(value, parts[0].scale, parts[0].zero, bound, error)
 
 
 # Sums and products
@@ -350,7 +367,7 @@ def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Opera
     after = (1,) * len(op.SPATIAL)
     total = less_zero(b, total, data, rows.sum(axis=1).reshape(-1, *after))
     scale = weight.scale.reshape(-1, *after) if weight.scale.ndim else weight.scale
-    return product(total, data, Affine(weight.value, scale, 0, weight.bound), rows)
+    return product(total, data, replace(weight, scale=scale), rows)
 
 
 def rows_of(weight: Affine, axis: int) -> Array:
@@ -391,8 +408,9 @@ def product(total: SSAValue, data: Affine, weight: Affine, rows: Array) -> Affin
     """Return sums of products with their scale."""
     scale = np.asarray(np.float32(data.scale) * weight.scale, np.float32)
     check_scale(scale)
-    bound = int(np.abs(rows).sum(axis=1).max(initial=0)) * data.bound
-    return Affine(total, scale, 0, bound)
+    weights = int(np.abs(rows).sum(axis=1).max(initial=0))
+    error = data.error * weights * float(weight.scale.max(initial=0))
+    return computed(total, scale, weights * data.bound, error)
 
 
 def dense(b: RegionBuilder, op: DenseOp, x: Operand, w: Operand) -> Quantity:
@@ -403,7 +421,7 @@ def dense(b: RegionBuilder, op: DenseOp, x: Operand, w: Operand) -> Quantity:
     total = b.insert(DenseOp(data.value, weight.value, out_dtype=i32))
     total = less_zero(b, total, data, rows.sum(axis=1))
     scale = weight.scale.reshape(-1) if weight.scale.ndim else weight.scale
-    return product(total, data, Affine(weight.value, scale, 0, weight.bound), rows)
+    return product(total, data, replace(weight, scale=scale), rows)
 
 
 def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
@@ -427,7 +445,7 @@ def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
         sums = sums[0]
     total = less_zero(b, total, lhs, sums)
     scale = rhs.scale.reshape(-1) if rhs.scale.ndim else rhs.scale
-    return product(total, lhs, Affine(rhs.value, scale, 0, rhs.bound), rows)
+    return product(total, lhs, replace(rhs, scale=scale), rows)
 
 
 def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affine) -> Quantity:
@@ -447,7 +465,7 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
     total = b.insert(MatmulOp(*operands, out_dtype=i32))
     scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
     check_scale(scale)
-    return Affine(total, scale, 0, bound)
+    return computed(total, scale, bound, terms * error_of_product(lhs, rhs))
 
 
 def biased(b: RegionBuilder, op: Operation, x: Operand, bias: Operand) -> Quantity:
@@ -472,8 +490,7 @@ def real(x: Operand) -> Array | None:
 
 
 def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
-    """Add constants to sums of products, rounded to their scale, which is much finer than that of
-    quantized numbers."""
+    """Add constants to sums of products, rounded to the scale of the sums."""
     if not x.is_sum:
         raise Refused("a constant is added to numbers that are no sums of products")
     with np.errstate(all="ignore"):
@@ -487,7 +504,12 @@ def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
     if bound >= I32:
         raise Refused(f"the sums may reach {bound}, which exceeds an i32")
     total = b.insert(AddOp(x.value, b.constant(quotient, i32)))
-    return Affine(total, x.scale, 0, bound)
+    return computed(total, x.scale, bound, x.error + rounding_error(x, quotient, numbers))
+
+
+def rounding_error(x: Affine, quotient: Array, numbers: Array) -> float:
+    """Return the greatest difference between integers in the scale of `x` and `numbers`."""
+    return float(np.abs(quotient * x.scale.astype(np.float64) - numbers).max(initial=0))
 
 
 def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand) -> Quantity:
@@ -507,12 +529,13 @@ def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand)
         if bound >= I32:
             raise Refused(f"the sum may reach {bound}, which exceeds an i32")
         total = b.insert(type(op)(b.centred(lhs, i32), b.centred(rhs, i32)))
-        return Affine(total, lhs.scale, 0, bound)
+        return computed(total, lhs.scale, bound, lhs.error + rhs.error)
     reach = max(float((v.scale.astype(np.float64) * v.bound).max()) for v in (lhs, rhs))
     scale = np.asarray(reach / 2**22, np.float32)
     check_scale(scale)
     total = b.insert(type(op)(*(rescaled(b, v, scale) for v in (lhs, rhs))))
-    return Affine(total, scale, 0, 1 << 24)
+    # Each operand is rounded to half a step; its conversion to f32 and its factor cost as much.
+    return computed(total, scale, 1 << 24, lhs.error + rhs.error + 2 * float(scale))
 
 
 def rescaled(b: RegionBuilder, x: Affine, scale: Array) -> SSAValue:
@@ -539,7 +562,12 @@ def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> 
     value = b.insert(MultiplyOp(b.centred(lhs, i32), b.centred(rhs, i32)))
     scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
     check_scale(scale)
-    return Affine(value, scale, 0, bound)
+    return computed(value, scale, bound, error_of_product(lhs, rhs))
+
+
+def error_of_product(x: Affine, y: Affine) -> float:
+    """Return the error of the product of a number of `x` and one of `y`."""
+    return x.error * (y.reach + y.error) + y.error * x.reach
 
 
 def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) -> Affine | None:
@@ -553,7 +581,8 @@ def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) 
     with np.errstate(all="ignore"):
         scale = np.asarray(function(x.scale, number), np.float32)
     check_scale(scale)
-    return Affine(x.value, scale, x.zero, x.bound)
+    scaled = replace(x, scale=scale)
+    return replace(scaled, error=float(function(x.error, number)) + scaled.reach * ROUNDING)
 
 
 def quotient(b: RegionBuilder, op: DivideOp, x: Operand, y: Operand) -> Quantity:
@@ -577,20 +606,20 @@ def extreme(b: RegionBuilder, op: MaximumOp | MinimumOp, x: Operand, y: Operand)
         if isinstance(left, Affine) and left.is_sum and (numbers := real(right)) is not None:
             return limited(b, left, type(op), numbers)
     lhs, rhs = in_one_scale(b, op, [affine(x), affine(y)])
-    value = b.insert(type(op)(lhs.value, rhs.value))
-    return Affine(value, lhs.scale, lhs.zero, max(lhs.bound, rhs.bound))
+    return like(b.insert(type(op)(lhs.value, rhs.value)), lhs, rhs)
 
 
 def limited(
     b: RegionBuilder, x: Affine, kind: type[MaximumOp | MinimumOp], numbers: Array
 ) -> Affine:
     """Return the maximum or minimum of sums of products and constants."""
+    numbers = numbers.clip(-x.reach - x.error, x.reach + x.error)  # beyond it nothing changes
     quotient = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
     shape = shape_of(tensor_type(x.value))
     if np.isnan(quotient).any() or shape is None or broadcast(quotient.shape, shape) != shape:
         raise Refused("the constant is NaN, or broadcasts the sums")
     value = b.insert(kind(x.value, b.constant(quotient, i32)))
-    return Affine(value, x.scale, 0, x.bound)
+    return replace(x, value=value, error=max(x.error, rounding_error(x, quotient, numbers)))
 
 
 def relu(b: RegionBuilder, op: ReluOp, x: Operand) -> Quantity:
@@ -598,8 +627,7 @@ def relu(b: RegionBuilder, op: ReluOp, x: Operand) -> Quantity:
     if isinstance(x, Table):
         return function(b, op, x)
     x = affine(x)
-    value = b.insert(MaximumOp(x.value, b.number(x.zero, x.element)))
-    return Affine(value, x.scale, x.zero, x.bound)
+    return replace(x, value=b.insert(MaximumOp(x.value, b.number(x.zero, x.element))))
 
 
 def clipped(b: RegionBuilder, op: ClipOp, x: Operand) -> Quantity:
@@ -633,7 +661,7 @@ def tabulated(op: Operation, *operands: Operand) -> Table | None:
             columns.append(Known(elements.array.reshape(()), ()))
             continue
         if isinstance(operand, Affine):
-            if not operand.is_narrow:
+            if not operand.is_narrow or operand.error:
                 return None
             operand = Table(operand.value, all_numbers(operand))
         columns.append(Known(operand.numbers, operand.numbers.shape))
@@ -658,7 +686,7 @@ def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
         value = b.insert(SubtractOp(value, b.number(x.zero, f32)))
     result = with_element(tensor_type(op.results[0]), f32)
     new = op.create(operands=[value], result_types=[result], properties=op.properties.copy())
-    return Affine(b.insert(new), x.scale, 0, x.bound)
+    return computed(b.insert(new), x.scale, x.bound, x.error)
 
 
 # The end of a region
@@ -678,9 +706,30 @@ def requantized(b: RegionBuilder, x: Affine) -> SSAValue:
     return b.insert(RequantizeOp(value, b.constant(factor, f32), points))
 
 
+LIMIT = 0.5
+"""The error before the last rounding, in steps of the result, beyond which a region stays float.
+
+Two numbers that differ by less than one step are rounded to the same step or to neighbours. The
+half that is left covers the sums of f32, whose errors depend on the order of their terms.
+"""
+
+
+def check_error(b: RegionBuilder, x: Affine) -> None:
+    """Raise Refused if the result may be more than a step from that of floats."""
+    scale, zero, element = b.target()
+    if (x.element, x.zero, x.error) == (element, zero, 0) and np.array_equal(x.scale, scale):
+        return  # elements that only move
+    step = float(scale.min(initial=np.inf))
+    low, high = bounds(element)
+    steps = x.error / step + (high - low) * ROUNDING
+    if not steps <= LIMIT:  # NaN too
+        raise Refused(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
+
+
 def finished(b: RegionBuilder, x: Quantity) -> SSAValue:
     """Return the result of the `relax.quantize` that ends a region."""
     if isinstance(x, Affine):
+        check_error(b, x)
         return requantized(b, x)
     assert b.end is not None
     scale, zero, element = b.target()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from xdsl.dialects.builtin import IntegerType, i16, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -230,7 +231,7 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
     if elements is None:
         scale, zero, element = parameters(op.scale, op.zero_point)
         low, high = bounds(element)
-        return Affine(data, scale, zero, int(max(high - zero, zero - low)))
+        return Affine(data, scale, zero, int(max(high - zero, zero - low)), 0.0)
     points, scales = known(op.zero_point), known(op.scale)
     if points is None:
         raise Refused("the zero point is not a constant")
@@ -247,4 +248,4 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
         data = b.constant(array, wide)
     else:
         array = full(elements).astype(np.int64)
-    return Affine(data, least_rank(full(scales)), 0, int(np.abs(array).max(initial=0)))
+    return Affine(data, least_rank(full(scales)), 0, int(np.abs(array).max(initial=0)), 0.0)

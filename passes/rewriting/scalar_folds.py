@@ -461,6 +461,6 @@ _CASTS = (
 _FOLDABLE = frozenset((*_FOLDS, *_CASTS))
 
 
-def is_foldable_scalar(op: Operation) -> bool:
-    """Return whether `fold_scalar` knows the class of `op`."""
-    return type(op) in _FOLDABLE
+def is_foldable_scalar(op: type[Operation]) -> bool:
+    """Return whether `fold_scalar` knows operations of a class."""
+    return op in _FOLDABLE

@@ -87,7 +87,7 @@ class DumpIR(PassInstrument):
             dump.version = run.version
         self._end(run)
 
-    def exit_pass_ctx(self) -> None:
+    def finalize_pass_ctx(self) -> None:
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure

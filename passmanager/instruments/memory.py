@@ -102,8 +102,8 @@ class MemoryInstrument(NestingInstrument[MemoryUse]):
         super().enter_pass_ctx()
         _tracing.acquire()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         _tracing.release()
 
     def begin(self, run: Run, outer: Entry[MemoryUse] | None) -> MemoryUse:

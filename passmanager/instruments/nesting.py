@@ -83,7 +83,7 @@ class NestingInstrument(PassInstrument, Generic[T]):
     def enter_pass_ctx(self) -> None:
         self._here.contexts += 1
 
-    def exit_pass_ctx(self) -> None:
+    def finalize_pass_ctx(self) -> None:
         self._here.contexts = max(0, self._here.contexts - 1)
         self._close_abandoned()
         # Removed from its last context while passes run, it gets no event at their end.

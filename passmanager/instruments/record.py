@@ -96,7 +96,6 @@ class RecordInstrument(SpanInstrument):
         self._has_begun = False
         self._write_error: OSError | None = None
         self._lock = threading.RLock()
-        self._origin = clock()
         self._runs: WeakKeyDictionary[Run, _RunState] = WeakKeyDictionary()
         self._run_count = 0
         self._ids: dict[Span, int] = {}
@@ -117,8 +116,8 @@ class RecordInstrument(SpanInstrument):
                 self._emit({"event": "record", "format": FORMAT, "title": self.title})
         super().enter_pass_ctx()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         with self._lock:
             closed = [session for session in self.sessions if session.ended is not None]
             for session in closed[self._session_count :]:
@@ -232,7 +231,12 @@ class RecordInstrument(SpanInstrument):
             raise
         finally:
             holder = outer.item if outer is not None else self.sessions[-1]
-            self._emit(self._span_event("phase", holder.children[-1]) | failure)
+            self._emit(self._phase_event(holder, holder.children[-1]) | failure)
+
+    def _note_load(self, holder: Span, seconds: float) -> Span:
+        load = super()._note_load(holder, seconds)
+        self._emit(self._phase_event(holder, load))
+        return load
 
     # Parts of events
 
@@ -296,8 +300,11 @@ class RecordInstrument(SpanInstrument):
             "failed": span.failed,
         }
 
+    def _phase_event(self, holder: Span, span: Span) -> Event:
+        return self._span_event("phase", span) | {"parent": self._ids.get(holder)}
+
     def _time(self, time: float) -> float:
-        return round(time - self._origin, 7)
+        return round(time - self.origin, 7)
 
     def _emit(self, event: Event) -> None:
         line = json.dumps(event, separators=(",", ":")) + "\n"

@@ -37,9 +37,9 @@ class ReportInstrument(RecordInstrument):
             raise FileNotFoundError(f"no directory {self._page.parent} to write the report in")
         super().enter_pass_ctx()
 
-    def exit_pass_ctx(self) -> None:
+    def finalize_pass_ctx(self) -> None:
         try:
-            super().exit_pass_ctx()
+            super().finalize_pass_ctx()
         finally:  # write the report even if the file of the record could not be written
             if self._here.contexts == 0:
                 self.write(self._page)

@@ -12,7 +12,10 @@ from typing import Literal
 from ..run import Frame, Run
 from .nesting import Entry, NestingInstrument
 
-__all__ = ["Span", "SpanInstrument"]
+__all__ = ["LOAD", "Span", "SpanInstrument"]
+
+LOAD = "Load"
+"""The phase in which the code of passes and dialects is imported."""
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +70,8 @@ class SpanInstrument(NestingInstrument[Span]):
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         super().__init__()
         self.clock = clock
+        self.origin = clock()
+        """The time that others are relative to."""
         self.sessions: list[Span] = []
 
     @property
@@ -100,14 +105,23 @@ class SpanInstrument(NestingInstrument[Span]):
         super().enter_pass_ctx()
         self._open_session()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def add_load(self, seconds: float) -> None:
+        """Add a phase `Load`: imports took the last `seconds`, of which the first may have been
+        before the context was entered.
+        """
+        self._note_load(self._open_session(), seconds)
+        self._close_session()
+
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         self._close_session()
 
     def begin(self, run: Run, outer: Entry[Span] | None) -> Span:
         holder = outer.item if outer else self._open_session()
         frame = run.frames[-1]
         position = frame.place.strip(" ()")
+        if frame.load_time:
+            self._note_load(holder, frame.load_time)
         span = Span(frame.info.name, self.clock(), "pass", frame.info.text, position)
         span.version = run.version
         holder.children.append(span)
@@ -128,6 +142,16 @@ class SpanInstrument(NestingInstrument[Span]):
         item.ended = self.clock()
         item.failed = failed
         self._close_session()
+
+    def _note_load(self, holder: Span, seconds: float) -> Span:
+        """Add a phase `Load` that ends now to the children of `holder`, and return it."""
+        now = self.clock()
+        load = Span(LOAD, now - seconds, ended=now)
+        if holder in self.sessions and not holder.children:  # the first event
+            holder.began = min(holder.began, load.began)
+            self.origin = min(self.origin, load.began)
+        holder.children.append(load)
+        return load
 
     def _open_session(self) -> Span:
         """Return the innermost open span, or a new session."""

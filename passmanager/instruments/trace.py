@@ -32,15 +32,14 @@ class TraceInstrument(SpanInstrument):
     ) -> None:
         super().__init__(clock)
         self._path = None if path is None else Path(path)
-        self._origin = clock()
 
     def enter_pass_ctx(self) -> None:
         if self._path is not None and not self._path.parent.is_dir():
             raise FileNotFoundError(f"no directory {self._path.parent} to write the trace in")
         super().enter_pass_ctx()
 
-    def exit_pass_ctx(self) -> None:
-        super().exit_pass_ctx()
+    def finalize_pass_ctx(self) -> None:
+        super().finalize_pass_ctx()
         if self._path is not None:
             replace_file(self._path, [self.render()])
 
@@ -75,7 +74,7 @@ class TraceInstrument(SpanInstrument):
             "name": name,
             "cat": span.category,
             "ph": "X",
-            "ts": round((began - self._origin) * 1e6, 3),
+            "ts": round((began - self.origin) * 1e6, 3),
             "dur": round((ended - began) * 1e6, 3),
             "pid": os.getpid(),
             "tid": span.thread,

@@ -41,7 +41,6 @@ Step: TypeAlias = tuple[
 ]
 
 
-
 def _read_fields(op: Operation) -> Fields:
     return (
         (*op.operands,),

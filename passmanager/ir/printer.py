@@ -5,12 +5,14 @@ readers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import IO, cast
 
 from typing_extensions import TypeIs
+
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
@@ -118,9 +120,14 @@ class ExactPrinter(TemplatePrinter):
             raise PasslineError(f"'{attribute.name}' cannot be printed: {error}") from error
 
     def _print_float_data(self, data: FloatData) -> None:
-        """Print a number without a type, which xDSL does as Python: `1e-05`, `nan`."""
+        """Print a number without a type. xDSL does so as Python, which is read back unless it has
+        an exponent or is not finite: `1e-05`, `nan`.
+        """
         self.print_string(f"#{data.name}<")
-        self.print_float(data.data, f64)
+        if re.fullmatch(r"-?\d+\.\d+", text := repr(data.data)):
+            self.print_string(text)
+        else:
+            self.print_float(data.data, f64)
         self.print_string(">")
 
     def print_float(self, value: float, type: AnyFloat) -> None:

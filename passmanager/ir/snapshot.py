@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from .changes import Changes, compare
+from .op_classes import OpClasses
 from .record import Record
 
 __all__ = ["Snapshot"]
@@ -19,9 +20,20 @@ class Snapshot:
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
         self._record = Record(module)
+        self._op_classes: OpClasses | None = None
+
+    @property
+    def op_classes(self) -> OpClasses:
+        """The classes of the ops in the module at that time."""
+        if self._op_classes is None:
+            self._op_classes = self._record.op_classes()
+        return self._op_classes
 
     def update(self) -> Changes:
         """Return the changes since the snapshot was taken or last updated, and take a new one."""
         old, new = self._record, Record(self._module)
         self._record = new
-        return Changes() if new.same_as(old) else compare(self._module, old, new)
+        if new.same_as(old):
+            return Changes()
+        self._op_classes = None
+        return compare(self._module, old, new)

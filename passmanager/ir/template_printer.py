@@ -127,7 +127,12 @@ class TemplatePrinter(Printer):
 
         xDSL writes messages about ops below them, for which it counts columns.
         """
-        if not _FAST or self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
+        if (
+            not _FAST
+            or self._pieces is not None
+            or self.diagnostic.op_messages
+            or self._next_line_callback
+        ):
             return False
         self._sink = self.stream
         self._pieces = _Pieces()

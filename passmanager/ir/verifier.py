@@ -176,7 +176,8 @@ class OpVerifier:
             return
         try:
             if not checks.by_signature:
-                op.verify_()
+                for check in checks.all:
+                    check(op)
             else:
                 self._verify_by_signature(op, fields, checks)
         except VerifyException as error:

@@ -154,9 +154,9 @@ def numbers_in(ranges: str) -> list[int]:
 
 
 def _contains(outer: Span, inner: Span) -> bool:
-    # Times are rounded to a tenth of a microsecond.
+    ended = outer.began + outer.seconds + 2e-7  # times are rounded to a tenth of a microsecond
     same_thread = outer.thread == inner.thread
-    return same_thread and inner.began < outer.began + outer.seconds + 2e-7
+    return same_thread and inner.began < ended and inner.began + inner.seconds <= ended
 
 
 def read_recording(lines: Iterable[str]) -> Recording:
@@ -168,7 +168,7 @@ def read_recording(lines: Iterable[str]) -> Recording:
     number, incomplete = 0, False
     for number, line in enumerate(lines, 1):
         if incomplete:
-            raise PasslineError(f"line {number - 1} of the record is no JSON")
+            raise PasslineError(f"line {number - 1} of the record is not JSON")
         event = _event(line)
         if number == 1:
             found.title = _title(event)
@@ -197,7 +197,7 @@ def _event(line: str) -> Event | None:
 def _title(event: Event | None) -> str:
     """Return the title in the first line; PasslineError if that is not the head of a record."""
     if event is None or event["event"] != "record":
-        raise PasslineError("this is no record of a run: write one with --record=FILE.jsonl")
+        raise PasslineError("this is not a record of a run; --record=FILE.jsonl writes one")
     if event["format"] > FORMAT:
         raise PasslineError(
             f"the record has format {event['format']}; this version reads up to {FORMAT}"

@@ -319,13 +319,13 @@ STATUSES = ("passed", "unsupported", "failed")
 HEAD = """\
 # ONNX
 
-What `passline.frontends.onnx` reads, as ONNX's own backend tests show it (onnx {version}). This
+The ONNX models that Passline reads, measured by ONNX's own backend tests (onnx {version}). This
 page is written by `make docs`.
 
-Each case is a model, its inputs, and the outputs that it is to have. It is imported, verified, and
-computed by the interpreter, with inputs that are sequences bound to their length; the outputs are
-compared with the tolerances of the suite. A case is
-*unsupported* if the import says of a node that it is.
+Each case is a model with its inputs and the expected outputs. It is imported by
+`passline.frontends.onnx`, verified, and computed by the interpreter; sequences are imported with
+the length that they have in the case. The outputs are compared with the tolerances of the suite. A
+case is *unsupported* if the importer reports a node as unsupported.
 
 | cases | passed | unsupported | failed |
 |---|---:|---:|---:|
@@ -333,8 +333,9 @@ compared with the tolerances of the suite. A case is
 
 ## Operators
 
-The cases of single operators, with and without their definition by others in their place; then the
-collections of models. What is not supported is said as the frontend says it.
+First the cases of single operators, once as they are and once replaced by their definition in
+terms of other operators; then the collections of models. The last column has the messages of the
+importer.
 
 | operator | passed | unsupported | failed | not supported |
 |---|---:|---:|---:|---|

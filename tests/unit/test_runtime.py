@@ -39,7 +39,7 @@ def test_a_library_for_another_machine_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"\x7fELF", b"MZ" * 20):
         (tmp_path / "x.so").write_bytes(content)
-        with pytest.raises(LibraryError, match=r"x.so' is no shared library for Linux"):
+        with pytest.raises(LibraryError, match=r"x.so' is not a shared library for Linux"):
             Library(tmp_path / "x.so")
     with pytest.raises(FileNotFoundError):
         Library(tmp_path / "no.so")
@@ -49,7 +49,7 @@ def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
 def test_a_library_of_others_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("int x;")
     subprocess.run(["cc", "-shared", "x.c", "-o", "x.so"], check=True, cwd=tmp_path)
-    with pytest.raises(LibraryError, match="is no library of passline-compile"):
+    with pytest.raises(LibraryError, match="is not a library of passline-compile"):
         Library(tmp_path / "x.so")
     (tmp_path / "y.c").write_text("long v[8] = {99}; long *passline_this_library = v;")
     subprocess.run(["cc", "-shared", "y.c", "-o", "y.so"], check=True, cwd=tmp_path)

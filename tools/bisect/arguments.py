@@ -59,4 +59,4 @@ def expression(text: str) -> re.Pattern[str]:
     try:
         return re.compile(nonempty_text(text))
     except re.error as error:
-        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None

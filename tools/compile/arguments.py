@@ -98,7 +98,8 @@ def check_files(args: argparse.Namespace) -> None:
             raise PasslineError(f"'{file}' cannot be written: there is no such directory")
     if args.header is None and header is not None and is_foreign(Path(header)):
         raise PasslineError(
-            f"'{header}' exists, and is no header of passline-compile: name another with --header"
+            f"'{header}' exists, and passline-compile did not write it: "
+            "name another file with --header"
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from typing_extensions import Buffer
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 

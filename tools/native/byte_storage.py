@@ -9,6 +9,7 @@ other bits.
 from __future__ import annotations
 
 from typing_extensions import TypeIs
+
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     BytesAttr,

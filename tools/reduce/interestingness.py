@@ -51,7 +51,7 @@ def command_words(text: str) -> list[str]:
 def check_command(words: Sequence[str], where: str = "") -> None:
     """Raise PasslineError, with `where` in front, if the command is not found."""
     if shutil.which(words[0]) is None:
-        wrong = "is not executable" if os.path.isfile(words[0]) else "is no command"
+        wrong = "is not executable" if os.path.isfile(words[0]) else "is not a command"
         raise PasslineError(f"{where}'{words[0]}' {wrong}")
 
 

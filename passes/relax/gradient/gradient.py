@@ -80,7 +80,7 @@ def add_adjoint(
     _rename(adjoint, name, [*func.function_type.outputs, *(g.type for g in gradients)])
     if (old := graph.symbols.get(name)) is not None:
         if not isinstance(old, FuncOp) or old.function_type != adjoint.function_type:
-            raise DiagnosticException(f"there is a symbol @{name} already, which is no gradient")
+            raise DiagnosticException(f"there is a symbol @{name} already, which is not a gradient")
         if old.is_structurally_equivalent(adjoint):
             return old
         erase(old)
@@ -116,7 +116,7 @@ def _parameters(func: FuncOp, names: Sequence[str]) -> list[int]:
         if not is_differentiable(types[index]):
             raise DiagnosticException(
                 f"parameter '{name}' of @{func.sym_name.data} is {types[index]}, "
-                "which is no tensor of floating-point numbers"
+                "which is not a tensor of floating-point numbers"
             )
         if index in indices:
             raise DiagnosticException(f"parameter '{name}' is required twice")

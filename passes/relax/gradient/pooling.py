@@ -8,6 +8,7 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
+
 from xdsl.ir import Operation
 
 from ....dialects.relax import image, pooling

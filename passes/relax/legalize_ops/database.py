@@ -78,7 +78,7 @@ class Record:
             if not 0 <= cast(float, fields[name]) < math.inf:
                 raise ValueError(f"'{name}' is {fields[name]}")
         if extra := fields.keys() - _FIELDS.keys():
-            raise ValueError(f"'{min(extra)}' is no field of a record")
+            raise ValueError(f"'{min(extra)}' is not a field of a record")
         fields["choices"] = tuple(map(_choice_from_json, cast("list[object]", fields["choices"])))
         return Record(**fields, place=place)  # pyright: ignore[reportArgumentType]
 

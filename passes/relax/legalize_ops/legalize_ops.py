@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -33,6 +34,7 @@ from ....dialects.tir.ops import PrimFuncOp
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.ir.op_classes import OpClasses
 from ....passmanager.ir.walk import walk
 from ...rewriting.dead_code import remove_dead_operations
 from ...rewriting.known_sizes import functions_with_unknown_sizes
@@ -371,6 +373,9 @@ class LegalizeOps(ModulePass):
     def __post_init__(self) -> None:
         if self.target:
             Target.parse(self.target)
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("....interpreters.arrays", __package__)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if self.target:

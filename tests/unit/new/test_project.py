@@ -30,12 +30,12 @@ def test_names_are_derived(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "'' is no name for a project"),
-        ("3d", "'3d' is no name"),
-        ("a b", "'a b' is no name"),
-        ("../x", "'../x' is no name"),
-        ("größe", "'größe' is no name"),
-        ("a-", "'a-' is no name"),
+        ("", "'' is not a name for a project"),
+        ("3d", "'3d' is not a name"),
+        ("a b", "'a b' is not a name"),
+        ("../x", "'../x' is not a name"),
+        ("größe", "'größe' is not a name"),
+        ("a-", "'a-' is not a name"),
         ("Class", "'class' is a keyword of Python"),
         ("match", "'match' is a keyword of Python"),
         ("json", "there is a module 'json' already"),
@@ -61,6 +61,15 @@ def test_a_missing_parent_is_an_error_of_one_line(tmp_path: Path) -> None:
     result = new("toy", "--in", str(tmp_path / "none"))
     assert result.status == 1 and result.stderr.count("\n") == 1
     assert "No such file or directory" in result.stderr
+
+
+def test_a_path_ends_in_the_name(tmp_path: Path) -> None:
+    result = new("path/to/toy", "--in", str(tmp_path))
+    assert result.status == 0
+    assert (tmp_path / "path" / "to" / "toy" / "toy" / "dialect.py").exists()
+    result = new("other/to/9", "--in", str(tmp_path))
+    assert result.status == 2 and "'9' is not a name for a project" in result.stderr
+    assert not (tmp_path / "other").exists()
 
 
 def test_the_name_is_replaced_everywhere(tmp_path: Path) -> None:

@@ -311,6 +311,21 @@ def test_plan_has_requirements_and_says_when_they_may_still_hold() -> None:
     ]
 
 
+def test_plan_as_text_says_of_a_requirement_once_that_it_may_still_hold() -> None:
+    needs = [named(name, requires=["base"]) for name in ("a", "b", "c")]
+    assert str(Sequential([*needs, *needs, named("base")]).plan()).splitlines() == [
+        "run  base  # required by a",
+        "run  a",
+        "run  b",
+        "run  c",
+        "run  a",
+        "run  b",
+        "run  c",
+        "run  base",
+        "run  base  # again before b, c, a, unless it is still valid",
+    ]
+
+
 def test_plan_uses_the_present_context_and_runs_nothing() -> None:
     ran: list[object] = []
     pipeline = Sequential([named("a", level=1, body=lambda m, ctx: ran.append(m))])

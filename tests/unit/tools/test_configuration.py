@@ -141,7 +141,7 @@ def test_wrong_assignment(assignment: str, message: str) -> None:
 def test_file_that_is_no_toml(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text("a = \n")
-    assert f"'{path}' is no TOML: Invalid value (at line 1" in failing("--config-file", str(path))
+    assert f"'{path}' is not TOML: Invalid value (at line 1" in failing("--config-file", str(path))
 
 
 def test_wrong_value_in_a_file(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_error_of_python_users_is_a_config_error() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"[fold-constant]\nmax-elements = {'1' * 6000}\n", "is no TOML: Exceeds the limit"),
+        (f"[fold-constant]\nmax-elements = {'1' * 6000}\n", "is not TOML: Exceeds the limit"),
         (
             "[fold-constant]\nmax-elements = -5\n",
             "'fold-constant.max-elements': expected 0 or more",

@@ -112,7 +112,7 @@ def test_file_cannot_be_written_twice(tmp_path: Path) -> None:
         (("{record}", "--timin"), 2, "did you mean '--timing'?"),
         (("/nowhere/x", "--timing"), 1, "'/nowhere/x': No such file or directory"),
         (("{record}", "-o", "/nowhere/x"), 1, "'/nowhere/x': No such file or directory"),
-        (("{binary}", "--timing"), 1, "is no record"),
+        (("{binary}", "--timing"), 1, "is not a record"),
     ],
 )
 def test_errors(
@@ -143,7 +143,7 @@ def test_record_is_not_overwritten_by_its_page(record: str) -> None:
 
 def test_error_of_a_record_names_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
-    for text, message in (("", "the record is empty"), ("[]\n", "this is no record of a run")):
+    for text, message in (("", "the record is empty"), ("[]\n", "this is not a record of a run")):
         file.write_text(text)
         result = capture(lambda: main([str(file), "--timing"]))
         assert result.status == 1 and result.stderr.startswith(f"error: '{file}': {message}")

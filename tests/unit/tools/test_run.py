@@ -232,7 +232,7 @@ def test_no_random_values_for_a_type(type: str):
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
 def test_broken_inputs(content: bytes, file: str, tmp_path: Path):
     (broken := tmp_path / "x.npz").write_bytes(content)
-    assert f"'{broken}' is no file of arrays (.npz)" in failing(file, "--inputs", str(broken))
+    assert f"'{broken}' is not a file of arrays (.npz)" in failing(file, "--inputs", str(broken))
 
 
 def test_missing_files(file: str, tmp_path: Path):

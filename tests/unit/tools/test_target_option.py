@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.inprocess import passline_opt
+from xdsl.universe import XDSL_UNIVERSE
 
 MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {
   %0 = relax.negative %x : (tensor<32xf32>) -> tensor<32xf32>
@@ -81,3 +82,19 @@ def test_remarks_say_what_was_chosen() -> None:
     assert "Schedule" in result.stderr
     assert "tiles of 6 rows of lhs and 2 vectors of 8 columns" in result.stderr
     assert 'Sums="12 of 16 registers"' in result.stderr
+
+
+@pytest.mark.parametrize("target", XDSL_UNIVERSE.all_targets)
+def test_a_target_that_cannot_print_the_ir_is_one_line(target: str) -> None:
+    result = passline_opt("-t", target, stdin=MODULE)
+    if result.status == 0:
+        return
+    assert result.status == 1
+    assert f"error: target '{target}' cannot print " in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("target", ["riscv-asm", "x86-asm", "arm-asm", "llvm"])
+def test_the_operation_without_text_is_named(target: str) -> None:
+    stderr = passline_opt("-t", target, stdin=MODULE).stderr
+    assert f"target '{target}' cannot print 'func.func' at <stdin>:1:1" in stderr

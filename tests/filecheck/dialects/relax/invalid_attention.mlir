@@ -16,7 +16,7 @@ func.func @batch(%q : tensor<1x3x4x8xf32>, %k : tensor<2x5x4x8xf32>) {
 
 // -----
 
-// CHECK: 4 heads of query are no multiple of 3 of key
+// CHECK: 4 heads of query are not a multiple of 3 of key
 func.func @heads(%q : tensor<2x3x4x8xf32>, %k : tensor<2x5x3x8xf32>) {
   %0 = relax.nn.attention %q, %k, %k : (tensor<2x3x4x8xf32>, tensor<2x5x3x8xf32>, tensor<2x5x3x8xf32>) -> tensor<*xf32>
   return

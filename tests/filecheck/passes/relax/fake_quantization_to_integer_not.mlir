@@ -220,3 +220,21 @@ func.func @channels(%q : tensor<2x4xi8>) -> tensor<8xi8> {
   %r = relax.quantize %0, %t, %z : (tensor<8xf32>, tensor<f32>, tensor<i8>) -> tensor<8xi8>
   return %r : tensor<8xi8>
 }
+
+// -----
+
+// A constant is rounded to the scale of the sum, which is 27 steps of the result.
+// CHECK: its error may be 8.11 steps of the result, more than 0.5
+func.func @coarse_sum(%q: tensor<1x1xi8>) -> tensor<1x1xi8> {
+  %s = relax.full 1.0 : tensor<f32>
+  %z = relax.full 0 : tensor<i8>
+  %t = relax.full 0.037 : tensor<f32>
+  %b = relax.full 0.3 : tensor<f32>
+  %w = relax.full 1 : tensor<1x1xi8>
+  %x = relax.dequantize %q, %s, %z : (tensor<1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1xf32>
+  %v = relax.dequantize %w, %s, %z : (tensor<1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1xf32>
+  %m = relax.nn.dense %x, %v : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
+  %y = relax.add %m, %b : (tensor<1x1xf32>, tensor<f32>) -> tensor<1x1xf32>
+  %r = relax.quantize %y, %t, %z : (tensor<1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1xi8>
+  return %r : tensor<1x1xi8>
+}

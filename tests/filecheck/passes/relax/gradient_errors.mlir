@@ -83,6 +83,6 @@ func.func private @main(tensor<f32>) -> tensor<f32>
 
 // -----
 
-// CHECK: error: there is a symbol @main_adjoint already, which is no gradient
+// CHECK: error: there is a symbol @main_adjoint already, which is not a gradient
 func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 func.func @main_adjoint(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }

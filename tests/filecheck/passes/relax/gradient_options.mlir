@@ -15,7 +15,7 @@
 
 // NAME:     error: function @loss has no parameter 'c'
 // NUMBER:   error: function @loss has no parameter '3'
-// INTEGER:  error: parameter 'n' of @loss is tensor<i64>, which is no tensor of floating-point numbers
+// INTEGER:  error: parameter 'n' of @loss is tensor<i64>, which is not a tensor of floating-point numbers
 // TWICE:    error: parameter '0' is required twice
 // TARGET:   error: function @loss has 2 results, so none with number 2
 // NEGATIVE: error: {{.*}}target-index

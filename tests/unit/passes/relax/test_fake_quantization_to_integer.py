@@ -168,5 +168,45 @@ def test_integers_are_within_one_step(name: str, q: str):
     assert np.unique(before).size > 3 and np.count_nonzero(steps) <= 0.05 * steps.size
 
 
+def with_random_numbers(text: str, q: str, random: np.random.Generator) -> str:
+    """Replace the scales and constants of `module_text` by numbers from 1e-6 to 1e6, the zero
+    points by any; the scale of the result is near those of the operands in every other case."""
+    scale = 10 ** random.uniform(-6, 6)
+    result = scale * 10 ** random.uniform(-3, 3) if random.random() < 0.5 else None
+
+    def number() -> str:
+        return f"{10 ** random.uniform(-6, 6):.9g}" if result is None else f"{scale:.9g}"
+
+    info = np.iinfo(np.int8 if q == "i8" else np.uint8)
+    lines: list[str] = []
+    for line in text.splitlines():
+        name = line.split("=")[0].strip()
+        if name in ("%s", "%s2", "%half", "%six"):
+            line = f"  {name} = relax.full {float(number())!r} : tensor<f32>"
+        elif name == "%t":
+            line = f"  %t = relax.full {float(result or number())!r} : tensor<f32>"
+        elif name in ("%z", "%z2"):
+            zero = random.integers(info.min, info.max + 1)
+            line = f"  {name} = relax.full {zero} : tensor<{q}>"
+        elif name == "%vs":
+            line = line.replace("0.02", repr(float(number()))).replace(
+                "0.05", repr(float(number()))
+            )
+        elif name == "%bias":
+            line = line.replace("0.3", repr(float(number()))).replace("0.7", repr(float(number())))
+        lines.append(line)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scales_that_no_model_has(name: str):
+    for seed in range(12):
+        random, q = np.random.default_rng([seed, *name.encode()]), ("i8", "ui8")[seed % 2]
+        module = parsed(with_random_numbers(module_text(*CASES[name], q), q, random))
+        (before,) = run(module, *inputs(q))
+        (after,) = run(FakeQuantizationToInteger()(module), *inputs(q))
+        assert np.abs(after.astype(int) - before.astype(int)).max() <= 1, seed
+
+
 def test_rules_are_operations_of_relax():
     assert all(op.name.startswith("relax.") for op in RULES)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects import arith, func, test
+from xdsl.dialects import arith, func, llvm, test
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnregisteredOp, f32, i1, i32, i64
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, traits_def
 from xdsl.traits import OpTrait
+from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
@@ -137,3 +138,46 @@ def test_regions_are_part_of_the_signature() -> None:
     with pytest.raises(InvalidIRError) as info:
         verify(ModuleOp([good, bad]))
     assert info.value.op is bad
+
+
+def test_every_operation_of_xdsl_is_verified_by_all_that_its_class_has():
+    """A class that overrides `verify` is verified by it, with `verify_` before; all others by
+    `verify_`, or by checks of the same definition."""
+    overriding: set[str] = set()
+    for factory in XDSL_UNIVERSE.all_dialects.values():
+        for op_class in factory().operations:
+            checks = checks_of(op_class)
+            if op_class.verify is Operation.verify:
+                assert (checks is None) == (op_class.verify_ is Operation.verify_), op_class.name
+                continue
+            overriding.add(op_class.name)
+            assert checks is not None
+            assert not checks.by_signature
+            assert op_class.verify_ in checks.all
+            with pytest.raises(ReachedError):
+                reach(op_class, checks)
+    assert {"llvm.trunc", "llvm.zext", "llvm.sext"} <= overriding
+
+
+class ReachedError(Exception):
+    """Raised by a method that is expected to be called."""
+
+
+def reach(op_class: type[Operation], checks: OpChecks) -> None:
+    """Call the checks, but for `verify_`, on an op of a subclass whose `verify` raises."""
+
+    def verify(self: Operation, verify_nested_ops: bool = True) -> None:
+        assert not verify_nested_ops
+        raise ReachedError
+
+    op = type("Reached", (op_class,), {"verify": verify}).create()
+    for check in checks.all:
+        if check is not op_class.verify_:
+            check(op)
+
+
+def test_an_overriding_verifier_of_xdsl_rejects():
+    value = test.TestOp(result_types=[i32]).results[0]
+    module = ModuleOp([value.owner, llvm.TruncOp(value, i64)])
+    with pytest.raises(InvalidIRError, match="invalid cast opcode for cast from i32 to i64"):
+        verify(module)

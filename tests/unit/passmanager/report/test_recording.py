@@ -63,11 +63,11 @@ def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
     ("lines", "message"),
     [
         ([], "the record is empty"),
-        (["func.func @f() {\n"], "no record of a run"),
-        (["[1]\n"], "no record of a run"),
-        (['{"event":"begin"}\n'], "no record of a run"),
+        (["func.func @f() {\n"], "not a record of a run"),
+        (["[1]\n"], "not a record of a run"),
+        (['{"event":"begin"}\n'], "not a record of a run"),
         (['{"event":"record","format":2}\n'], "format 2; this version reads up to 1"),
-        (['{"event":"record","format":1}\n', "x\n", "{}\n"], "line 2 of the record is no JSON"),
+        (['{"event":"record","format":1}\n', "x\n", "{}\n"], "line 2 of the record is not JSON"),
     ],
 )
 def test_what_is_no_record_is_an_error(lines: list[str], message: str) -> None:

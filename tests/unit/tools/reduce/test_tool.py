@@ -260,13 +260,13 @@ def test_invalid_input_of_a_pipeline() -> None:
 
 
 def test_script_that_is_none(file: str, tmp_path: Path) -> None:
-    assert "argument --test: './no.sh' is no command" in failing(2, file, "--test", "./no.sh")
+    assert "argument --test: './no.sh' is not a command" in failing(2, file, "--test", "./no.sh")
     (tmp_path / "plain.sh").write_text("true")
     plain = str(tmp_path / "plain.sh")
     assert f"argument --test: '{plain}' is not executable" in failing(2, file, "--test", plain)
     (tmp_path / "plain.sh").chmod(0o755)
     assert failing(1, file, "--test", plain) == f"error: '{plain}': Exec format error\n"
-    assert "argument --test: '' is no command" in failing(2, file, "--test", " ")
+    assert "argument --test: '' is not a command" in failing(2, file, "--test", " ")
     assert "argument --test: No closing quotation" in failing(2, file, "--test", "a 'b")
 
 

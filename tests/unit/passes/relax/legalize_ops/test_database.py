@@ -133,7 +133,7 @@ GOOD = json.loads(record().to_json())
         (json.dumps({**GOOD, "trials": True}), "'trials' is true"),
         (json.dumps({**GOOD, "seconds": float("nan")}), "'seconds' is nan"),
         (json.dumps({**GOOD, "seconds": -1}), "'seconds' is -1"),
-        (json.dumps({**GOOD, "new": 1}), "'new' is no field of a record"),
+        (json.dumps({**GOOD, "new": 1}), "'new' is not a field of a record"),
         (json.dumps({**GOOD, "choices": [1]}), "a choice is not an object with"),
         (
             json.dumps({**GOOD, "choices": [{"kind": "schedule", "of": {}, "is": {"m": [1]}}]}),
