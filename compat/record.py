@@ -1,5 +1,5 @@
-"""`python -m passline.compat.record PART ...`: record the sources of the installed xDSL, as ones with
-which these parts were tested.
+"""`python -m passline.compat.record PART ...`: record the sources of the installed xDSL, as ones
+with which these parts were tested.
 
 For maintainers, who run the tests with it: it rewrites `known_sources.py`.
 """
@@ -17,7 +17,7 @@ from .sources import checksum_of
 
 __all__ = ["record"]
 
-_HEAD = '''"""The sources of xDSL with which the accelerated parts were tested; written by `record.py`."""
+_HEAD = '''"""The sources of xDSL that accelerated parts were tested with; written by `record.py`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import (
@@ -40,7 +40,9 @@ def make_attribute(cls: type[AttributeT], **fields: object) -> AttributeT:
     """Return an attribute of class `cls` with these valid parameters, or `data`."""
     if not _FAST:
         values = [*fields.values()]
-        return cls.new(values[0] if issubclass(cls, Data) else values)
+        # pyright knows neither the type of a `data` nor of parameters by name.
+        params = cast(Any, values[0] if issubclass(cls, Data) else values)
+        return cls.new(params)
     attribute = _new(cls)
     for name, value in fields.items():
         _set(attribute, name, value)  # attributes are frozen

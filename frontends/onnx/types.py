@@ -66,14 +66,16 @@ ELEMENTS: dict[int, Element] = {
     TensorProto.UINT64: IntegerType(64, _UNSIGNED),
 }
 if NARROW_FLOATS:
-    ELEMENTS |= {
-        TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
-        TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
-        TensorProto.FLOAT8E5M2: Float8E5M2Type(),
-        TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
-        TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
-        TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
-    }
+    ELEMENTS.update(
+        {
+            TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
+            TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
+            TensorProto.FLOAT8E5M2: Float8E5M2Type(),
+            TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
+            TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
+            TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
+        }
+    )
 """The data types of ONNX that relax has; signed integers are signless, and floats of 4 and 8 bits
 can only be converted."""
 
