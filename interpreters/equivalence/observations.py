@@ -5,9 +5,11 @@ is not finite becomes a finite one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
+from xdsl.dialects.builtin import FunctionType, MemRefType, UnrankedMemRefType
+from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 from xdsl.traits import IsTerminator, SymbolUserOpInterface
@@ -32,8 +34,11 @@ class Effect:
 
 def _is_effect(op_class: type[Operation]) -> bool:
     """Return whether operations of a class act on the world: they write, but no buffer and no
-    result. Terminators and calls do not, the operations that they lead to may.
+    result. Terminators and calls do not, the operations that they lead to may; nor do assertions,
+    which passes add and remove: an input for which one fails is refused.
     """
+    if issubclass(op_class, AssertOp):
+        return False
     traits = (IsTerminator, SymbolUserOpInterface)
     if any(op_class.has_trait(trait, value_if_unregistered=False) for trait in traits):
         return False
@@ -41,7 +46,8 @@ def _is_effect(op_class: type[Operation]) -> bool:
 
 
 _acts = PerClass[Operation, bool](_is_effect)
-_BUFFERS = (MemRefType, UnrankedMemRefType)
+_NO_VALUES = (FunctionType, MemRefType, UnrankedMemRefType)
+"""The types of operands of which an operation calls or writes one."""
 
 
 class Effects(Interpreter.Listener):
@@ -53,7 +59,7 @@ class Effects(Interpreter.Listener):
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         if not _acts[type(op)] or op.results or op.regions:
             return
-        if any(isinstance(operand.type, _BUFFERS) for operand in op.operands):
+        if any(isinstance(operand.type, _NO_VALUES) for operand in op.operands):
             return
         attributes = (op.properties | op.attributes).items()
         text = ", ".join([op.name, *(f"{name} = {value}" for name, value in attributes)])
@@ -111,8 +117,10 @@ class Squashing(Interpreter.Listener):
 
 def _finite(value: object) -> Array:
     """Return which elements of an array or a number are finite; none of it if it has no floats."""
-    if isinstance(value, np.ndarray | np.floating) and value.dtype.kind == "f":
-        return np.isfinite(np.asarray(value))
+    if isinstance(value, np.ndarray | np.floating):
+        array: Array = np.asarray(cast(Array, value))
+        if array.dtype.kind == "f":
+            return np.isfinite(array)
     return np.ones(0, bool)
 
 

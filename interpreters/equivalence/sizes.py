@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, ShapedType
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from ...passmanager.ir.walk import walk
 
@@ -45,5 +46,5 @@ def sizes_around_constants(func: Operation) -> Sequence[int]:
 def _integers(attribute: Attribute) -> Iterator[int]:
     if isinstance(attribute, IntegerAttr):
         yield attribute.value.data
-    elif isinstance(attribute, DenseArrayBase) and isinstance(attribute.elt_type, IntegerType):
-        yield from map(int, attribute.get_values())
+    elif isa(attribute, DenseArrayBase[IntegerType]):
+        yield from attribute.get_values()
