@@ -1,4 +1,4 @@
-"""The sources of xDSL with which the accelerated parts were tested; written by `record.py`."""
+"""The sources of xDSL that parts were tested with; written by `record.py`."""
 
 from __future__ import annotations
 

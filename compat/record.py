@@ -17,7 +17,7 @@ from .sources import checksum_of
 
 __all__ = ["record"]
 
-_HEAD = '''"""The sources of xDSL that accelerated parts were tested with; written by `record.py`."""
+_HEAD = '''"""The sources of xDSL that parts were tested with; written by `record.py`."""
 
 from __future__ import annotations
 

@@ -41,6 +41,8 @@ class _Key:
     name: str
     type: type
     default: object = None
+    least: float | None = None
+    """The least number that the option may be; None if there is none."""
 
     @property
     def is_pass(self) -> bool:
@@ -62,7 +64,12 @@ class _Key:
             return fields if self.is_pass else self._construct(fields)
         if self.is_pass:
             raise ConfigError(_not_a_dict(self.name, self.type, value))
-        return _convert(self.name, value, self.type)
+        converted = _convert(self.name, value, self.type)
+        if self.least is not None and cast(float, converted) < self.least:
+            raise ConfigError(
+                f"config option '{self.name}' is {converted}: expected at least {self.least}"
+            )
+        return converted
 
     def _construct(self, fields: dict[str, object]) -> object:
         try:
@@ -76,7 +83,7 @@ MAX_ELEMENTS = "passline.max_elements"
 DEFAULT_MAX_ELEMENTS = 1 << 28
 
 _registered: dict[str, _Key] = {
-    name_key(MAX_ELEMENTS): _Key(MAX_ELEMENTS, int, DEFAULT_MAX_ELEMENTS)
+    name_key(MAX_ELEMENTS): _Key(MAX_ELEMENTS, int, DEFAULT_MAX_ELEMENTS, least=0)
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
 
@@ -28,6 +29,16 @@ def pytest_configure() -> None:
     # No test is timed: on a busy machine an example may take any time.
     settings.register_profile("passline", deadline=None)
     settings.load_profile("passline")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let all temporary files of tests, and of the processes that they start, be in a folder of
+    pytest's, which it removes: those of --verify-semantics are kept for the user.
+    """
+    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
+    tempfile.tempdir = None  # it is asked for again
+    yield
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = (
     "analysis",
     "api",
+    "compat",
     "dialects",
     "frontends",
     "interpreters",

@@ -13,6 +13,7 @@ import pytest
 PACKAGES = (
     "analysis",
     "api",
+    "compat",
     "dialects",
     "frontends",
     "interpreters",

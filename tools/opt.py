@@ -452,7 +452,8 @@ class PasslineOptMain(xDSLOptMain):
         is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else binary_content(stream)
-        self.prints_diagnostics = bool(self.args.verify_diagnostics) and expects_output(content)
+        verifies = bool(getattr(self.args, "verify_diagnostics", False))
+        self.prints_diagnostics = verifies and expects_output(content)
         self.diagnostics.prints_diagnostics = self.prints_diagnostics
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)

@@ -287,7 +287,7 @@ class ModelBuilder:
                 raise VerifyException(f"'{op.name}'{place_of(op)}: {reason}")
             array = np.full(type.get_shape(), op.value.value.data, dtype_of(_element(type)))
         name = self.new_name()
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.initializers.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def new_name(self) -> str:

@@ -16,12 +16,14 @@ from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
 from ..arguments import check_arguments
 from ..interpret import ArrayFunction
-from ..signature import Function, Value, argument_names
+from ..signature import Function, Value, argument_names, input_types
 from .comparison import EXACT, mismatch_in, tolerance
 from .difference import Difference
 from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
-from .inputs import element_of
+from .inputs import element_of, is_open, leaves
+from .observations import changed_effects
 from .samples import Sample, Sampler, reason_of
+from .sizes import sizes_around_constants
 from .trace import Run, Version, describe_first_difference
 from .values import flat_values
 
@@ -69,6 +71,8 @@ class Equivalence:
         self._ctx = Context() if ctx is None else ctx
         self.samples: dict[str, list[Sample]] = {}
         self.unchecked: dict[str, str] = {}
+        self._tried: dict[str, set[int]] = {}
+        """The sizes for which samples were sought after the first ones, by function."""
         self._known: dict[str, list[Sample]] = {}
         """The samples, also of functions that cannot be evaluated any more."""
         self._version: Version | None = None
@@ -137,6 +141,7 @@ class Equivalence:
         self, module: ModuleOp, func: Function, bound: float, keeps_range: bool
     ) -> Difference | None:
         """Compare one function; drop the samples that can no longer be evaluated."""
+        self._add_sizes(func)
         kept: list[Sample] = []
         lost, left = "", self._max_steps
         for sample in self.samples[func.sym_name.data]:
@@ -154,15 +159,43 @@ class Equivalence:
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            if (reason := _changed(seen, outcome.results, bound)) is not None:
+            reason = _changed(seen, outcome.results, bound) or changed_effects(
+                sample.effects, outcome.effects, bound, seen.compared
+            )
+            if reason is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
-            kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
+            kept.append(
+                replace(
+                    sample,
+                    results=outcome.results,
+                    steps=outcome.steps,
+                    effects=outcome.effects,
+                    squashes=outcome.squashes,
+                )
+            )
         if kept:
             self.samples[func.sym_name.data] = self._known[func.sym_name.data] = kept
         else:
             self._drop(func.sym_name.data, lost)
         return None
+
+    def _add_sizes(self, func: Function) -> None:
+        """Add samples, of the version before, for the sizes around constants that a pass brought
+        in, such as those of its tiles."""
+        name = func.sym_name.data
+        samples, tried = self.samples[name], self._tried.setdefault(name, set())
+        if not any(map(is_open, leaves(input_types(func)))) or self._version is None:
+            return
+        known = tried | {sample.recipe.size for sample in samples}
+        new = [size for size in sizes_around_constants(func) if size not in known]
+        tried.update(new)
+        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
+        if new and base is not None:
+            module = self._version.module
+            old = public_functions(module)[name]
+            sampler = Sampler(module, old, self._ctx, self._max_steps)
+            samples += sampler.of_sizes(replace(base, distinct=False), new)
 
     def _located(
         self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None

@@ -20,6 +20,7 @@ from ...dialects.relax.types import is_ranked, tensor_type
 from ...passmanager.errors import PasslineError
 from ..interpret import NoSemanticsError, interpret
 from ..signature import Function, Value, input_types, result_buffers
+from .observations import Effect, Effects, Squashing
 from .undefined import Undefined, UndefinedBehaviour
 from .values import flat_values, normalized
 
@@ -49,6 +50,9 @@ class Evaluated:
 
     results: tuple[Value, ...]
     steps: int
+    effects: tuple[Effect, ...] = ()
+    squashes: bool = False
+    """Whether a number that is not finite became a finite one on the way."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ def evaluate(
     not used.
     """
     budget = Budget(max_steps)
-    own = (budget, UndefinedBehaviour(poison))
+    effects, squashing = Effects(), Squashing()
+    own = (budget, UndefinedBehaviour(poison), effects, squashing)
     try:
         with np.errstate(all="ignore"):
             results = interpret(module, func, ctx, (*own, *listeners))(*arguments)
@@ -123,7 +128,8 @@ def evaluate(
     types = func.function_type.outputs.data or [
         func.function_type.inputs.data[i] for i in result_buffers(func)
     ]
-    return Evaluated(tuple(map(normalized, types, results)), budget.steps)
+    values = tuple(map(normalized, types, results))
+    return Evaluated(values, budget.steps, tuple(effects.found), squashing.found)
 
 
 def fit_arguments(func: Function, arguments: Sequence[Value]) -> Sequence[Value]:

@@ -29,6 +29,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
+from .sizes import sizes_for
 
 __all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
 
@@ -104,10 +105,14 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     if integers:
         yield replace(base, extreme=True)
     if any(map(unknown_sizes, types)):
-        for size in (0, 1, 2 if base.size != 2 else 5):
+        for size in (0, 1):
             yield replace(base, size=size, distinct=False)
             yield replace(base, size=size, distinct=False, numbers="special")
         yield replace(base, distinct=not base.distinct)
+    if any(map(is_open, types)):
+        for size in sizes_for(func):
+            if size not in (0, 1, base.size):
+                yield replace(base, size=size, distinct=False)
     for turn in range(count):
         for every_other in (False, True) if turn else (True,):
             again = replace(base, turn=turn, every_other=every_other)

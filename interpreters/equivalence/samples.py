@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -20,10 +20,15 @@ from .evaluation import (
     TooLarge,
     evaluate,
 )
-from .inputs import Recipe, elements_in, generate, probes, variations
+from .inputs import SIZES, Recipe, elements_in, generate, probes, variations
+from .observations import Effect
 from .summation import quantizes, sums_elements
 
 __all__ = ["Sample", "Sampler", "reason_of"]
+
+MOST_PROBED = max(SIZES)
+MOST_ELEMENTS = 1 << 16
+"""The most elements of arguments whose unknown sizes are larger than `MOST_PROBED`."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class Sample:
     arguments: tuple[Value, ...]
     results: tuple[Value, ...]
     steps: int
+    effects: tuple[Effect, ...] = ()
+    squashes: bool = False
+    """Whether a number that is not finite became a finite one on the way."""
     range_is_free: bool = False
     """Whether a finite result may become infinite: the function sums up many elements, and an
     intermediate sum may overflow in one order of them and not in another."""
@@ -43,6 +51,8 @@ class Sample:
     @property
     def compared(self) -> Compared:
         """The property of results that is compared after a pass that rounds."""
+        if self.squashes:
+            return "shapes"
         if self.recipe.numbers in ("ordinary", "special"):
             return "steps" if self.quantizes else "values"
         if self.quantizes:
@@ -89,8 +99,17 @@ class Sampler:
                 break
         return None
 
+    def of_sizes(self, base: Recipe, sizes: Sequence[int]) -> Iterator[Sample]:
+        """Yield ordinary inputs of further sizes."""
+        for size in sizes:
+            if self._left > 0 and isinstance(sample := self._try(replace(base, size=size)), Sample):
+                yield sample
+
     def _try(self, recipe: Recipe) -> Sample | Refused | NotEvaluable | TooLarge:
-        if elements_in(self._func, recipe) > self._left * ELEMENTS_PER_STEP:
+        elements = elements_in(self._func, recipe)
+        if recipe.size > MOST_PROBED and elements > MOST_ELEMENTS:
+            return TooLarge(f"its arguments have more than {MOST_ELEMENTS} elements")
+        if elements > self._left * ELEMENTS_PER_STEP:
             return TooLarge(f"its arguments alone take more than {self._left} steps")
         try:
             arguments = generate(self._func, recipe)
@@ -101,7 +120,14 @@ class Sampler:
             self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
             return Sample(
-                recipe, arguments, outcome.results, outcome.steps, self._sums, self._quantizes
+                recipe,
+                arguments,
+                outcome.results,
+                outcome.steps,
+                outcome.effects,
+                outcome.squashes,
+                self._sums,
+                self._quantizes,
             )
         return outcome
 

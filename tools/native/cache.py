@@ -10,10 +10,11 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
@@ -32,7 +33,16 @@ DEFAULT_BYTES = 4 << 30
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 SUFFIX = ".native"
 PACKAGES = (
-    *("analysis", "api", "dialects", "frontends", "interpreters", "passes", "passmanager"),
+    *(
+        "analysis",
+        "api",
+        "compat",
+        "dialects",
+        "frontends",
+        "interpreters",
+        "passes",
+        "passmanager",
+    ),
     "tools",
 )
 """The packages whose code decides what a module is compiled to."""
@@ -73,6 +83,7 @@ def versions() -> Iterator[str]:
     import llvmlite
 
     yield source_stamp()
+    yield plugin_stamp()
     yield str(xdsl_version)
     yield llvmlite.__version__
     tools = find_tools()
@@ -90,8 +101,37 @@ def source_stamp() -> str:
     files = sorted(root.glob("*.py"))
     for folder in folders[1:]:
         files += sorted(folder.rglob("*.py"))
-    stamps = [f"{path} {s.st_size} {s.st_mtime_ns}" for path in files if (s := path.stat())]
+    return stamp_of(files)
+
+
+def stamp_of(files: Iterable[Path]) -> str:
+    """Return a hash of the names, the sizes and the times of files."""
+    stamps = [f"{path} {s.st_size} {s.st_mtime_ns}" for path in sorted(files) if (s := path.stat())]
     return sha256("\n".join(stamps).encode()).hexdigest()
+
+
+PLUGINS = ("xdsl.universe", "passline.interpreters", "passline.legalizations")
+"""The groups of entry points by which other projects take part."""
+
+
+@cache
+def plugin_stamp() -> str:
+    """Return a text that changes with each change of a source file of a package that an entry point
+    names, as its kernels are part of the code. Nothing is imported.
+    """
+    from importlib.metadata import entry_points
+
+    names = {
+        point.module.partition(".")[0] for group in PLUGINS for point in entry_points(group=group)
+    }
+    return stamp_of(
+        file
+        for name in sorted(names - {"passline", "xdsl"})
+        for spec in [find_spec(name)]
+        if spec is not None
+        for folder in spec.submodule_search_locations or [str(spec.origin)]
+        for file in ([Path(folder)] if folder.endswith(".py") else Path(folder).rglob("*.py"))
+    )
 
 
 # Entries
@@ -103,8 +143,10 @@ def load(key: str) -> Compiled | None:
         return None
     path = folder / f"{key}{SUFFIX}"
     try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_uid != os.getuid():
+        # Anything else in its place, such as a pipe, must not be waited for.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
                 return None
             compiled = read_compiled(file)
     except Damaged:

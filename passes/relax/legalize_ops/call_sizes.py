@@ -121,6 +121,11 @@ class CallSizes:
         place = self._places.get(symbol)
         return place is not None and place[0].owner is self._func.body.block
 
+    def _is_result(self, symbol: Symbol) -> bool:
+        """Return whether `symbol` is known as a size of a result of the current operation."""
+        place = self._places.get(symbol)
+        return place is not None and place[0].owner is self._before
+
     def _parameter(self, symbol: Symbol) -> SSAValue:
         value, axis = self._places[symbol]
         return self.insert_at_start(tensor.DimOp(value, self.constant(axis)))
@@ -150,6 +155,9 @@ class CallSizes:
         """Return the size of a dimension of `value` before the current operation."""
         shape = self._shapes.of(value)
         assert shape is not None
+        if any(map(self._is_result, shape[axis].symbols())):
+            # The size of an operand is `2 * h` where `h` is that of the result: it is read.
+            return self.insert(tensor.DimOp(value, self.constant(axis)))
         return self.value_of(shape[axis])
 
     def element(self, value: SSAValue, index: int) -> SSAValue:

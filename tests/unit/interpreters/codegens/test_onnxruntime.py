@@ -112,6 +112,20 @@ def test_a_fill_of_terabytes_is_not_expanded() -> None:
     assert "cannot be compiled by 'onnxruntime': 'relax.full' at" in result.stderr
 
 
+def test_a_constant_of_rank_0_keeps_its_rank() -> None:
+    text = """
+    func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %c = relax.constant dense<2.0> : tensor<f32>
+      %0 = relax.multiply %x, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      func.return %0 : tensor<f32>
+    }"""
+    compiled = parse_pipeline(PIPELINE)(parse(text))
+    assert all(op.name != "relax.multiply" for op in walk(compiled))
+    (result,) = interpret(compiled, entry_function(compiled, "main"))(np.float32(3))
+    assert np.asarray(result).shape == ()
+    assert float(np.asarray(result)) == 6  # pyright: ignore[reportArgumentType]
+
+
 def test_an_unknown_back_end() -> None:
     with pytest.raises(PasslineError, match="no back end 'ort'; registered are onnxruntime"):
         codegen_named("ort")

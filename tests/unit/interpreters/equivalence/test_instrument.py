@@ -3,6 +3,7 @@ run."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -277,3 +278,8 @@ def test_the_whole_way_down_is_compared(tmp_path: Path):
         parse_pipeline("optimize,lower-to-tir,lower-to-mlir")(parsed(text))
     assert checked.unchecked == {}
     assert checked.checks > 10
+
+
+def test_the_inputs_of_tests_are_not_left_behind(tmp_path_factory: pytest.TempPathFactory):
+    """By default they are saved where Python keeps temporary files, which is pytest's folder."""
+    assert Path(tempfile.gettempdir()).is_relative_to(tmp_path_factory.getbasetemp())

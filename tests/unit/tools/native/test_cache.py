@@ -187,6 +187,35 @@ def test_versions_are_part_of_the_key(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len({key, other, newer, cache.key_of(parsed())}) == 4
 
 
+def test_the_sources_of_plugins_are_part_of_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Of packages that entry points name, whether they are installed to be edited or not."""
+    package = tmp_path / "someplugin"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    kernels = package / "kernels.py"
+    kernels.write_text("A = 1")
+    metadata = tmp_path / "someplugin-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: someplugin\nVersion: 1.0\n")
+    points = "[passline.legalizations]\nsomeplugin = someplugin.kernels:TABLE\n"
+    (metadata / "entry_points.txt").write_text(points)
+    before = cache.plugin_stamp.__wrapped__()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    found = cache.plugin_stamp.__wrapped__()
+    kernels.write_text("A = 22")
+    assert len({before, found, cache.plugin_stamp.__wrapped__()}) == 3
+    assert "someplugin" not in sys.modules
+
+
+@needs_native
+def test_plugins_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch):
+    key = cache.key_of(parsed())
+    monkeypatch.setattr(cache, "plugin_stamp", lambda: "new")
+    assert cache.key_of(parsed()) != key
+
+
 # Compilation
 
 
@@ -332,6 +361,16 @@ def test_foreign_files_are_not_loaded(
     monkeypatch.setattr(os, "getuid", lambda: other)
     check(passline.compile(MODULE))
     assert len(compilations) == 2 and len(entries(folder)) == 1
+
+
+@needs_native
+def test_a_pipe_in_the_place_of_an_entry_is_not_waited_for(folder: Path, compilations: list[str]):
+    passline.compile(MODULE)
+    (entry,) = entries(folder)
+    entry.unlink()
+    os.mkfifo(entry)
+    check(passline.compile(MODULE))
+    assert len(compilations) == 2
 
 
 @needs_native

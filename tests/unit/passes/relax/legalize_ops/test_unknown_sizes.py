@@ -181,6 +181,23 @@ def test_reshape_keeps_the_number_of_elements():
         run(module, "main", (numbers((3, 3)),))
 
 
+@pytest.mark.parametrize("name", ["2 * h", "h"])
+def test_a_size_of_the_result_is_part_of_that_of_the_operand(name: str):
+    body = "  %r = relax.reshape %x {newshape = [-1, 2]} : (tensor<?xf32>) -> tensor<?x2xf32>"
+    parameter = f'%x: tensor<?xf32> {{onnx.dims = ["{name}"]}}'
+    check(function(parameter, "tensor<?x2xf32>", body), [(6,)], [(2,)])
+
+
+@pytest.mark.parametrize("name", ["h * w", "2 * h + 2", "4 * h"])
+def test_a_size_of_the_result_that_is_a_quotient_is_computed(name: str):
+    body = "  %r = relax.reshape %x {newshape = [-1, 2]} : (tensor<?xf32>) -> tensor<?x2xf32>"
+    parameter = f'%x: tensor<?xf32> {{onnx.dims = ["{name}"]}}'
+    legalize(module := parsed(function(parameter, "tensor<?x2xf32>", body)))
+    x = numbers((8,))
+    (result,) = run(module, "main", (x,))
+    np.testing.assert_array_equal(np.asarray(result), x.reshape(4, 2))
+
+
 IMAGE = "tensor<?x2x?x?xf32>"
 
 

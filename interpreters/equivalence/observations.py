@@ -1,0 +1,132 @@
+"""What an evaluation shows besides its results: the effects in their order, and where a number that
+is not finite becomes a finite one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from xdsl.dialects.builtin import FunctionType, MemRefType, UnrankedMemRefType
+from xdsl.dialects.cf import AssertOp
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
+from xdsl.traits import IsTerminator, SymbolUserOpInterface
+
+from ...passmanager.ir.effects import UNKNOWN, WRITES, class_effects
+from ...passmanager.ir.per_class import PerClass
+from ..arrays import Array
+from ..signature import Value
+from .comparison import Compared, mismatch_in
+
+__all__ = ["Effect", "Effects", "Squashing", "changed_effects"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One effect of a program on the world around it: an operation, and the values it was given."""
+
+    text: str
+    """The name and the properties of the operation."""
+    values: tuple[Value, ...]
+
+
+def _is_effect(op_class: type[Operation]) -> bool:
+    """Return whether operations of a class act on the world: they write, but no buffer and no
+    result. Terminators and calls do not, the operations that they lead to may; nor do assertions,
+    which passes add and remove: an input for which one fails is refused.
+    """
+    if issubclass(op_class, AssertOp):
+        return False
+    traits = (IsTerminator, SymbolUserOpInterface)
+    if any(op_class.has_trait(trait, value_if_unregistered=False) for trait in traits):
+        return False
+    return bool(class_effects[op_class] & (UNKNOWN | WRITES))
+
+
+_acts = PerClass[Operation, bool](_is_effect)
+_NO_VALUES = (FunctionType, MemRefType, UnrankedMemRefType)
+"""The types of operands of which an operation calls or writes one."""
+
+
+class Effects(Interpreter.Listener):
+    """A listener that records the effects of a program, such as what `printf` prints."""
+
+    def __init__(self) -> None:
+        self.found: list[Effect] = []
+
+    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        if not _acts[type(op)] or op.results or op.regions:
+            return
+        if any(isinstance(operand.type, _NO_VALUES) for operand in op.operands):
+            return
+        attributes = (op.properties | op.attributes).items()
+        text = ", ".join([op.name, *(f"{name} = {value}" for name, value in attributes)])
+        self.found.append(Effect(text, tuple(np.array(value) for value in args)))
+
+
+def changed_effects(
+    before: tuple[Effect, ...], after: tuple[Effect, ...], bound: float, compared: Compared
+) -> str | None:
+    """Return in words how two lists of effects differ, or None."""
+    for number, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old.text != new.text:
+            return f"effect {number} is '{new.text}', before '{old.text}'"
+        if (reason := mismatch_in(old.values, new.values, bound, compared)) is not None:
+            return f"effect {number}, '{old.text}': {reason}"
+    if len(before) > len(after):
+        return f"the effect '{before[len(after)].text}' is missing"
+    if len(before) < len(after):
+        return f"the effect '{after[len(before)].text}' is new"
+    return None
+
+
+class Squashing(Interpreter.Listener):
+    """A listener that notes whether an operation made a finite number of one that is not and that
+    was computed of several, such as `tanh(x * s)` where the product is infinite.
+
+    A pass that rounds may move terms across it: inf * 0 is NaN where inf times a rounded 0 is not.
+    What is infinite then differs, but the finite result does not tell. Of a number that was given,
+    as in `relu(x)`, nothing is uncertain.
+    """
+
+    def __init__(self) -> None:
+        self.found = False
+        self._given: list[tuple[list[Array], bool]] = []
+        """For each operation that runs, which elements of uncertain operands are not finite, and
+        whether it has several operands of floats."""
+        self._uncertain: dict[int, object] = {}
+        """Values of which an element is not finite, by id; they stay alive."""
+
+    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        uncertain = () if self.found else (arg for arg in args if id(arg) in self._uncertain)
+        combines = sum(_finite(arg).size > 0 for arg in args) > 1
+        self._given.append(([~_finite(arg) for arg in uncertain], combines))
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        given, combines = self._given.pop()
+        if self.found:
+            return
+        finite = [*map(_finite, results)]
+        self.found = any(_squashed(array, other) for array in given for other in finite)
+        if given or combines:
+            pairs = zip(results, finite, strict=True)
+            self._uncertain |= {id(result): result for result, f in pairs if not f.all()}
+
+
+def _finite(value: object) -> Array:
+    """Return which elements of an array or a number are finite; none of it if it has no floats."""
+    if isinstance(value, np.ndarray | np.floating):
+        array: Array = np.asarray(cast(Array, value))
+        if array.dtype.kind == "f":
+            return np.isfinite(array)
+    return np.ones(0, bool)
+
+
+def _squashed(infinite: Array, finite: Array) -> bool:
+    """Return whether an element that was not finite is now; of other shapes, whether all are."""
+    if infinite.shape == finite.shape:
+        return bool((infinite & finite).any())
+    return finite.size > 0 and bool(finite.all())
