@@ -96,9 +96,11 @@ def test_one_changed_place_turns_its_parts_off(part: str, monkeypatch: pytest.Mo
     if unknown_place(part) is not None:
         pytest.skip("is not accelerated with this xDSL")
     place = PARTS[part].places[-1]
-    monkeypatch.setattr(
-        acceleration, "checksum_of", lambda p: "new" if p == place else checksum_of(p)
-    )
+
+    def changed(other: str) -> str | None:
+        return "new" if other == place else checksum_of(other)
+
+    monkeypatch.setattr(acceleration, "checksum_of", changed)
     monkeypatch.setattr(acceleration, "checksum_of_files", lambda: "unknown")
     assert unknown_place(part) == place
     assert not acceleration.is_accelerated.__wrapped__(part)
@@ -109,7 +111,11 @@ def test_a_known_release_is_recognized_without_a_look_at_its_places(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(acceleration, "checksum_of", lambda _: pytest.fail("is asked"))
+
+    def asked(place: str) -> str:
+        pytest.fail(f"{place} is looked up")
+
+    monkeypatch.setattr(acceleration, "checksum_of", asked)
     if checksum_of_files() not in known_sources.RELEASES:
         pytest.skip("this xDSL is not a known release")
     assert acceleration.is_accelerated.__wrapped__("fields")
