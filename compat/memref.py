@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, NoneAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 
 __all__ = ["AssumeAlignmentOp", "dim_op", "offset_of"]
 
@@ -19,6 +19,7 @@ else:
 
         class AssumeAlignmentOp(Operation):
             name = "memref.assume_alignment"
+            traits = OpTraits(lambda: ())
 
 
 def dim_op(buffer: SSAValue, axis: SSAValue | Operation) -> memref.DimOp:
