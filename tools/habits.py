@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping
 
 __all__ = ["ADVICE", "advice"]
@@ -9,7 +10,12 @@ __all__ = ["ADVICE", "advice"]
 ADVICE: Mapping[str, str] = {
     "--convert-to-generic": "write --print-op-generic",
     "--debug-only": "--debug-pass-manager logs the passes, --remarks what they did",
+    "--emit": "passline-compile writes .ll, .s, .o and .so by the name of -o",
     "--emit-bytecode": "there is no bytecode: the result is text",
+    "--entry-point": "write passline-run --function=NAME",
+    "--entry-point-result": "not needed: passline-run prints results of every type",
+    "-e": "write passline-run --function=NAME",
+    "--entry-function": "write passline-run --function=NAME",
     "--load-dialect-plugin": "a plugin is found by its entry point of the group xdsl.universe",
     "--load-pass-plugin": "a plugin is found by its entry point of the group xdsl.universe",
     "--log-actions-to": "--debug-counter=TAG=1-N numbers the actions, --debug-pass-manager logs",
@@ -46,6 +52,13 @@ ADVICE: Mapping[str, str] = {
 """An option of another tool -> what to write here."""
 
 
+_MLIR_PASS = re.compile(
+    r"--(?:convert-[a-z0-9-]+-to-|finalize-memref-to-llvm|lower-affine|expand-strided-metadata|"
+    r"one-shot-bufferize|reconcile-unrealized-casts|test-lower-to-llvm|linalg-|affine-|buffer-)"
+)
+"""Names of passes of mlir-opt that neither Passline nor xDSL has."""
+
+
 def advice(option: str, known: Container[str]) -> str | None:
     """Return what to write for an option of mlir-opt or opt, or None; `known` are our options.
 
@@ -54,5 +67,7 @@ def advice(option: str, known: Container[str]) -> str | None:
     long = f"--{option.lstrip('-')}"
     if (found := ADVICE.get(option) or ADVICE.get(long)) is not None:
         return found
+    if _MLIR_PASS.match(long):
+        return f"MLIR's passes run by mlir-opt: write -p 'mlir-opt[{long[2:]}]'"
     own = long.replace("--mlir-", "--", 1)
     return f"write {own}" if long.startswith("--mlir-") and own in known else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager.errors import PasslineError
+from ..passmanager.installation import install_hint, package_of
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings
@@ -43,7 +44,8 @@ def parse_onnx(
         from ..frontends.onnx import import_model
     except ModuleNotFoundError as error:
         raise PasslineError(
-            f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
+            f"reading ONNX needs {package_of(error.name)}, which is not installed: "
+            f"{install_hint('onnx')}"
         ) from None
     shapes = None if bindings is None else bindings.shapes
     dims = None if bindings is None else bindings.dims

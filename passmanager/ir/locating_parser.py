@@ -39,7 +39,7 @@ from xdsl.parser import ForwardDeclaredValue, UnresolvedOperand
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ..info import did_you_mean
+from ..info import closest_name
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
 
@@ -231,11 +231,30 @@ class LocatingParser(LiteralParser):
         self, kind: str, name: str, known: Iterable[str], span: Span
     ) -> NoReturn:
         flag = "--allow-unregistered-dialect allows it"
-        if not (hint := did_you_mean(name, known)):
+        closest = self._closest(kind, name, known)
+        hint = f", did you mean '{closest}'?" if closest else ""
+        if not hint:
             hint = f"; {flag}"
         elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
             hint += f" ({flag})"
         self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
+
+    def _closest(self, kind: str, name: str, known: Iterable[str]) -> str | None:
+        """Return the registered name that is meant: a similar one of the dialect, the same name in
+        another dialect, or one of a dialect that is spelled similarly.
+        """
+        dialect, _, own = name.partition(".")
+        names = {*known}
+        same = {o.partition(".")[2]: o for o in names if o.startswith(f"{dialect}.")}
+        if (found := closest_name(own, same)) is not None:
+            return same[found]
+        if same and kind != "operation":
+            return None
+        if kind == "operation":
+            names |= {op.name for op in _common_operations(self.ctx)}
+        if found := next((other for other in sorted(names) if other.endswith(f".{own}")), None):
+            return found
+        return None if same else closest_name(name, names)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         self._check_not_its_own(name)
@@ -260,6 +279,19 @@ class LocatingParser(LiteralParser):
         if value.__class__ is ForwardDeclaredValue:
             self._first_uses.setdefault(value, operand.span)
         return value
+
+
+_COMMON = ("arith", "cf", "func", "math", "memref", "relax", "scf", "tensor", "vector")
+"""The dialects in which an operation of an unknown name is looked for: not all, which takes a
+second.
+"""
+
+
+def _common_operations(ctx: Context) -> Iterable[type[Operation]]:
+    """Return the operations of common dialects, as far as they are registered."""
+    scratch = ctx.clone()
+    dialects = map(scratch.get_optional_dialect, _COMMON)
+    return [op for dialect in dialects if dialect is not None for op in dialect.operations]
 
 
 class _Lines:

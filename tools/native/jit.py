@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...dialects.target import Target, host
 from ...passmanager.errors import PasslineError
+from ...passmanager.installation import install_hint
 from . import codegen
 from .soft_promotion import CONVERSION
 
@@ -82,7 +83,7 @@ def load_llvm():  # -> the module llvmlite.binding
         import llvmlite.binding as binding
     except ImportError:
         raise PasslineError(
-            "llvmlite is not installed: pip install '.[native]', or llvmlite alone"
+            f"llvmlite is not installed: {install_hint('native')}, or llvmlite alone"
         ) from None
     codegen.initialize()
     return binding

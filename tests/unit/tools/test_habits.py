@@ -6,12 +6,13 @@ import re
 from typing import TextIO
 
 import pytest
-from support.inprocess import Result, passline_opt
+from support.inprocess import Result, capture, passline_opt
 from support.toy import Append, Nothing
 
 from passline.passmanager import register_pass
 from passline.passmanager.registry import installed
 from passline.tools.habits import ADVICE, advice
+from passline.tools.run import PasslineRunMain
 
 FUNCTION = "func.func @f() {\n  func.return\n}\n"
 
@@ -94,6 +95,11 @@ def test_switch_with_another_value_is_an_error() -> None:
         ("-print-after-all", "write --print-ir-after-all"),
         ("-print-changed=diff", "--print-diff"),
         ("-S", "the result is text"),
+        ("--convert-func-to-llvm", "write -p 'mlir-opt[convert-func-to-llvm]'"),
+        ("--one-shot-bufferize=bufferize-function-boundaries", "'mlir-opt[one-shot-bufferize]'"),
+        ("--entry-point=main", "--function=NAME"),
+        ("-e", "--function=NAME"),
+        ("--emit=llvm", "passline-compile"),
     ],
 )
 def test_option_of_others_has_a_hint(option: str, hint: str) -> None:
@@ -106,7 +112,8 @@ def test_option_that_nobody_has_gets_no_advice() -> None:
 
 
 def test_hints_name_options_that_exist() -> None:
-    known = set(re.findall(r"--[a-z][a-z-]+", run("--help").stdout))
+    texts = (run("--help").stdout, capture(lambda: PasslineRunMain(["--help"]).run()).stdout)
+    known = {option for text in texts for option in re.findall(r"--[a-z][a-z-]+", text)}
     for option, hint in ADVICE.items():
         assert option not in known
         assert set(re.findall(r"--[a-z][a-z-]+", hint)) <= known, option

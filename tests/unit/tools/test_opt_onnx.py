@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 from passline.frontends.onnx.converters import CONVERTERS
 from passline.frontends.onnx.node import Node
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR
+from passline.passmanager.installation import install_hint
 from passline.tools.run import PasslineRunMain, save_arrays
 
 W = np.arange(3, dtype=np.float32)
@@ -118,7 +119,7 @@ def test_without_onnx_it_is_said_what_to_install(file: str, monkeypatch: pytest.
     result = passline_opt(file)
     assert result.status == 1
     assert result.stderr == (
-        "error: reading ONNX needs 'onnx', which is not installed: pip install '.[onnx]'\n"
+        f"error: reading ONNX needs onnx, which is not installed: {install_hint('onnx')}\n"
     )
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
 from passline.dialects.target import host
 from passline.interpreters.signature import argument_names, entry_function
+from passline.passmanager.installation import install_hint
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.run import PasslineRunMain
@@ -466,7 +467,7 @@ def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, module, None)
     result = run(file, "--engine=native")
     assert result.status == 2
-    assert "error: llvmlite is not installed: pip install '.[native]', or " in result.stderr
+    assert f"error: llvmlite is not installed: {install_hint('native')}, or " in result.stderr
 
 
 def test_engines_have_names(file: str):

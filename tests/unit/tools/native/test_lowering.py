@@ -26,7 +26,7 @@ from passline.tools.native.lowering import complete_lowering
 PASSES = (*OPTIMIZE, *LOWER_TO_TIR, *LOWER_TO_MLIR)
 STAGES = [0, *range(PASSES.index("fuse-ops") + 1, len(PASSES) + 1)]
 
-NO_LLVMLITE = r"llvmlite is not installed: pip install '\.\[native\]'"
+NO_LLVMLITE = r"llvmlite is not installed: pip install .*\[native\]'"
 
 
 @cache
