@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -153,6 +153,19 @@ class CompiledFunction:
         names = [*self._results, *map(str, range(len(self._results), len(results)))]
         pairs = zip(names, results, strict=False)
         return tuple(array for name, result in pairs for _, array in flat(name, result))
+
+    def __copy__(self) -> CompiledFunction:
+        return self  # calls change nothing
+
+    def __deepcopy__(self, memo: dict[int, object]) -> CompiledFunction:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"the compiled function @{self.name} cannot be pickled: its code belongs to this "
+            "process. Send the module, and compile it there, which the cache makes a load; or write "
+            "a library with passline-compile, which passline.runtime loads"
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} @{self.name}: {self.type}, {self.engine}>"

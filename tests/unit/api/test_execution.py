@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from support.inprocess import mlir_opt
@@ -165,3 +168,16 @@ def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PASSLINE_MLIR_OPT", "no-such-mlir-opt")
     with pytest.raises(passline.PasslineError, match="no-such-mlir-opt.*install MLIR's tools"):
         passline.compile(SUM)
+
+
+def test_a_compiled_function_is_copied_but_not_pickled() -> None:
+    text = """
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = relax.negative %x : (tensor<2xf32>) -> tensor<2xf32>
+      func.return %0 : tensor<2xf32>
+    }"""
+    function = passline.compile(text, engine="numpy")
+    assert copy.copy(function) is function
+    assert copy.deepcopy([function]) == [function]
+    with pytest.raises(TypeError, match="@main cannot be pickled.*passline-compile"):
+        pickle.dumps(function)
