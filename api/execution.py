@@ -163,8 +163,8 @@ class CompiledFunction:
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             f"the compiled function @{self.name} cannot be pickled: its code belongs to this "
-            "process. Send the module, and compile it there, which the cache makes a load; or write "
-            "a library with passline-compile, which passline.runtime loads"
+            "process. Send the module, and compile it there, which the cache makes a load; or "
+            "write a library with passline-compile, which passline.runtime loads"
         )
 
     def __repr__(self) -> str:
