@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloatConstr,

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
 from xdsl.dialects.builtin import (
     BFloat16Type,
     BytesAttr,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
-
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import IndexType
 from xdsl.interpreter import (

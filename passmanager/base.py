@@ -9,7 +9,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, cast, final, get_args, get_origin
 
 from typing_extensions import TypeVar
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

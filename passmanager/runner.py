@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import ClassVar
 
 from typing_extensions import TypeIs
-
 from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
 

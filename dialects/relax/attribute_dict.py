@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from typing import cast
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,

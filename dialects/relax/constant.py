@@ -8,7 +8,6 @@ from math import prod
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import TypeIs
-
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
 from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyTensorTypeConstr,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from onnx import GraphProto
-
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relax.shapes import Shape

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from onnx import TensorProto
-
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import SSAValue
 

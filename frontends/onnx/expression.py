@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 

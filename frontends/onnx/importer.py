@@ -16,7 +16,6 @@ from onnx import (
 )
 from onnx.defs import OpSchema
 from onnx.helper import make_tensor_value_info
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,

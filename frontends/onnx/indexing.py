@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from onnx import numpy_helper
-
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import SSAValue
 

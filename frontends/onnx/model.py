@@ -10,7 +10,6 @@ from pathlib import Path
 
 from google.protobuf.message import DecodeError
 from onnx import ModelProto
-
 from xdsl.dialects.builtin import ModuleOp
 
 from ...interpreters.shape_bindings import Bindings

@@ -11,7 +11,6 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
 from onnx.helper import make_attribute
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue

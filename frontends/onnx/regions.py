@@ -8,7 +8,6 @@ from itertools import product
 from math import inf
 
 import numpy as np
-
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

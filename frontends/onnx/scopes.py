@@ -9,7 +9,6 @@ from functools import cache
 from typing import TypeAlias
 
 from onnx import NodeProto, TensorProto
-
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import SSAValue
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 

@@ -8,7 +8,6 @@ from math import inf, nan
 
 import numpy as np
 from onnx import numpy_helper
-
 from xdsl.dialects.builtin import Float64Type, f32, f64, i1, i64
 from xdsl.ir import SSAValue
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from onnx import TensorProto, TensorShapeProto, TypeProto
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,

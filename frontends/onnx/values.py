@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from onnx import TensorProto
 from onnx.numpy_helper import to_array
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,

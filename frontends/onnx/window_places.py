@@ -9,7 +9,6 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

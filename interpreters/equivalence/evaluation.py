@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, BFloat16Type, ModuleOp, TensorType

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ContainerType,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-
 from xdsl.dialects.builtin import FunctionType, MemRefType, UnrankedMemRefType
 from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, PythonValues

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import cast
 
 import numpy as np
-
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType
 from xdsl.interpreter import Interpreter, PythonValues

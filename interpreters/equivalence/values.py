@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 

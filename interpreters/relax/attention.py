@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.attention import AttentionOp

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.interpreter import (
     Interpreter,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from xdsl.dialects.builtin import FloatAttr, TensorType, f64
 from xdsl.ir import Block
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from xdsl.dialects.builtin import BFloat16Type, IntegerType
 
 from ...dialects.relax import elementwise as ops

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax import reduction as ops

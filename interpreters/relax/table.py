@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
 import numpy as np
-
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.interpreter import (
     Interpreter,

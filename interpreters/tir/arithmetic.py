@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import copysign, inf, isfinite
 
 import numpy as np
-
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,

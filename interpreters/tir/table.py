@@ -7,7 +7,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
 from xdsl.dialects.builtin import ContainerType, IndexType, MemRefType, VectorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
 from xdsl.ir import Attribute, Operation

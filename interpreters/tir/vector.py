@@ -7,7 +7,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 import numpy as np
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,

@@ -9,7 +9,6 @@ from itertools import chain
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DictionaryAttr,

@@ -11,7 +11,6 @@ from functools import cache, reduce
 from typing import NamedTuple, cast
 
 import numpy as np
-
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, SSAValue

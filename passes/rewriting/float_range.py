@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.fast_math import FastMath

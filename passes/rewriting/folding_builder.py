@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue

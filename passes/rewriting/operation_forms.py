@@ -11,7 +11,6 @@ from math import isclose, pi, sqrt
 from typing import TypeVar
 
 import numpy as np
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern

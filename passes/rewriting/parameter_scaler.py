@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i16, i32
 from xdsl.ir import Operation, SSAValue
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from xdsl.dialects.builtin import IntegerType, i16, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue

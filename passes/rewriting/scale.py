@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 

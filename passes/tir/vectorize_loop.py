@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
 from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.irdl import (

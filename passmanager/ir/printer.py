@@ -12,7 +12,6 @@ from io import StringIO
 from typing import IO, cast
 
 from typing_extensions import TypeIs
-
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (

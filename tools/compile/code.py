@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import Buffer
-
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target

@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from typing_extensions import Buffer
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 

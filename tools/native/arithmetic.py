@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,

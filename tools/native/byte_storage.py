@@ -9,7 +9,6 @@ other bits.
 from __future__ import annotations
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     BytesAttr,

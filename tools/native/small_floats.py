@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import (
     BytesAttr,

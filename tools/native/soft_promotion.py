@@ -14,7 +14,6 @@ from functools import cache
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
-
 from xdsl.dialects import arith, func, math, memref, ub, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from copy import copy
 
 import numpy as np
-
 from xdsl.ir import SSAValue
 
 from ....dialects.relax.types import is_integer

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import inf
 
 import numpy as np
-
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 

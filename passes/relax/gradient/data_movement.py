@@ -7,7 +7,6 @@ from itertools import accumulate, pairwise
 from math import prod
 
 import numpy as np
-
 from xdsl.ir import Operation
 
 from ....dialects.relax import broadcast, permutation, reshape

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
-
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 

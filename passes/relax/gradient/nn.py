@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-
 from xdsl.ir import Operation
 
 from ....dialects.relax.binary import PowerOp

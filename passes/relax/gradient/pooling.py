@@ -8,7 +8,6 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.ir import Operation
 
 from ....dialects.relax import image, pooling

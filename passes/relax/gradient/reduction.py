@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import prod as product
 
 import numpy as np
-
 from xdsl.ir import Operation
 
 from ....dialects.relax.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp

@@ -8,7 +8,6 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
-
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
