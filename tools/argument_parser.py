@@ -15,6 +15,7 @@ from ..passmanager.info import check_name, closest_name, name_key
 from ..passmanager.option_text import shortened
 from .failures import USAGE
 from .habits import ADVICE, advice
+from .short_help import ShortHelp
 
 __all__ = [
     "ArgumentParser",
@@ -51,7 +52,11 @@ class ArgumentParser(argparse.ArgumentParser):
             formatter_class=HelpFormatter,
             allow_abbrev=False,
             conflict_handler="resolve",
+            add_help=False,
         )
+        self.short_help: ShortHelp | None = None
+        self.add_argument("-h", action=ShortHelpAction, help="show the options used most, and exit")
+        self.add_argument("--help", action="help", help="show all options, and exit")
         self._passes = {name_key(name): name for name in passes}
         self._abbreviated: list[str] = []
 
@@ -145,6 +150,24 @@ class OptionalValue(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         setattr(namespace, self.dest, values)
+
+
+class ShortHelpAction(argparse.Action):
+    """The option -h: it prints a help of one screen, if the tool has one, and ends the process."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        short = parser.short_help if isinstance(parser, ArgumentParser) else None
+        print(short.text(parser) if short else parser.format_help(), end="")
+        parser.exit()
 
 
 class Version(argparse.Action):

@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, ClassVar, NoReturn
 
 from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
@@ -52,6 +52,7 @@ from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
 from .process import run_process
+from .short_help import ShortHelp, group_xdsl_options
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
@@ -93,6 +94,20 @@ class PasslineOptMain(xDSLOptMain):
     prints_diagnostics = False
     """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expected_output`)."""
 
+    short_help: ClassVar[ShortHelp | None] = ShortHelp(
+        (
+            ("x.mlir -p canonicalize,cse", "run two passes"),
+            ("model.onnx -O3 -o out.mlir", "optimize a model"),
+            ("x.mlir -p 'fold-constant{max-elements=64}' --print-diff", "see what a pass changes"),
+            ("x.mlir -O3 --explain-pipeline", "what would run, and why"),
+        ),
+        (
+            *("--passes", "-O", "--output-file", "--print-diff", "--print-ir-after-all"),
+            *("--timing", "--report", "--remarks", "--verify-semantics", "--crash-reproducer"),
+            *("--list-passes", "--help-pass", "--explain-pipeline", "--version", "--help"),
+        ),
+    )
+
     def __init__(
         self,
         description: str = "Run passes over IR; without -p and -O it is verified and printed.",
@@ -108,7 +123,9 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_targets()
 
         self.arg_parser = ArgumentParser(description, self.available_passes)
+        self.arg_parser.short_help = self.short_help
         self.register_all_arguments(self.arg_parser)
+        group_xdsl_options(self.arg_parser)
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
         self.sizes: Sizes | None = None
         self.args, self.inputs, self.options = parse_inputs(self.arg_parser, given)

@@ -34,6 +34,7 @@ from .argument_parser import nonempty_text, positive, size
 from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
+from .short_help import ShortHelp
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -44,6 +45,31 @@ __all__ = ["PasslineRunMain", "main"]
 
 class PasslineRunMain(PasslineOptMain):
     """A `passline-opt` that prints the results of a function in place of the module."""
+
+    short_help = ShortHelp(
+        (
+            ("x.mlir --seed 1", "compute @main on random arguments"),
+            ("model.onnx -O3 --inputs x.npz --outputs y.npz", "run a model on arrays of a file"),
+            ("model.onnx -O3 --engine=native", "as machine code"),
+            ("x.mlir --function f -p canonicalize", "another function, after a pass"),
+        ),
+        (
+            "--passes",
+            "-O",
+            "--function",
+            "--inputs",
+            "--outputs",
+            "--seed",
+            "--engine",
+            "--threads",
+            "--shape",
+            "--dim",
+            "--verify-semantics",
+            "--help-pass",
+            "--version",
+            "--help",
+        ),
+    )
 
     version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
 

@@ -24,6 +24,7 @@ from ..arguments import check_pipeline_source
 from ..failures import report
 from ..output import ResultFile
 from ..reduce.interestingness import check_command
+from ..short_help import ShortHelp
 from ..trial_tool import TrialMain, flat
 from .arguments import add_bisection
 from .bisection import Bisection
@@ -40,6 +41,26 @@ __all__ = ["PasslineBisectMain", "main"]
 
 class PasslineBisectMain(TrialMain):
     """The tool `passline-bisect`; input, pipelines and exit status are those of `passline-opt`."""
+
+    short_help = ShortHelp(
+        (
+            ("x.mlir -O3", "the pass that changes a result"),
+            ("x.mlir -O3 -- grep -q relax.multiply {}", "by a command"),
+            ("x.mlir -O3 --save-test=tests", "write a test of the fault"),
+        ),
+        (
+            "--passes",
+            "-O",
+            "--bad-if",
+            "--timeout",
+            "--save-test",
+            "--no-reduce",
+            "--json",
+            "--verify-semantics",
+            "--version",
+            "--help",
+        ),
+    )
 
     version_format = "passline-bisect {passline_version}, built on xDSL {xdsl_version}"
 

@@ -26,6 +26,7 @@ from ..native.preparation import Prepared, prepare
 from ..native.toolchain import find_tools
 from ..opt import PasslineOptMain
 from ..output import ResultFile
+from ..short_help import ShortHelp
 from .arguments import add_compilation, check_files, header_file, kind_of, library_name
 from .code import compile_code, empty_object, object_files
 from .header import header_text
@@ -38,6 +39,25 @@ __all__ = ["PasslineCompileMain", "main"]
 
 class PasslineCompileMain(PasslineOptMain):
     """A `passline-opt` that writes the machine code of a function in place of the module."""
+
+    short_help = ShortHelp(
+        (
+            ("model.onnx -O3 -o model.so", "a library with a C interface"),
+            ("x.mlir --function f -o f.o --target=aarch64", "an object file for another processor"),
+            ("x.mlir -O3 -o x.ll", "the code of LLVM"),
+        ),
+        (
+            "--passes",
+            "-O",
+            "--function",
+            "--output-file",
+            "--target",
+            "--shape",
+            "--dim",
+            "--version",
+            "--help",
+        ),
+    )
 
     version_format = "passline-compile {passline_version}, built on xDSL {xdsl_version}"
 

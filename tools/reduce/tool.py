@@ -21,6 +21,7 @@ from ...passmanager.sequential import Sequential
 from ..arguments import check_pipeline_source
 from ..failures import report
 from ..output import ResultFile
+from ..short_help import ShortHelp
 from ..trial_tool import TrialMain, flat
 from .arguments import add_reduction
 from .delta import op_count, smaller_lists, smaller_modules
@@ -31,6 +32,23 @@ __all__ = ["PasslineReduceMain", "main"]
 
 class PasslineReduceMain(TrialMain):
     """The tool `passline-reduce`; input, pipelines and exit status are those of `passline-opt`."""
+
+    short_help = ShortHelp(
+        (
+            ("x.mlir -p some-pass -o small.mlir", "keep what makes the pass fail"),
+            ("x.mlir --test ./interesting.sh", "keep what a script accepts"),
+        ),
+        (
+            "--passes",
+            "-O",
+            "--test",
+            "--timeout",
+            "--output-file",
+            "--run-reproducer",
+            "--version",
+            "--help",
+        ),
+    )
 
     version_format = "passline-reduce {passline_version}, built on xDSL {xdsl_version}"
 

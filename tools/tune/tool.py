@@ -21,6 +21,7 @@ from ..native.function import check_runnable
 from ..native.jit import load_llvm
 from ..native.toolchain import find_tools
 from ..output import ResultFile, is_same_file
+from ..short_help import ShortHelp
 from ..trial_tool import TrialMain
 from .arguments import add_tuning, check_tuning
 from .search import Settings
@@ -31,6 +32,25 @@ __all__ = ["PasslineTuneMain", "main"]
 
 class PasslineTuneMain(TrialMain):
     """The tool `passline-tune`; input, pipelines and exit status are those of `passline-opt`."""
+
+    short_help = ShortHelp(
+        (
+            ("model.onnx -O3 -o tuned.jsonl", "measure schedules of the kernels"),
+            ("model.onnx -O3 -o tuned.jsonl --trials 64 --time-limit 600", "longer"),
+        ),
+        (
+            "--passes",
+            "-O",
+            "--database",
+            "--trials",
+            "--time-limit",
+            "--target",
+            "--jobs",
+            "--executor",
+            "--version",
+            "--help",
+        ),
+    )
 
     version_format = "passline-tune {passline_version}, built on xDSL {xdsl_version}"
 

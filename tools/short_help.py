@@ -1,0 +1,86 @@
+# pyright: reportPrivateUsage=false
+"""The help of one screen that `-h` prints, and the order of the options in that of `--help`.
+
+argparse offers no other way to the options of a parser and to their groups than private fields.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+__all__ = ["XDSL_HELP", "ShortHelp", "group_xdsl_options"]
+
+WIDTH = 34
+"""The width of the column of commands and options."""
+
+
+@dataclass(frozen=True)
+class ShortHelp:
+    """What is shown of a tool at first: examples, and the options that are used most."""
+
+    examples: Sequence[tuple[str, str]]
+    """Commands, without the name of the tool, and what they do."""
+    frequent: Sequence[str]
+
+    def text(self, parser: argparse.ArgumentParser) -> str:
+        """Return the help of a parser: at most 40 lines of 100 characters."""
+        lines = [parser.format_usage().rstrip(), "", *wrap(parser.description or "", 100)]
+        lines += ["", "examples:"]
+        lines += [_row(f"{parser.prog} {args}", said, 58) for args, said in self.examples]
+        lines += ["", "options used most:"]
+        actions = {option: a for a in parser._actions for option in a.option_strings}
+        lines += [_option(actions[name]) for name in self.frequent if name in actions]
+        titles = [g.title for g in parser._action_groups if g._group_actions and g.title]
+        named = [title for title in titles if title not in ("options", "positional arguments")]
+        lines += ["", *wrap(f"--help shows all options: {'; '.join(named)}.", 100)]
+        return "\n".join(lines) + "\n"
+
+
+def _option(action: argparse.Action) -> str:
+    short = [name for name in action.option_strings if not name.startswith("--")]
+    long = [name for name in action.option_strings if name.startswith("--")]
+    names = ", ".join([*short, *long[:1]])
+    takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
+    if takes_value and action.const is None:  # else the value is optional
+        names += f" {action.metavar or action.dest.upper()}"
+    said = (action.help or "").split(";")[0].split(":")[0]
+    return _row(names, said, WIDTH)
+
+
+def _row(left: str, right: str, width: int) -> str:
+    row = f"  {left:<{width}}  {right}"
+    return row if len(row) <= 100 else f"{row[:97].rsplit(' ', 1)[0]} ..."
+
+
+XDSL_HELP = {
+    "input and output": {
+        "--frontend": "the frontend that reads the input; by default chosen by the file name",
+        "--allow-unregistered-dialect": "read operations, types and attributes of dialects that "
+        "are not registered",
+        "--no-implicit-module": "do not wrap the input in a module",
+        "--parsing-diagnostics": "print a parse error to the output, and exit with 0",
+        "--shrink": "exit with 0 if a pass raised ShrinkException, as Shrink Ray expects",
+    },
+    "format of IR, in the result and on stderr": {
+        "--print-op-generic": "print operations in generic form",
+        "--print-no-properties": "print properties as attributes",
+        "--print-debuginfo": "print the locations of operations",
+        "--syntax-highlight": "print the result in colours",
+    },
+}
+"""The options of xdsl-opt by the groups in which they stand here, with their help."""
+
+
+def group_xdsl_options(parser: argparse.ArgumentParser) -> None:
+    """Move the options of xDSL to the groups of Passline's, with a help of the same form."""
+    groups = {group.title: group for group in parser._action_groups}
+    options = groups["options"]._group_actions
+    for title, helps in XDSL_HELP.items():
+        for action in [*options]:
+            if (name := action.option_strings[-1]) in helps and title in groups:
+                action.help = helps[name]
+                options.remove(action)
+                groups[title]._group_actions.append(action)
