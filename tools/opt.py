@@ -33,7 +33,8 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.parser import parse_module
-from ..passmanager.ir.printer import module_text
+from ..passmanager.ir.printer import PrintStyle, module_text
+from ..passmanager.ir.resources import ELIDED
 from ..passmanager.ir.verifier import verify
 from ..passmanager.loading import Loading
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 __all__ = ["PasslineOptMain", "main"]
 
 
+SHOWN = 64
+"""The most elements of a constant that are printed on a terminal."""
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
 STACK_PER_CALL = 400
@@ -420,13 +423,30 @@ class PasslineOptMain(xDSLOptMain):
                 raise unprintable(spec.name, prog, error) from error
         target = MLIRTarget.from_spec(spec)
         style = replace(
-            print_style(self.args),
+            self.terminal_style(print_style(self.args)),
             generic=target.print_generic_format or self.args.print_op_generic,
             properties_as_attributes=target.print_properties_as_attributes
             or self.args.print_no_properties,
             debuginfo=target.print_debuginfo or self.args.print_debuginfo,
         )
-        return module_text(prog, self.ctx, style)
+        text = module_text(prog, self.ctx, style)
+        elided = style.elide_elements == SHOWN and f"<{ELIDED}>" in text
+        if elided and print_style(self.args).elide_elements is None and not self.args.quiet:
+            said = (
+                f"constants of more than {SHOWN} elements are elided on a terminal; a file of -o, "
+                "a pipe, and --large-elements-as-resources have them all"
+            )
+            print_message(Severity.NOTE, said, self.arg_parser.prog)
+        return text
+
+    def terminal_style(self, style: PrintStyle) -> PrintStyle:
+        """Return the style of the result: on a terminal, large constants are elided unless the
+        options say how they are printed."""
+        to_file = self.args.output_file not in (None, "-")
+        asked = style.elide_elements is not None or style.resource_elements is not None
+        if to_file or asked or sys.stdout is None or not sys.stdout.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+            return style
+        return replace(style, elide_elements=SHOWN)
 
     def remark_filter(self) -> dict[str, str]:
         """Return the remarks to make: kind -> regular expression on the names of passes."""

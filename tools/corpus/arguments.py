@@ -15,7 +15,10 @@ __all__ = ["add_corpus_options", "check_corpus", "parse_inputs", "tool_options"]
 def add_corpus_options(parser: argparse.ArgumentParser) -> None:
     """Add the options on many inputs, in a group of their own."""
     add = parser.add_argument_group("many inputs").add_argument
-    help = "run the pipeline on each of many input files, and write the results into DIR"
+    help = (
+        "run the pipeline on each of many input files, or of all *.mlir and *.onnx files below "
+        "directories, and write the results into DIR"
+    )
     add("--out-dir", type=nonempty_text, metavar="DIR", help=help)
     help = "with --out-dir: the number of processes, by default one for each core"
     add("-j", "--jobs", type=size, metavar="N", help=help)
@@ -53,7 +56,31 @@ def parse_inputs(
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     taken = {id(arg) for arg in inputs}
     rest = [word[:] for word in words if id(word) not in taken and word != "--"]
-    return parser.parse_args(rest), [arg[:] for arg in inputs], rest
+    try:
+        files = [file for arg in inputs for file in files_of(arg[:])]
+    except PasslineError as error:
+        parser.error(str(error))
+    return parser.parse_args(rest), files, rest
+
+
+SUFFIXES = (".mlir", ".onnx")
+"""The ends of the names of files that are inputs, where a directory is given."""
+
+
+def files_of(path: str) -> list[str]:
+    """Return an input file, or the files below a directory whose names end in one of `SUFFIXES`;
+    PasslineError if there are none."""
+    if not os.path.isdir(path):
+        return [path]
+    walk = os.walk(path, onerror=_raise)
+    found = [os.path.join(folder, name) for folder, _, names in walk for name in names]
+    if not (files := sorted(name for name in found if name.endswith(SUFFIXES))):
+        raise PasslineError(f"the directory '{path}' holds no file named *.mlir or *.onnx")
+    return files
+
+
+def _raise(error: OSError) -> None:
+    raise PasslineError(f"'{error.filename}': {error.strerror}") from error
 
 
 def tool_options(args: Sequence[str]) -> tuple[str, ...]:

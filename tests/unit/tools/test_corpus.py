@@ -20,6 +20,7 @@ from passline import corpus
 from passline.passes import FoldConstant
 from passline.passmanager import PasslineError, Sequential
 from passline.passmanager.registry import installed
+from passline.tools.corpus.arguments import files_of
 from passline.tools.corpus.manifest import Manifest, external_data, job_key
 from passline.tools.corpus.outcome import COLUMNS, Outcome
 from passline.tools.corpus.run import result_names
@@ -164,6 +165,22 @@ def test_inputs_stand_anywhere_among_the_options(inputs: list[str], out: Path) -
     args = [inputs[0], "-p", "cse", inputs[1], "--out-dir", str(out), "-O2", inputs[2], "-j1"]
     result = passline_opt(*args)
     assert result.status == 0 and "3 done" in result.stdout, result
+
+
+def test_a_directory_stands_for_the_files_below_it(inputs: list[str], out: Path) -> None:
+    folder = Path(inputs[0]).parent
+    (folder / "deep").mkdir()
+    (folder / "deep" / "x.mlir").write_text(Path(inputs[0]).read_text())
+    (folder / "notes.txt").write_text("not IR")
+    files = files_of(str(folder))
+    assert str(folder / "deep" / "x.mlir") in files
+    assert all(name.endswith((".mlir", ".onnx")) for name in files)
+    assert run(out, str(folder / "deep")).status == 0
+    assert (out / "x.mlir").exists()
+    (folder / "empty").mkdir()
+    result = run(out, str(folder / "empty"))
+    assert result.status == 2
+    assert "empty' holds no file named *.mlir or *.onnx" in result.stderr
 
 
 def test_a_result_does_not_replace_an_input(inputs: list[str]) -> None:

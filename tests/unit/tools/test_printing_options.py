@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from support.inprocess import Result, mlir_opt, passline_opt
+
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.registry import make_ir_context
+from passline.tools.opt import PasslineOptMain
 
 RELAX = """\
 func.func @f() -> tensor<3xf32> {
@@ -204,3 +210,39 @@ def test_resources_are_elided_at_the_same_length(limit: int) -> None:
     option = f"elide-resource-strings-if-larger={limit}"
     ours, theirs = run(f"--{option}", stdin=text).stdout, through_mlir(text, f"--mlir-{option}")
     assert ours.count('"0x') == theirs.count('"0x') == limit - 35
+
+
+class Terminal(StringIO):
+    """An output that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("options", "is_whole"),
+    [
+        ((), False),
+        (("--large-elements-as-resources",), True),
+        (("--elide-elementsattrs-if-larger=1000",), True),
+        (("-o", "-"), False),
+    ],
+)
+def test_large_constants_are_elided_on_a_terminal(
+    options: tuple[str, ...],
+    is_whole: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    numbers = ", ".join(map(str, range(100)))
+    module = parse_module(
+        make_ir_context(),
+        f'"test.op"() {{a = dense<[{numbers}]> : tensor<100xi32>}} : () -> ()',
+        "x.mlir",
+    )
+    tool = PasslineOptMain(args=[*options])
+    assert "97" in tool.output_resulting_program(module) or is_whole  # into a pipe
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    text = tool.output_resulting_program(module)
+    assert ("97" in text or "61000000" in text) == is_whole
+    assert ("are elided on a terminal" in capsys.readouterr().err) == (not is_whole)
