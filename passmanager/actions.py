@@ -74,6 +74,9 @@ class Actions:
     ) -> None:
         """Report a rewrite with the ops that it inserted and erased."""
 
+    def merged(self, op: Operation, into: Operation) -> None:
+        """Report that `op` is erased because the equal op `into` takes its place."""
+
     def error(self, where: Where, message: str) -> Diagnostic:
         """Report invalid input: the pass fails when it ends. Outside of a pass, raise
         DiagnosticError.
@@ -97,7 +100,7 @@ class PassActions(Actions):
 
     The instruments `deciders` decide about its steps. Remarks of the wanted `kinds` and errors
     become diagnostics of the pass, and counters its statistics. `patterns` gets the pattern that
-    inserted or erased each op.
+    inserted or erased each op, and `merged` the op that each merged one was merged into.
     """
 
     def __init__(
@@ -107,6 +110,7 @@ class PassActions(Actions):
         kinds: Collection[RemarkKind] = (),
         deciders: Sequence[PassInstrument] = (),
         patterns: dict[Operation, str] | None = None,
+        merged: dict[Operation, Operation] | None = None,
     ) -> None:
         self._frame = frame
         self._counters = counters
@@ -114,6 +118,7 @@ class PassActions(Actions):
         self._deciders = deciders
         self.decides = bool(deciders)
         self._patterns = patterns
+        self._merged = merged
         self.wants_remarks = bool(kinds)
         self.wants_rewrites = patterns is not None
 
@@ -150,6 +155,10 @@ class PassActions(Actions):
     ) -> None:
         if self._patterns is not None:
             self._patterns.update(dict.fromkeys([*inserted, *erased], pattern))
+
+    def merged(self, op: Operation, into: Operation) -> None:
+        if self.wants_rewrites and self._merged is not None:
+            self._merged[op] = into
 
     def error(self, where: Where, message: str) -> Diagnostic:
         return self._frame.diagnostics.error(where, message)

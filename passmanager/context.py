@@ -203,9 +203,8 @@ class PassContext:
         frame = run.frames[-1]
         name = frame.info.name
         kinds = self.remark_filter.kinds(name)
-        return PassActions(
-            frame, run.counters(name), kinds, self.instrumentor.deciders, run.patterns
-        )
+        deciders = self.instrumentor.deciders
+        return PassActions(frame, run.counters(name), kinds, deciders, run.patterns, run.merged)
 
     @property
     def analyses(self) -> AnalysisManager:

@@ -124,6 +124,8 @@ class Run:
         """The version of the last change of each top-level op that changed since tracking began."""
         self.patterns: dict[Operation, str] | None = None
         """The pattern that inserted or erased each op, None if no instrument asks for it."""
+        self.merged: dict[Operation, Operation] = {}
+        """The equal op that remained for each op that was erased, if `patterns` are asked for."""
         self._ir_context = ir_context
         self.watching = False
         """Whether changes are tracked, which costs a snapshot for each pass."""

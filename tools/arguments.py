@@ -295,7 +295,7 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--record", type=nonempty_text, metavar="FILE", help=help)
     help = "show which pass and pattern made each operation of the result, and its source line"
     add("--blame", action="store_true", help=help)
-    help = "show which pass and pattern erased the operations whose line contains TEXT"
+    help = "show which pass erased, merged or moved the operations whose line contains TEXT"
     add("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     help = "show the counters of each pass, and the ops that it created and erased"
     add_optional(group, "--pass-statistics", "text", ("text", "json"), help)

@@ -43,7 +43,7 @@ def make_parser() -> ArgumentParser:
     texts.add_argument("--print-diff", action="store_true", help=help)
     help = "the result, with the pass and pattern that made each operation, and its source line"
     texts.add_argument("--blame", action="store_true", help=help)
-    help = "the passes and patterns that erased the operations whose line contains TEXT"
+    help = "the passes that erased, merged or moved the operations whose line contains TEXT"
     texts.add_argument("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     return parser
 

@@ -197,6 +197,7 @@ class CommonSubexprEliminator:
                 self.report(op, existing)
             for old, new in zip(op.results, existing.results, strict=True):
                 replace_all_uses(old, new)
+            self.actions.merged(op, existing)
             erase(op)
         if new := len(self.merged) - self.count:
             self.actions.count("merged", new)

@@ -138,7 +138,7 @@ class FuseOps(ModulePass):
         level = ctx.opt_level if self.fuse_opt_level is None else self.fuse_opt_level
         graph = ctx.analyses.get(CallGraph, module)
         shapes = SymbolicShapes(module, graph) if functions_with_unknown_sizes(graph) else None
-        outliner = Outliner(module, is_scalar_constant, shapes)
+        outliner = Outliner(module, is_scalar_constant, shapes, ctx.actions)
         for func in fusible_functions(module):
             fuse_operations(
                 func,

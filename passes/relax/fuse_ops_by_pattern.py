@@ -152,7 +152,8 @@ class FuseOpsByPattern(ModulePass):
         for codegen in map(codegen_named, self.codegens):
             named = named_patterns(codegen.PATTERNS)
             patterns += [(name, pattern, codegen.accepts) for name, pattern in named]
-        outliner = Outliner(module, is_constant if self.bind_constants else _never)
+        binds = is_constant if self.bind_constants else _never
+        outliner = Outliner(module, binds, actions=ctx.actions)
         functions = fusible_functions(module)
         for func in functions:
             for name, pattern, accepts in patterns:

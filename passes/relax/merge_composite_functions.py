@@ -59,7 +59,7 @@ class MergeCompositeFunctions(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         purity = ctx.analyses.get(Purity, module)
-        outliner = Outliner(module, lambda _: False)
+        outliner = Outliner(module, lambda _: False, actions=ctx.actions)
         for func in fusible_functions(module):
             merge_composites(func, outliner, purity, actions=ctx.actions)
         outliner.finish()

@@ -23,6 +23,7 @@ from ...analysis.symbolic_shapes import SymbolicShapes
 from ...dialects.dimension_names import with_dimension_names
 from ...dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
 from ...dialects.sizes import Size
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.access import read_fields, read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.symbols import PRIVATE, symbol_of
@@ -44,7 +45,8 @@ class Outliner:
 
     With `shapes`, the parameters name the unknown sizes of their dimensions, by names that do not
     depend on those in the caller: sizes that are equal there are so in the function. Calls get the
-    shapes of the values that they replace.
+    shapes of the values that they replace. `actions` is told which operations were merged with
+    those of an equal group.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class Outliner:
         module: ModuleOp,
         binds: Callable[[Operation], bool],
         shapes: SymbolicShapes | None = None,
+        actions: Actions = SILENT,
     ) -> None:
         self.shapes = shapes
+        self.actions = actions
         self.block = module.body.block
         self.binds = binds
         self.names = {symbol_of(op) for op in self.block.ops}
@@ -83,7 +87,7 @@ class Outliner:
             results = [result for result in last.results if result.first_use is not None]
         group = self.describe(ops, attributes, results)
         callee = self.callees.get(group.key)
-        symbol, types = callee or self.name_function(name or _name_of(ops), group)
+        symbol, types, kept = callee or self.name_function(name or _name_of(ops), group, ops)
         call = CallOp.create(
             operands=group.parameters,
             result_types=types.outputs.data,
@@ -100,10 +104,11 @@ class Outliner:
                 old.replace_all_uses_with(new)
         self.bound |= dict.fromkeys(group.constants)
         if callee is None:
-            self.callees[group.key] = Callee(symbol, types)
+            self.callees[group.key] = Callee(symbol, types, kept)
             self.build(ops, group, symbol, types, attributes)
         else:
-            for op in reversed(ops):
+            for op, equal in zip(reversed(ops), reversed(kept), strict=True):
+                self.actions.merged(op, equal)
                 erase(op)
         return call
 
@@ -156,7 +161,7 @@ class Outliner:
         names = None if self.shapes is None else dimension_names(parameters, self.shapes)
         return Group(parameters, constants, results, (*key, *used, names), names)
 
-    def name_function(self, stem: str, group: Group) -> Callee:
+    def name_function(self, stem: str, group: Group, ops: Sequence[Operation]) -> Callee:
         """Return an unused name for the function of a group, `stem` or with a number, and its
         type."""
         name = stem
@@ -166,9 +171,8 @@ class Outliner:
         self.names.add(name)
         inputs = [value.type for value in group.parameters]
         outputs = [value.type for value in group.results]
-        return Callee(
-            SymbolRefAttr(StringAttr(name), _FLAT), FunctionType.from_lists(inputs, outputs)
-        )
+        types = FunctionType.from_lists(inputs, outputs)
+        return Callee(SymbolRefAttr(StringAttr(name), _FLAT), types, ops)
 
     def build(
         self,
@@ -231,10 +235,11 @@ class Group(NamedTuple):
 
 
 class Callee(NamedTuple):
-    """The symbol and the type of a function that was built."""
+    """The symbol and the type of a function that was built, and the operations moved into it."""
 
     symbol: SymbolRefAttr
     types: FunctionType
+    ops: Sequence[Operation]
 
 
 def dimension_names(

@@ -25,7 +25,7 @@ from ..ir.symbols import name_of
 from ..remarks import Remark
 from ..run import Frame, Run
 from .nesting import Entry
-from .recorded_ir import Edit, RecordedModule, RecordedOp
+from .recorded_ir import Edit, RecordedModule, RecordedOp, place_in
 from .spans import Span, SpanInstrument
 
 __all__ = ["FORMAT", "Event", "RecordInstrument"]
@@ -270,8 +270,13 @@ class RecordInstrument(SpanInstrument):
             if ops:
                 found[kind] = dict(Counter(map(name_of, ops)))
                 found[f"{kind}_by"] = _numbers_by_pattern(ops, run.patterns or {})
+        if update.moved:
+            found["moved"] = update.moved
+        if merged := _merged_json(run.merged, update.erased, state.module):
+            found["merged"] = merged
+        run.merged.clear()  # else these would keep erased ops alive
         if run.patterns is not None:
-            run.patterns.clear()  # else it would keep erased ops alive
+            run.patterns.clear()
         return found
 
     def _emit_texts(self, printed: Iterable[RecordedOp]) -> None:
@@ -345,6 +350,20 @@ def _numbers_by_pattern(
     found: dict[str, list[int]] = {}
     for op, number in ops.items():
         found.setdefault(patterns.get(op, ""), []).append(number)
+    return found
+
+
+def _merged_json(
+    merged: Mapping[Operation, Operation], erased: Mapping[Operation, int], module: RecordedModule
+) -> dict[str, list[tuple[int, int]]]:
+    """Return the numbers of merged ops, each with that of the op that remained, by its place."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for op, number in erased.items():
+        into = merged.get(op)
+        while into is not None and into in merged:
+            into = merged[into]
+        if into is not None and (kept := module.number(into)) is not None:
+            found.setdefault(place_in(into), []).append((number, kept))
     return found
 
 

@@ -25,12 +25,15 @@ from ..run import Run
 from .diff import renamed, values_in
 from .ir_text import ir_text, top_level
 
-__all__ = ["LARGE", "Edit", "RecordedModule", "RecordedOp"]
+__all__ = ["LARGE", "Edit", "RecordedModule", "RecordedOp", "place_in"]
 
 T = TypeVar("T")
 
 LARGE = 16
 """The number of elements above which the text of a constant is the hash of its elements."""
+
+LONGEST = 400
+"""The number of characters to which the text of an attribute in `RecordedOp.ops` is cut."""
 
 Edit: TypeAlias = "tuple[int, int, list[RecordedOp]]"
 """A change of a list of top-level ops, as `ops[start:end] = new`."""
@@ -63,6 +66,13 @@ class _Memos:
         self.constants = _Memo(_name_of_constant)
         self.places = _Memo(_place)
         self.types = _Memo(_type_text)
+        self.attributes = _Memo(self._attribute_text)
+
+    def _attribute_text(self, attribute: Attribute) -> str:
+        printer = _RecordingPrinter(stream := StringIO(), {}, self)
+        printer.print_attribute(attribute)
+        text = stream.getvalue()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _name_of_constant(dense: Attribute) -> str | None:
@@ -93,9 +103,10 @@ class RecordedOp:
     """The text of a top-level op, and the positions of the ops in it.
 
     `ops` has an entry for each op, in the order of the text: name, line, the index of the op around
-    it (-1 for the first), operands, source location. An operand is the index of the op that defines
-    it, -1-N for argument N of the first block, or None for another block argument. `numbers` has
-    the numbers of these ops in the run, as ranges.
+    it (-1 for the first), operands, source location, the types of its results, and its properties
+    and attributes as text by name. An operand is the index of the op that defines it, -1-N for
+    argument N of the first block, or None for another block argument. `numbers` has the numbers of
+    these ops in the run, as ranges.
     """
 
     hash: str
@@ -122,13 +133,14 @@ class Update:
     """The difference between two recorded states of a module.
 
     `printed` has the ops whose text may be new, `created` and `erased` the others with their number
-    in the run.
+    in the run, `moved` the numbers of the ops that are in another op, by the text of their place.
     """
 
     printed: list[RecordedOp]
     edits: list[Edit]
     created: dict[Operation, int]
     erased: dict[Operation, int]
+    moved: dict[str, list[int]]
 
 
 class RecordedModule:
@@ -149,6 +161,8 @@ class RecordedModule:
         """Each top-level op and all ops nested in it."""
         self._numbers: dict[Operation, int] = {}
         """The number of each op that exists, in the order in which they were first seen."""
+        self._parents: dict[Operation, Operation | None] = {}
+        """The op around each op that exists."""
         self._number_count = 0
         self._scopes: dict[str, Names] = {}
         self._shared: Names = {}
@@ -163,6 +177,7 @@ class RecordedModule:
         ops = top_level(run.module)
         changed = [op for op in ops if failed or self._is_changed(op, run)]
         created, erased = self._count(ops, changed)
+        moved = self._note_parents(changed, erased)
         if self._shared or any(op.results or not _is_isolated(op) for op in changed):
             changed = self._name_shared(ops, changed)
         printed = {op: self._record(op, failed) for op in changed}
@@ -173,7 +188,13 @@ class RecordedModule:
         self.version = run.version
         header = [*_header(run.module)]
         old, self.ops = self.ops, [*header, *self._last.values()]
-        return Update([*header, *printed.values()], edits_between(old, self.ops), created, erased)
+        return Update(
+            [*header, *printed.values()], edits_between(old, self.ops), created, erased, moved
+        )
+
+    def number(self, op: Operation) -> int | None:
+        """Return the number of an op of the module."""
+        return self._numbers.get(op)
 
     def _is_changed(self, op: Operation, run: Run) -> bool:
         return op not in self._last or run.changed_in.get(op, -1) > self.version
@@ -195,6 +216,25 @@ class RecordedModule:
         self._numbers |= created
         self.counts = self.counts + Counter(map(name_of, new)) - Counter(map(name_of, old))
         return created, {op: self._numbers.pop(op) for op in old}
+
+    def _note_parents(
+        self, changed: Iterable[Operation], erased: Iterable[Operation]
+    ) -> dict[str, list[int]]:
+        """Note the op around each op in `changed`; return the numbers of the ops that were moved
+        into another one, by their place.
+
+        An op that a function of the same name has taken over is not moved.
+        """
+        moved: dict[str, list[int]] = {}
+        known = self._parents
+        for op in erased:
+            known.pop(op, None)
+        for op in (op for top in changed for op in self._nested[top]):
+            parent = op.parent_op()
+            old, known[op] = known.get(op, parent), parent
+            if old is not parent and parent is not None and not _is_renewed(old, parent):
+                moved.setdefault(place_in(op), []).append(self._numbers[op])
+        return moved
 
     def _name_shared(
         self, ops: Sequence[Operation], changed: Sequence[Operation]
@@ -231,6 +271,26 @@ def _hash(text: str) -> str:
 
 def _is_isolated(op: Operation) -> bool:
     return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+
+
+def _is_renewed(old: Operation | None, new: Operation) -> bool:
+    """Return whether `new` is in the place of the function `old`."""
+    return old is not None and symbol_of(old) == symbol_of(new) != ""
+
+
+def place_in(op: Operation) -> str:
+    """Return a text that says in which op a nested op is: `@f`, or `'scf.for' in @f`."""
+    parents = [*_parents(op)]
+    names = [f"@{symbol}" if (symbol := symbol_of(p)) else f"'{name_of(p)}'" for p in parents]
+    named = next((i for i, name in enumerate(names) if name.startswith("@")), len(names) - 1)
+    return names[0] if named <= 0 else f"{names[0]} in {names[named]}"
+
+
+def _parents(op: Operation) -> Iterator[Operation]:
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
 
 
 def _header(module: ModuleOp) -> Iterator[RecordedOp]:
@@ -315,6 +375,11 @@ class _RecordingPrinter(ExactPrinter):
                     numbers.get(parent, -1) if parent is not None else -1,
                     [_definition(operand, numbers) for operand in op.operands],
                     self._memos.places(op.location),
+                    [self._memos.types(result.type) for result in op.results],
+                    {
+                        name: self._memos.attributes(value)
+                        for name, value in (op.properties | op.attributes).items()
+                    },
                 ]
             )
         return found

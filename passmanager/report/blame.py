@@ -1,13 +1,14 @@
-"""Blame: which pass and pattern made each operation of a result, and which erased one."""
+"""Blame: which pass and pattern made each operation of a result, and which moved or erased one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from ..instruments.ir_text import banner
 from ..instruments.record import Event
-from .recording import Recording, State, numbers_in
+from .recording import Recording, State, Step, numbers_in
 
 __all__ = ["blame_text", "erased_text"]
 
@@ -24,7 +25,7 @@ class _Origin(NamedTuple):
 
 def blame_text(recording: Recording) -> str:
     """Return the IR at the end of each run with, for each op, the pass and the pattern that made
-    it, and its location in the source.
+    it, those that moved it into another op, and its location in the source.
 
     An op that was there at the start is from the input. A pass that changes an op in place does not
     make it.
@@ -39,12 +40,12 @@ def blame_text(recording: Recording) -> str:
 
 
 def _rows(
-    recording: Recording, origins: Mapping[int, _Origin], state: State
+    recording: Recording, origins: Mapping[int, str], state: State
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the origin, the source and the text of each line of a top-level op."""
     event = recording.texts[state.hash]
     numbers = numbers_in(state.numbers)
-    ops = {op[1]: (str(origins.get(n, "input")), op[4]) for op, n in zip(event["ops"], numbers)}
+    ops = {op[1]: (origins.get(n, "input"), op[4]) for op, n in zip(event["ops"], numbers)}
     for line, text in enumerate(event["text"].split("\n")):
         yield *ops.get(line, ("", "")), text
 
@@ -55,40 +56,60 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
         yield f"{origin:{origins}}  {source:{sources}} | {text}"
 
 
-def _origins(recording: Recording, run: int) -> Mapping[int, _Origin]:
-    """Return the origin of each op of a run that a pass made, by number."""
+def _origins(recording: Recording, run: int) -> Mapping[int, str]:
+    """Return the origin of each op of a run that a pass made or moved, by number."""
     begins = recording.begins()
-    return {
-        number: _Origin(begins[event["pass"]], pattern)
-        for event in recording.events
-        if "created_by" in event and begins[event["pass"]]["run"] == run
-        for pattern, numbers in event["created_by"].items()
-        for number in numbers
-    }
+    found: dict[int, str] = {}
+    for event in recording.events:
+        if "pass" not in event or begins[event["pass"]]["run"] != run:
+            continue
+        begin = begins[event["pass"]]
+        for pattern, numbers in event.get("created_by", {}).items():
+            found |= dict.fromkeys(numbers, str(_Origin(begin, pattern)))
+        for number in chain(*event.get("moved", {}).values()):
+            found[number] = f"{found.get(number, 'input')}, moved by {begin['name']}"
+    return found
 
 
 def erased_text(recording: Recording, wanted: str) -> str:
-    """Return a line for each erased op whose text or location contains `wanted`.
+    """Return a line for each op whose text or location contains `wanted` and that was erased, or
+    merged with an equal one, or moved into another op.
 
     An op that a pass both makes and erases is not recorded.
     """
     return (
-        "".join(f"{line}\n" for line in _erased(recording, wanted))
-        or f"no erased operation contains '{wanted}'\n"
+        "".join(f"{line}\n" for line in _gone(recording, wanted))
+        or f"no erased or moved operation contains '{wanted}'\n"
     )
 
 
-def _erased(recording: Recording, wanted: str) -> Iterator[str]:
+def _gone(recording: Recording, wanted: str) -> Iterator[str]:
+    places = recording.places()
     for step in recording.steps():
-        patterns = {n: p for p, ns in step.end.get("erased_by", {}).items() for n in ns}
+        if step.begin is step.end:
+            continue
+        fates = _fates(step, places.get(step.begin["pass"], ""))
         for state in step.old:
             event = recording.texts[state.hash]
             lines: list[str] = event["text"].split("\n")
             for op, number in zip(event["ops"], numbers_in(state.numbers)):
                 line: int = op[1]
                 text, source = lines[line].strip(), op[4]
-                if number in patterns and (wanted in text or wanted in source):
-                    origin = _Origin(step.begin, patterns[number])
-                    place = step.begin["position"]
-                    by = f"by {origin}{f' ({place})' if place else ''}"
-                    yield f"{source}: erased {by}: {text}" if source else f"erased {by}: {text}"
+                if number in fates and (wanted in text or wanted in source):
+                    fate = fates[number]
+                    yield f"{source}: {fate}: {text}" if source else f"{fate}: {text}"
+
+
+def _fates(step: Step, place: str) -> dict[int, str]:
+    """Return what a pass did to each op that is no longer where it was, by number."""
+    at = f" ({place})" if place else ""
+    found: dict[int, str] = {}
+    for pattern, numbers in step.end.get("erased_by", {}).items():
+        found |= dict.fromkeys(numbers, f"erased by {_Origin(step.begin, pattern)}{at}")
+    name = step.begin["name"]
+    for holder, pairs in step.end.get("merged", {}).items():
+        fate = f"merged by {name}{at} with the equal operation in {holder}"
+        found |= {number: fate for number, _ in pairs}
+    for holder, numbers in step.end.get("moved", {}).items():
+        found |= dict.fromkeys(numbers, f"moved by {name}{at} into {holder}")
+    return found

@@ -51,6 +51,12 @@ class Recording:
         """Return the beginnings of passes by number."""
         return {event["pass"]: event for event in self.events if event["event"] == "begin"}
 
+    def places(self) -> dict[int, str]:
+        """Return the place of each pass that is no pipeline among all that ran, as `3 of 7`, by its
+        number."""
+        leaves = [n for n, begin in self.begins().items() if not begin["composite"]]
+        return {number: f"{i} of {len(leaves)}" for i, number in enumerate(leaves, 1)}
+
     def steps(self) -> Iterator[Step]:
         """Yield the changes of IR in the order in which they were recorded."""
         states: dict[int, list[State]] = {}

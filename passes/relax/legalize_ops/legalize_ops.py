@@ -106,7 +106,7 @@ def outline_operations(
 ) -> None:
     """Move each operation outside of primitive functions into one of its own."""
     functions = fusible_functions(module)
-    outliner = Outliner(module, is_scalar_constant, shapes)
+    outliner = Outliner(module, is_scalar_constant, shapes, actions)
     for func in functions:
         remove_dead_operations(func)  # plan-memory supports no operation that is not legalized
         fuse_operations(func, outliner, fuse_opt_level=0, shapes=shapes)

@@ -238,7 +238,7 @@ function section(pair, row, notes, open) {
       "summary",
       {},
       h("span.symbol", {}, head.symbol ? `@${head.symbol}` : head.op),
-      h(`span.what.${what || "same"}`, {}, what || "unchanged"),
+      h(`span.what.${what || "same"}`, {}, what || (row.kind === "pass" ? "unchanged" : "")),
       h("span.size", {}, count(head.ops, "op")),
       counts,
     ),
@@ -284,56 +284,54 @@ function whyNothing(row) {
 
 const LISTED = 60; // functions that are listed at once
 
-/** Show the changes of a pass in an element; resolves when the opened functions are there. */
-export async function showChanges(element, row) {
-  const pairs = replacedBy(row);
+/** Append sections for pairs of hashes, and a button for those beyond the first ones. */
+function addSections(parent, list, row, opens) {
   const notes = notesByPlace(row);
   const ready = [];
-  const add = (list, parent) => {
-    let budget = OPENED;
-    for (const pair of list.slice(0, LISTED)) {
-      const lines = headOf(pair[1] ?? pair[0]).lines;
-      const open = list === pairs && (budget === OPENED || lines <= budget);
-      budget -= open ? lines : 0;
-      const made = section(pair, row, notes, open);
-      parent.append(made.details);
-      ready.push(made.ready);
-    }
-    const rest = list.slice(LISTED);
-    if (rest.length) {
-      const button = h(
-        "button.more",
-        {
-          type: "button",
-          onclick: () => {
-            button.remove();
-            add(rest, parent);
-          },
-        },
-        `${count(rest.length, "function")} more`,
-      );
-      parent.append(button);
-    }
-  };
-  if (!pairs.length) {
-    element.append(h("p.empty", {}, whyNothing(row)));
+  let budget = OPENED;
+  for (const pair of list.slice(0, LISTED)) {
+    const lines = headOf(pair[1] ?? pair[0]).lines;
+    const open = opens && (budget === OPENED || lines <= budget);
+    budget -= open ? lines : 0;
+    const made = section(pair, row, notes, open);
+    parent.append(made.details);
+    ready.push(made.ready);
   }
-  add(pairs, element);
+  const rest = list.slice(LISTED);
+  if (rest.length) {
+    const more = () => {
+      button.remove();
+      addSections(parent, rest, row, opens);
+    };
+    const button = h("button.more", { type: "button", onclick: more }, `${count(rest.length, "function")} more`);
+    parent.append(button);
+  }
+  return Promise.all(ready);
+}
+
+/** Show the IR at a row in an element; resolves when the opened functions are there. */
+export function showState(element, row) {
+  const same = stateAfter(row).map((hash) => [hash, hash]);
+  if (!same.length) element.append(h("p.empty", {}, "The module is empty."));
+  return addSections(element, same, row, true);
+}
+
+/** Show the changes of a pass in an element; resolves when the opened functions are there. */
+export function showChanges(element, row) {
+  const pairs = replacedBy(row);
+  if (!pairs.length) element.append(h("p.empty", {}, whyNothing(row)));
+  const ready = addSections(element, pairs, row, true);
   const others = stateAfter(row)
     .filter((hash) => !pairs.some((pair) => pair[1] === hash))
     .map((hash) => [hash, hash]);
   if (others.length) {
     const inner = h("div");
-    const details = h(
-      "details.others",
-      {},
-      h("summary", {}, `${count(others.length, "unchanged function")}`),
-      inner,
-    );
+    const summary = h("summary", {}, count(others.length, "unchanged function"));
+    const details = h("details.others", {}, summary, inner);
     details.addEventListener("toggle", () => {
-      if (details.open && !inner.childElementCount) add(others, inner);
+      if (details.open && !inner.childElementCount) addSections(inner, others, row, false);
     });
     element.append(details);
   }
-  await Promise.all(ready);
+  return ready;
 }

@@ -193,6 +193,7 @@ const read = {
     rows.push({
       ...event,
       kind: "phase",
+      runs: states.size, // that began before the phase ended
       depth: 0,
       status: event.failed ? "failed" : "phase",
       diagnostics: [],
@@ -217,8 +218,32 @@ for (const analysis of analyses) {
 }
 
 export const passes = rows.filter((row) => row.kind === "pass");
+/** The passes that ran and are no pipelines, in the order in which they began; `number` counts them from 1. */
+export const leaves = passes.filter((row) => !row.composite && row.status !== "skipped");
+leaves.forEach((row, i) => {
+  row.number = i + 1;
+});
 export const began = Math.min(...rows.map((row) => row.time), Infinity);
 export const ended = Math.max(...rows.map((row) => row.time + (row.seconds ?? 0)), -Infinity);
+
+const allSeconds = leaves.reduce((sum, row) => sum + (row.seconds ?? 0), 0);
+/** The time of the slowest pass. */
+export const longest = Math.max(...leaves.map((row) => row.seconds ?? 0), 1e-9);
+
+/** The part of the time of all passes that a pass took. */
+export function share(seconds) {
+  return allSeconds ? seconds / allSeconds : 0;
+}
+
+/** Whether a pass took much of the time: a tenth of all, and twice the mean. */
+export function isSlow(row) {
+  return row.number > 0 && share(row.seconds ?? 0) >= Math.max(0.1, 2 / leaves.length);
+}
+
+/** Where a pass is among those that ran. */
+export function placeOf(row) {
+  return row.number ? `${row.number} of ${leaves.length}` : "";
+}
 
 /** The change of the number of ops by a pass. */
 export function growth(row) {
@@ -234,8 +259,17 @@ export function stateAfter(row) {
   return states.get(row.run)[row.after];
 }
 
+/** The phases that show what the next run starts with. */
+const READING = ["Parser", "Import", "Verifier"];
+for (const row of rows.filter(({ kind }) => kind === "phase")) {
+  const run = row.name === "Output" ? row.runs - 1 : READING.includes(row.name) ? row.runs : -1;
+  if (!states.has(run)) continue;
+  row.run = run;
+  row.before = row.after = row.name === "Output" ? states.get(run).length - 1 : 0;
+}
+
 function described({ row, pattern }) {
-  return `${row.name}${pattern ? ` ${pattern}` : ""}${row.position ? ` (${row.position})` : ""}`;
+  return `${row.name}${pattern ? ` ${pattern}` : ""}${row.number ? ` (${placeOf(row)})` : ""}`;
 }
 
 /** Who made the ops in a text before or after a pass, and who erases them: index -> text. */

@@ -1,10 +1,11 @@
 // The page: what is selected, the tabs of a pass, the overview, and the keys.
 
-import { showChanges } from "changes.js";
-import { redrawChart, showChart } from "chart.js";
-import { began, cutOff, ended, growth, opCount, passes, rows, statistics, work } from "data.js";
+import { showChanges, showState } from "changes.js";
+import { redrawChart } from "chart.js";
+import { began, cutOff, ended, growth, leaves, opCount, placeOf, rows, work } from "data.js";
 import { count, h, seconds, signed } from "dom.js";
 import { showGraph } from "graph.js";
+import { showOverview } from "overview.js";
 import { showRemarks } from "remarks.js";
 import { filterTimeline, markSelected, showTimeline, visibleRows } from "timeline.js";
 
@@ -16,14 +17,12 @@ const TABS = {
   graph: ["Graph", showGraph],
   remarks: ["Remarks", showRemarks],
 };
-const LISTED = 100; // passes in the table of the overview
 let selected = null;
 let tab = "changes";
 
 window.passline = { work };
 
 function summarize() {
-  const leaves = passes.filter((row) => !row.composite && row.status !== "skipped");
   const changed = leaves.filter((row) => row.status === "changed").length;
   const failed = rows.filter((row) => row.status === "failed" && !row.composite);
   document
@@ -39,7 +38,7 @@ function summarize() {
 
 function facts(row) {
   const found = [];
-  if (row.position) found.push(row.position);
+  if (row.number) found.push(`pass ${placeOf(row)}`);
   if (row.seconds !== null && row.status !== "skipped") found.push(seconds(row.seconds));
   if (row.verify) found.push(`verification ${seconds(row.verify)}`);
   for (const analysis of row.analyses)
@@ -95,77 +94,56 @@ async function showPass(row) {
   await TABS[tab][1](body, row);
 }
 
-function showPhase(row) {
+async function showPhase(row) {
   main.replaceChildren(
     h("div.title", {}, h("h2", {}, row.name), row.failed ? h("span.status.failed", {}, "failed") : ""),
     row.failed ? h("p.error", {}, h("strong", {}, row.error ?? "Failed"), ` ${row.message ?? ""}`) : "",
     h("ul.facts", {}, h("li", {}, seconds(row.seconds))),
   );
-}
-
-function overview() {
-  const table = h(
-    "table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ["Pass", "Runs", "Changed", "Time", "Created", "Erased", "Counters"].map((name) => h("th", {}, name)),
-      ),
-    ),
-  );
-  const sum = (named) => Object.values(named).reduce((a, b) => a + b, 0) || "";
-  const list = (named) =>
-    Object.entries(named)
-      .map(([name, n]) => `${name} ${n}`)
-      .join(", ");
-  const rowOf = ([name, found]) =>
-    h(
-      "tr",
-      {},
-      h("td", {}, name),
-      h("td", {}, String(found.runs)),
-      h("td", {}, found.failed ? `${found.failed} failed` : String(found.changed || "")),
-      h("td", {}, seconds(found.seconds)),
-      h("td", { title: list(found.created) }, String(sum(found.created))),
-      h("td", { title: list(found.erased) }, String(sum(found.erased))),
-      h("td", {}, list(found.counters)),
-    );
-  const sorted = [...statistics].sort((a, b) => b[1].seconds - a[1].seconds).slice(0, LISTED);
-  table.append(h("tbody", {}, sorted.map(rowOf)));
-  const holder = h("section.overview", {}, h("h3", {}, "Operations over the pipeline"));
-  main.replaceChildren(h("div.title", {}, h("h2", {}, "Overview")), holder);
-  if (passes.length) showChart(holder, select);
-  else holder.append(h("p.empty", {}, "No pass ran."));
-  if (sorted.length) holder.append(h("h3", {}, "Passes by time"), h("div.scroll", {}, table));
+  if (row.run !== undefined) {
+    const body = h("section.tab");
+    main.append(body);
+    await showState(body, row);
+  }
 }
 
 // Selection
 
 /** Show a row of the timeline, or the overview; resolves when its contents are there. */
-async function select(row) {
+async function show(row) {
   selected = row;
   markSelected(row);
-  history.replaceState(null, "", row ? `#${row.index}` : "#");
-  if (row === null) overview();
-  else if (row.kind === "phase") showPhase(row);
+  if (row === null) showOverview(main, select);
+  else if (row.kind === "phase") await showPhase(row);
   else await showPass(row);
-  main.dataset.shown = row === null ? "overview" : String(row.index);
+  if (selected === row) main.dataset.shown = row === null ? "overview" : String(row.index);
+}
+
+/** What the address names: a row, the overview, or, if it names nothing, what is shown first. */
+function named() {
+  const name = location.hash.slice(1);
+  if (name === "overview") return null;
+  const failed = rows.find((row) => row.status === "failed" && !row.composite);
+  return (/^\d+$/.test(name) && rows[Number(name)]) || failed || null;
+}
+
+/** Go to a row or the overview; `replace` adds nothing to the history. */
+function select(row, replace = false) {
+  const address = row === null ? "#overview" : `#${row.index}`;
+  if (location.hash !== address) history[replace ? "replaceState" : "pushState"](null, "", address);
+  return show(row);
 }
 
 function openTab(name) {
   tab = name;
-  if (selected?.kind === "pass") select(selected);
+  if (selected?.kind === "pass") show(selected);
 }
 
-function step(direction, wanted = () => true) {
+function step(direction, { repeat }, wanted = () => true) {
   const list = visibleRows();
   const now = selected === null ? -1 : list.indexOf(selected);
   for (let i = now + direction; i >= 0 && i < list.length; i += direction) {
-    if (wanted(list[i])) return select(list[i]);
+    if (wanted(list[i])) return select(list[i], repeat);
   }
 }
 
@@ -183,12 +161,12 @@ function toggleTheme() {
 
 const isChange = (row) => (row.status === "changed" || row.status === "failed") && !row.composite;
 const keys = {
-  j: () => step(1),
-  k: () => step(-1),
-  ArrowDown: () => step(1),
-  ArrowUp: () => step(-1),
-  n: () => step(1, isChange),
-  p: () => step(-1, isChange),
+  j: (event) => step(1, event),
+  k: (event) => step(-1, event),
+  ArrowDown: (event) => step(1, event),
+  ArrowUp: (event) => step(-1, event),
+  n: (event) => step(1, event, isChange),
+  p: (event) => step(-1, event, isChange),
   1: () => openTab("changes"),
   2: () => openTab("graph"),
   3: () => openTab("remarks"),
@@ -210,7 +188,7 @@ document.addEventListener("keydown", (event) => {
   const inMain = event.target.closest("main") !== null && event.key.startsWith("Arrow");
   if (inMain || !(event.key in keys)) return;
   event.preventDefault();
-  keys[event.key]();
+  keys[event.key](event);
 });
 const refilter = () => filterTimeline(filter.value, changedOnly.checked);
 filter.addEventListener("input", refilter);
@@ -221,8 +199,6 @@ document.querySelector("h1").addEventListener("click", keys.o);
 
 summarize();
 showTimeline(select);
-const asked = location.hash.slice(1);
-await select(
-  (asked && rows[Number(asked)]) || rows.find((row) => row.status === "failed" && !row.composite) || null,
-);
+window.addEventListener("hashchange", () => show(named()));
+await show(named());
 document.documentElement.dataset.ready = "true";

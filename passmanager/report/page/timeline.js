@@ -1,6 +1,6 @@
 // The list of passes as a timeline.
 
-import { began, ended, growth, rows } from "data.js";
+import { began, ended, growth, isSlow, longest, rows, share } from "data.js";
 import { h, seconds, signed } from "dom.js";
 
 const list = document.getElementById("timeline");
@@ -19,28 +19,54 @@ function matches(row, text, changedOnly) {
   return searched.some((part) => part.toLowerCase().includes(text));
 }
 
-function item(row, select) {
+/** A bar as wide as the pass was long, beside the slowest; pipelines and phases have none. */
+function durationBar(row) {
+  const bar = h("span.bar");
+  bar.style.width = row.number ? `${(100 * (row.seconds ?? 0)) / longest}%` : "0";
+  return h("span.duration", {}, row.number ? bar : null);
+}
+
+/** A bar at the time at which the row ran. */
+function timeBar(row) {
   const whole = Math.max(ended - began, 1e-9);
   const bar = h("span.bar");
   bar.style.left = `min(${(100 * (row.time - began)) / whole}%, 100% - 2px)`;
   bar.style.width = `${(100 * (row.seconds ?? 0)) / whole}%`;
+  return h("span.track", {}, bar);
+}
+
+function item(row, select) {
   const name = h("span.name", { title: row.text }, row.name);
   name.style.paddingLeft = `${Math.min(row.depth, 8) * 0.9}em`;
   const change = row.kind === "pass" && row.status !== "skipped" && !row.composite ? signed(growth(row)) : "";
   const notes = row.diagnostics.filter((d) => d.severity !== "remark").length;
-  return h(
-    `li.${row.status.replace(" ", "-")}${row.composite ? ".composite" : ""}`,
-    { "data-index": row.index, onclick: () => select(row) },
-    h("span.dot", { title: row.status }),
+  const slow = isSlow(row);
+  const link = h(
+    "a",
+    {
+      href: `#${row.index}`,
+      onclick: (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        select(row);
+      },
+    },
+    h("span.dot", { title: row.status, role: "img", "aria-label": row.status }),
     name,
     notes ? h("span.notes", { title: "warnings and errors" }, String(notes)) : h("span"),
-    h("span.track", {}, bar),
+    timeBar(row),
+    durationBar(row),
     h(
       "span.time",
-      {},
+      { title: slow ? `${Math.round(100 * share(row.seconds))} % of the time of all passes` : null },
       row.status === "skipped" ? "skipped" : row.seconds === null ? "" : seconds(row.seconds),
     ),
     h("span.change", {}, change),
+  );
+  return h(
+    `li.${row.status.replace(" ", "-")}${row.composite ? ".composite" : ""}${slow ? ".slow" : ""}`,
+    { "data-index": row.index },
+    link,
   );
 }
 
@@ -61,9 +87,12 @@ export function visibleRows() {
   return rows.filter((row) => !items.get(row).hidden);
 }
 
+/** Mark the row that is shown; the focus follows it, if it is in the list. */
 export function markSelected(row) {
+  const focused = list.contains(document.activeElement);
   list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-  const element = row && items.get(row);
-  element?.setAttribute("aria-current", "true");
-  element?.scrollIntoView({ block: "nearest" });
+  const link = row && items.get(row).firstElementChild;
+  link?.setAttribute("aria-current", "true");
+  if (focused) link?.focus({ preventScroll: true });
+  link?.scrollIntoView({ block: "nearest" });
 }

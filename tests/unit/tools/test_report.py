@@ -129,7 +129,7 @@ def test_blame(tmp_path: Path, record: str) -> None:
     result = run("-p", "toy-append", "--blame", "--why-erased=func", "-o", str(tmp_path / "x"))
     assert result.status == 0 and "IR Blame" in result.stderr
     assert 'toy-append              | "test.op"() {tag = "x"}' in result.stderr
-    assert "no erased operation contains 'func'" in result.stderr
+    assert "no erased or moved operation contains 'func'" in result.stderr
     later = report(record, "--blame", "--why-erased=func")
     assert later.stdout == result.stderr
 

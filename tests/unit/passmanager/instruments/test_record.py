@@ -228,6 +228,27 @@ def test_elements_of_large_constants_are_a_hash() -> None:
     assert texts[2] == texts[4] != texts[3]
 
 
+def test_ops_have_the_types_of_their_results_and_their_attributes() -> None:
+    from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, StringAttr, TensorType, i32
+    from xdsl.dialects.func import CallOp
+    from xdsl.dialects.test import TestOp
+
+    large = DenseIntOrFPElementsAttr.from_list(TensorType(i32, [17]), [*range(17)])
+
+    def body(m: Any, ctx: PassContext) -> None:
+        attributes = {"large": large, "long": StringAttr("x" * 1000)}
+        block = m.body.block.first_op.body.block
+        made = [TestOp(result_types=[i32, large.type], attributes=attributes), CallOp("g", [], [])]
+        block.insert_ops_before(made, block.last_op)
+
+    *_, changed = events(recorded(named("adds", body=body)), "ir")
+    _, made, call, _ = changed["ops"]
+    assert made[5] == ["i32", "tensor<17xi32>"]
+    assert re.fullmatch(r"dense_resource<constant_\w{16}> : tensor<17xi32>", made[6]["large"])
+    assert made[6]["long"] == f'"{"x" * 398}…'
+    assert call[5:] == [[], {"callee": "@g"}]
+
+
 def test_a_change_of_attributes_of_the_module_is_recorded() -> None:
     from xdsl.dialects.builtin import StringAttr
 

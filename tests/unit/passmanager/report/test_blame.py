@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from support.recorded import recording_of
 from support.toy import Append, Fail, Nothing, Tag, module, named
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.test import TestOp
+from xdsl.dialects.test import TestOp, TestTermOp
+from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from passline import load
+from passline.passes import FuseOps
+from passline.passes.generic.eliminate_common_subexpr import eliminate_common_subexpressions
 from passline.passmanager import PassContext, PatternPass
 from passline.passmanager.report.blame import blame_text, erased_text
 
@@ -88,9 +92,8 @@ def test_source_is_shown_and_searched() -> None:
 
 
 def test_nothing_matches() -> None:
-    assert (
-        erased_text(recording_of(Append()), "nowhere") == "no erased operation contains 'nowhere'\n"
-    )
+    text = erased_text(recording_of(Append()), "nowhere")
+    assert text == "no erased or moved operation contains 'nowhere'\n"
 
 
 def test_equal_ops_are_told_apart() -> None:
@@ -98,6 +101,95 @@ def test_equal_ops_are_told_apart() -> None:
     (line,) = [line for line in blame_text(recording).splitlines() if "test.op" in line]
     assert line.startswith("toy-append")
     assert erased_text(recording, "test.op").startswith("erased by erases (2 of 3)")
+
+
+OUTLINED = """
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = relax.add %1, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}
+"""
+
+
+def test_outlined_op_is_moved_and_its_equals_are_merged() -> None:
+    recording = recording_of(FuseOps(fuse_opt_level=0), ir=load(OUTLINED))
+    lines = erased_text(recording, "relax.exp").splitlines()
+    assert [line.partition(": %")[0] for line in lines] == [
+        "<text>:3:8: moved by fuse-ops (2 of 2) into @fused_exp",
+        "<text>:8:8: merged by fuse-ops (2 of 2) with the equal operation in @fused_exp",
+        "<text>:10:8: merged by fuse-ops (2 of 2) with the equal operation in @fused_exp",
+    ]
+    (blamed,) = [line for line in blame_text(recording).splitlines() if " relax.exp" in line]
+    assert blamed.startswith("input, moved by fuse-ops")
+
+
+def test_merged_subexpression_names_where_the_other_is() -> None:
+    def body(ir: ModuleOp, ctx: PassContext) -> None:
+        eliminate_common_subexpressions(ir, actions=ctx.actions)
+
+    erased = erased_text(recording_of(named("cse", body=body), ir=load(OUTLINED)), "relax.")
+    assert erased.startswith("<text>:10:8: merged by cse (1 of 1) with the equal operation in @g: ")
+    assert erased.count("\n") == 1
+
+
+def hoist(ir: ModuleOp, ctx: PassContext) -> None:
+    """Move the first op in the region of a `test.op` before it."""
+    holder = next(op for op in ir.walk() if isinstance(op, TestOp) and op.regions)
+    inner = holder.regions[0].block.first_op
+    assert inner is not None and holder.parent is not None
+    inner.detach()
+    holder.parent.insert_op_before(inner, holder)
+
+
+def sink(ir: ModuleOp, ctx: PassContext) -> None:
+    """Move the first op of the first function into the region of the one after it."""
+    func = ir.body.block.first_op
+    assert isinstance(func, FuncOp) and (first := func.body.block.first_op) is not None
+    first.detach()
+    assert (holder := func.body.block.first_op) is not None
+    holder.regions[0].block.insert_ops_before([first], holder.regions[0].block.last_op)  # pyright: ignore
+
+
+def with_region() -> ModuleOp:
+    ir = module("f")
+    func = ir.body.block.first_op
+    assert isinstance(func, FuncOp)
+    inner = TestOp(attributes={"inner": UnitAttr()}, regions=[Region(Block([TestTermOp()]))])
+    holder = TestOp(regions=[Region(Block([inner, TestTermOp()]))])
+    func.body.block.insert_op_before(holder, func.body.block.ops.first)  # pyright: ignore
+    return ir
+
+
+def test_op_is_moved_out_of_a_region_and_into_one() -> None:
+    recording = recording_of(
+        named("hoists", body=hoist), named("sinks", body=sink), ir=with_region()
+    )
+    lines = erased_text(recording, "test.op").splitlines()
+    # What is in the op moves with it, and is not listed.
+    assert [line.partition(": ")[0] for line in lines] == [
+        "moved by hoists (1 of 2) into @f",
+        "moved by sinks (2 of 2) into 'test.op' in @f",
+    ]
+
+
+def test_body_of_a_function_that_is_made_anew_is_not_moved() -> None:
+    def renew(ir: ModuleOp, ctx: PassContext) -> None:
+        assert isinstance(old := ir.body.block.first_op, FuncOp)
+        new = FuncOp(old.sym_name.data, old.function_type, old.detach_region(old.body))
+        old.detach()
+        ir.body.block.add_op(new)
+
+    recording = recording_of(named("renews", body=renew), ir=module("f"))
+    assert erased_text(recording, "return") == "no erased or moved operation contains 'return'\n"
+    assert "erased by renews" in erased_text(recording, "func.func")
 
 
 @pytest.mark.parametrize("passes", [[Append(), Fail()], [Fail()]])

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 from support.recorded import recording_of
-from support.toy import Append, Fail, Nothing, Tag, named
+from support.toy import Append, Fail, Nothing, Tag, module, named
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.passes import ModulePass
 
-from passline.passmanager import PassContext
+from passline.passmanager import PassContext, Sequential
+from passline.passmanager.instruments import RecordInstrument
 from passline.passmanager.report.page import render_page
+from passline.passmanager.report.recording import Recording, read_recording
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
@@ -35,6 +38,17 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+NOTE_WRITTEN = """
+    window.written = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      written.push(text);
+      fillText.call(this, text, ...rest);
+    };
+"""
+"""A script that notes the texts which are drawn in pictures."""
+
+
 class Report:
     """A report that is open in the browser; `errors` are the messages of the console."""
 
@@ -45,6 +59,7 @@ class Report:
         page.on("console", lambda message: self.errors.append(message.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
+        page.add_init_script(NOTE_WRITTEN)
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready]")
 
@@ -78,8 +93,12 @@ class Opener:
         self.reports: list[Report] = []
 
     def __call__(self, *passes: ModulePass, ir: ModuleOp | None = None) -> Report:
+        return self.open(recording_of(*passes, ir=ir))
+
+    def open(self, recording: Recording) -> Report:
+        """Open the report of a recording."""
         file = self.folder / f"{len(self.reports)}.html"
-        file.write_text(render_page(recording_of(*passes, ir=ir)))
+        file.write_text(render_page(recording))
         self.reports.append(Report(self.browser.new_page(), file))
         return self.reports[-1]
 
@@ -203,6 +222,119 @@ def test_keys(show: Opener) -> None:
     report.page.keyboard.press("Escape")
     report.page.keyboard.press("?")
     expect(report.page.locator("#keys")).to_be_visible()
+
+
+def shown(report: Report, title: str) -> None:
+    """Expect the page to show what has this title, and mark its row."""
+    expect(report.page.locator("main h2")).to_have_text(title)
+    marked = report.page.locator("#timeline [aria-current] .name")
+    expect(marked).to_have_text([title] if title != "Overview" else [])
+
+
+def test_back_and_forward_go_from_pass_to_pass(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    report.open("toy-append")
+    report.page.keyboard.press("j")
+    report.page.keyboard.press("n")
+    shown(report, "toy-tag")
+    for title in ("toy-nothing", "toy-append", "Overview"):
+        report.page.go_back()
+        shown(report, title)
+    report.page.go_forward()
+    shown(report, "toy-append")
+
+
+def test_changed_address_shows_another_pass(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    address = report.page.url.partition("#")[0]
+    for name, title in [("3", "toy-tag"), ("2", "toy-nothing"), ("overview", "Overview")]:
+        report.page.evaluate("name => { location.hash = name }", name)
+        shown(report, title)
+    report.page.goto(f"{address}#1")
+    shown(report, "toy-append")
+    report.page.goto(f"{address}#99")
+    shown(report, "Overview")
+
+
+def test_rows_are_reached_by_tab(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    report.page.locator("#changed-only").focus()
+    for name in ("sequential", "toy-append", "toy-nothing", "toy-tag"):
+        report.page.keyboard.press("Tab")
+        focused = report.page.locator("#timeline a:focus-visible")
+        expect(focused.locator(".name")).to_have_text(name)
+        assert focused.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+    report.page.keyboard.press("Enter")
+    shown(report, "toy-tag")
+    report.page.keyboard.press("ArrowUp")
+    shown(report, "toy-nothing")
+    expect(focused.locator(".name")).to_have_text("toy-nothing")
+
+
+def test_passes_are_counted_as_in_the_summary(show: Opener) -> None:
+    report = show(Append(), Sequential([Nothing(), Tag()], name="inner"), Nothing())
+    assert "4 passes" in report.page.locator("#summary").inner_text()
+    report.open("toy-tag")
+    expect(report.page.locator(".facts li").first).to_have_text("pass 3 of 4")
+    report.open("inner")
+    assert "of" not in report.page.locator(".facts li").first.inner_text()
+
+
+class Clock:
+    """A clock that ticks at each look, and that a pass can set forward."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+def test_slow_pass_stands_out(show: Opener) -> None:
+    def body(_module: ModuleOp, ctx: PassContext) -> None:
+        clock.now += 3
+
+    clock = Clock()
+    record = RecordInstrument(clock=clock)
+    with PassContext(instruments=[record]):
+        Sequential([*[Nothing()] * 20, named("slow", body=body), Tag()])(module("f"))
+    page = show.open(read_recording(record.lines)).page
+    expect(page.locator("#timeline li.slow .name")).to_have_text(["slow"])
+    widths = page.locator("#timeline .duration .bar").evaluate_all(
+        "bars => bars.map((bar) => bar.getBoundingClientRect().width)"
+    )
+    assert max(widths) == widths[20] > 10 * max(widths[:20])
+    expect(page.locator("#timeline li.slow .time")).to_have_attribute("title", re.compile("time"))
+
+
+def test_phases_show_what_was_read_and_written(show: Opener) -> None:
+    record = RecordInstrument()
+    with PassContext(instruments=[record]):
+        with record.phase("Import"):
+            ir = module("f", "g")
+        Append().apply(Context(), ir)
+        with record.phase("Output"):
+            str(ir)
+    report = show.open(read_recording(record.lines))
+    report.open("Import")
+    expect(report.page.locator(".function .symbol")).to_have_text(["@f", "@g"])
+    expect(report.page.locator("[data-symbol=f] .new").first).to_have_text("func.func @f() {")
+    report.open("Output")
+    expect(report.page.locator(".function .symbol")).to_have_text(["@f", "@g", "test.op"])
+
+
+def test_chart_names_passes_and_shows_values(show: Opener) -> None:
+    page = show(Append(), Nothing(), Tag()).page
+    written = page.evaluate("written")
+    names = [text for text in written if text.startswith("toy-")]
+    assert [*dict.fromkeys(names)] == ["toy-append", "toy-nothing", "toy-tag"]
+    assert written[-2:] == ["4", "5"]
+    values = page.locator(".u-legend .u-series", has_text="all ops").locator(".u-value")
+    expect(values).to_have_text("4 \u2192 5")
+    page.locator(".chart .u-over").hover()
+    expect(values).not_to_have_text("4 \u2192 5")
+    page.locator("h1").hover()
+    expect(values).to_have_text("4 \u2192 5")
 
 
 def test_failure_is_what_is_shown_first(show: Opener) -> None:
