@@ -52,6 +52,7 @@ class Observation:
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         self._reports: list[Callable[[], str]] = []
+        self._last_lines: list[Callable[[], str]] = []
         self.semantics: SemanticsInstrument | None = None
         """The instrument of --verify-semantics."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
@@ -127,6 +128,7 @@ class Observation:
         args = self._args
         if args.report:
             record = ReportInstrument(args.report, args.record, title=self._title())
+            self._last_lines.append(lambda: f"report: {record.written}" if record.written else "")
         else:
             keep = bool(args.blame or args.why_erased)
             record = RecordInstrument(args.record, title=self._title(), keep=keep)
@@ -323,10 +325,11 @@ class Observation:
         )
 
     def finish(self) -> None:
-        """Print the measurements on stderr, and the names in options that matched nothing."""
+        """Print on stderr the measurements, the names in options that matched nothing, and where
+        the report is."""
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
                 print_message(Severity.WARNING, warning)
-        for report in self._reports:
+        for report in [*self._reports, *([] if self._args.quiet else self._last_lines)]:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

@@ -31,6 +31,8 @@ class ReportInstrument(RecordInstrument):
     ) -> None:
         super().__init__(record, title=title, keep=True, clock=clock)
         self._page = Path(path)
+        self.written: Path | None = None
+        """The file that the report was last written to."""
 
     def enter_pass_ctx(self) -> None:
         if not self._page.parent.is_dir():
@@ -50,3 +52,4 @@ class ReportInstrument(RecordInstrument):
         from ..report.recording import read_recording
 
         replace_file(Path(path), [render_page(read_recording(self.lines))])
+        self.written = Path(path)

@@ -1,8 +1,9 @@
 // The changes of a pass: side by side, function by function.
 
-import { headOf, originsIn, replacedBy, stateAfter, textOf } from "data.js";
+import { described, goneFrom, headOf, historyOf, replacedBy, stateAfter, textOf } from "data.js";
 import { count, h } from "dom.js";
 import { markRanges, showLine } from "highlighting.js";
+import { showPanel, usesOf } from "panel.js";
 import { note } from "remarks.js";
 
 const CONTEXT = 3; // lines around a change
@@ -76,14 +77,118 @@ const nearby = new IntersectionObserver(
   { rootMargin: "600px" },
 );
 
+/** A text in a diff: its ops by line, and the elements of its lines that are shown. */
+class Side {
+  constructor(row, hash, isBefore, text) {
+    Object.assign(this, { row, hash, isBefore, text });
+    this.history = hash === null ? () => [] : historyOf(row, hash, isBefore);
+    this.gone = isBefore && hash !== null ? goneFrom(row, hash) : () => undefined;
+    this.ops = new Map();
+    text.ops.forEach((op, index) => {
+      if (!this.ops.has(op.line)) this.ops.set(op.line, index);
+    });
+    this.elements = new Map();
+    this.marks = new Map(); // the number of a line -> the class that it is marked with
+  }
+
+  /** The element of a line; it tells the history of its op, when it is asked for. */
+  code(number) {
+    const line = this.text.lines[number];
+    const index = this.ops.get(number);
+    if (index === undefined) return showLine(h("code"), line);
+    const { place } = this.text.ops[index];
+    const title = [...this.history(index).map(described), place].filter(Boolean).join("\n");
+    const code = showLine(h("code.op", { title, tabindex: this.elements.size ? -1 : 0 }), line);
+    if (this.marks.has(number)) code.classList.add(this.marks.get(number));
+    this.elements.set(number, code);
+    return code;
+  }
+
+  /** A note that the op of a line is elsewhere after the pass. */
+  goneNote(number) {
+    const place = this.gone(this.ops.get(number));
+    return place === undefined ? null : h("span.gone", {}, `→ ${place}`);
+  }
+
+  lineOf(element) {
+    return [...this.elements].find(([, other]) => other === element)?.[0];
+  }
+
+  mark(number, kind) {
+    this.marks.set(number, kind);
+    this.elements.get(number)?.classList.add(kind);
+  }
+
+  unmark() {
+    for (const [number, kind] of this.marks) this.elements.get(number)?.classList.remove(kind);
+    this.marks.clear();
+  }
+}
+
 class FunctionDiff {
-  /** `origins` are functions from the index of an op to its origin, for both texts. */
-  constructor(before, after, notes, origins) {
-    [this.before, this.after, this.notes] = [before, after, notes];
-    [this.oldTitles, this.newTitles] = [titles(before, origins[0]), titles(after, origins[1])];
-    this.body = h("div.code");
-    this.oldNotes = this.notesByLine(before, after);
-    this.newNotes = this.notesByLine(after);
+  constructor(before, after, notes) {
+    [this.old, this.new] = [before, after];
+    [this.before, this.after, this.notes] = [before.text, after.text, notes];
+    this.hidden = new Map(); // a button -> the rows that it shows
+    this.body = h("div.code", { onclick: (event) => this.click(event), onkeydown: (event) => this.key(event) });
+    this.oldNotes = this.notesByLine(this.before, this.after);
+    this.newNotes = this.notesByLine(this.after);
+  }
+
+  sideOf(element) {
+    return element.closest(".old") ? this.old : this.new;
+  }
+
+  click({ target }) {
+    const code = target.closest("code.op");
+    if (code === null || !getSelection().isCollapsed) return;
+    const side = this.sideOf(code);
+    this.pick(side, side.ops.get(side.lineOf(code)));
+  }
+
+  /** Mark an op and its uses, and show the panel about it. */
+  pick(side, index) {
+    const { row, hash, isBefore, text } = side;
+    const reveal = (other) => this.reveal(side, other);
+    showPanel({ row, hash, isBefore, text, index, reveal }, () => side.unmark());
+    for (const user of usesOf(text.ops, index)) side.mark(text.ops[user].line, "use");
+    const { line } = text.ops[index];
+    side.mark(line, "picked");
+    side.elements.get(line)?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Show an op, unfolding what hides it, and pick it. */
+  reveal(side, index) {
+    const { line } = side.text.ops[index];
+    const hides = ([, rows]) => rows.some((row) => row[side.isBefore ? "old" : "now"] === line);
+    while (!side.elements.has(line)) {
+      const found = [...this.hidden].find(hides);
+      if (!found) return;
+      found[0].click();
+    }
+    const code = side.elements.get(line);
+    this.pick(side, index);
+    code.scrollIntoView({ block: "center" });
+    code.focus({ preventScroll: true });
+  }
+
+  /** Go to the next or previous op with the arrows; Enter picks it. */
+  key(event) {
+    const code = event.target.closest("code.op");
+    if (code === null) return;
+    if (event.key === "Enter" || event.key === " ") {
+      const side = this.sideOf(code);
+      this.pick(side, side.ops.get(side.lineOf(code)));
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const kind = code.closest(".old") ? ".old" : ".new";
+      const codes = [...this.body.querySelectorAll(`${kind} code.op`)];
+      const next = codes[codes.indexOf(code) + (event.key === "ArrowDown" ? 1 : -1)];
+      if (next === undefined) return;
+      code.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    } else return;
+    event.preventDefault();
   }
 
   /** The notes at each line of a text; none of those at places that `other` has too. */
@@ -113,18 +218,7 @@ class FunctionDiff {
     this.body.insertBefore(this.fragment(rows.slice(0, CHUNK)), anchor);
     const rest = rows.slice(CHUNK);
     if (!rest.length) return;
-    const button = h(
-      "button.more",
-      {
-        type: "button",
-        onclick: () => {
-          nearby.unobserve(button);
-          this.append(rest, button);
-          button.remove();
-        },
-      },
-      `${count(rest.length, "row")} more`,
-    );
+    const button = this.opener("more", rest, `${count(rest.length, "row")} more`);
     this.body.insertBefore(button, anchor);
     nearby.observe(button);
   }
@@ -135,35 +229,35 @@ class FunctionDiff {
     return fragment;
   }
 
-  gap(rows) {
-    const button = h(
-      "button.gap",
-      {
-        type: "button",
-        onclick: () => {
-          this.append(rows, button);
-          button.remove();
-        },
-      },
-      `${count(rows.length, "unchanged line")}`,
-    );
+  /** A button that shows rows in its place. */
+  opener(kind, rows, label) {
+    const open = () => {
+      nearby.unobserve(button);
+      this.hidden.delete(button);
+      this.append(rows, button);
+      button.remove();
+    };
+    const button = h(`button.${kind}`, { type: "button", onclick: open }, label);
+    this.hidden.set(button, rows.flatMap((row) => row.gap ?? [row]));
     return button;
+  }
+
+  gap(rows) {
+    return this.opener("gap", rows, count(rows.length, "unchanged line"));
   }
 
   row({ old, now, changed }) {
     const left = old === null ? null : this.before.lines[old];
     const right = now === null ? null : this.after.lines[now];
-    const [oldCode, newCode] = [
-      this.code(left, this.oldTitles.get(old)),
-      this.code(right, this.newTitles.get(now)),
-    ];
+    const oldCode = left === null ? h("code") : this.old.code(old);
+    const newCode = right === null ? h("code") : this.new.code(now);
     if (changed && left !== null && right !== null) markWords(oldCode, left, newCode, right);
     const notes = [...(this.oldNotes.get(old) ?? []), ...(this.newNotes.get(now) ?? [])];
     const row = h(
       `div.row${changed ? ".changed" : ""}`,
       {},
       h("span.number", {}, old === null ? "" : String(old + 1)),
-      h(`span.ir.old${left === null ? ".none" : ""}`, {}, oldCode),
+      h(`span.ir.old${left === null ? ".none" : ""}`, {}, oldCode, changed ? this.old.goneNote(old) : null),
       h("span.number", {}, now === null ? "" : String(now + 1)),
       h(
         `span.ir.new${right === null ? ".none" : ""}`,
@@ -174,17 +268,6 @@ class FunctionDiff {
     );
     return [row];
   }
-
-  code(line, title) {
-    return line === null ? h("code") : showLine(h("code", { title: title?.() }), line);
-  }
-}
-
-/** The origin of the op at each line, when it is asked for. */
-function titles(text, origin) {
-  return new Map(
-    text.ops.map(({ line, place }, index) => [line, () => [origin(index), place].filter(Boolean).join("\n")]),
-  );
 }
 
 function noteButton(notes, row) {
@@ -248,10 +331,8 @@ function section(pair, row, notes, open) {
     if (details.dataset.loaded) return;
     details.dataset.loaded = "true";
     const [old, now] = await Promise.all([textOf(before), textOf(after)]);
-    const diff = new FunctionDiff(old, now, notes, [
-      originsIn(row, before, before !== after),
-      originsIn(row, after, false),
-    ]).show();
+    const oldSide = new Side(row, before, before !== after, old);
+    const diff = new FunctionDiff(oldSide, new Side(row, after, false, now), notes).show();
     body.append(diff.body);
     if (diff.added || diff.removed) {
       counts.append(

@@ -37,7 +37,16 @@ const PLOT = 230; // pixels
 const FONT = "12px system-ui, sans-serif";
 
 const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
-const clipped = (name) => (name.length > LABEL ? `${name.slice(0, LABEL - 1)}…` : name);
+const LETTER = 6.8; // pixels
+const AXIS = 60; // pixels left of the plot
+const SLOPE = Math.sin((ANGLE * Math.PI) / 180);
+const clipped = (name, most = LABEL) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
+
+/** The name at a tick of the axis, as long as there is room for it to the left. */
+function nameAt(u, i, name) {
+  const room = (u.valToPos(i, "x") + AXIS) / SLOPE - 10;
+  return clipped(name, Math.min(LABEL, Math.floor(room / LETTER)));
+}
 
 /** The steps whose names fit on the axis: first those at which numbers change, then others. */
 function labelled(columns, width) {
@@ -65,10 +74,11 @@ function writeTotals(u) {
   const right = u.bbox.left + u.bbox.width;
   for (let i = 0; i < xs.length - 1; i++) {
     if (i > 0 && totals[i] === totals[i - 1]) continue;
+    const next = totals.findIndex((n, at) => at > i && n !== totals[i]);
     const text = totals[i].toLocaleString("en");
     const { width } = ctx.measureText(text);
     const x = Math.min(u.valToPos(xs[i], "x", true) + 4 * ratio, right - width);
-    if (x < free) continue;
+    if (x < free || (next > 0 && u.valToPos(xs[next], "x", true) < x + width)) continue;
     ctx.fillText(text, x, u.valToPos(totals[i], "y", true) - 3 * ratio);
     free = x + width + 6 * ratio;
   }
@@ -116,9 +126,9 @@ export function showChart(element, select) {
     ticks: { stroke: colour("--line"), width: 1 },
     font: FONT,
   };
-  const splits = labelled(columns, Math.max(200, (element.clientWidth || 800) - 60));
+  const splits = labelled(columns, Math.max(200, (element.clientWidth || 800) - AXIS));
   const longestName = Math.max(...splits.map((i) => clipped(passAt(i).name).length));
-  const below = 26 + 6.8 * longestName * Math.sin((ANGLE * Math.PI) / 180);
+  const below = 26 + LETTER * longestName * SLOPE;
   const options = {
     width: element.clientWidth || 800,
     height: PLOT + below,
@@ -130,9 +140,9 @@ export function showChart(element, select) {
         rotate: ANGLE,
         size: below,
         splits: () => splits,
-        values: (u, ticks) => ticks.map((i) => clipped(passAt(i).name)),
+        values: (u, ticks) => ticks.map((i) => nameAt(u, i, passAt(i).name)),
       },
-      { ...axis, size: 60 },
+      { ...axis, size: AXIS },
     ],
     series: [
       {

@@ -22,7 +22,15 @@ export function textOf(hash) {
     work.decoded += 1;
     found = unpack(document.getElementById(`ir-${hash}`)).then(({ text, ops }) => ({
       lines: text.split("\n"),
-      ops: ops.map(([name, line, parent, operands, place]) => ({ name, line, parent, operands, place })),
+      ops: ops.map(([name, line, parent, operands, place, types = [], attributes = {}]) => ({
+        name,
+        line,
+        parent,
+        operands,
+        place,
+        types,
+        attributes,
+      })),
     }));
   }
   decoded.delete(hash);
@@ -48,9 +56,8 @@ export const rows = [];
 const states = new Map();
 /** The numbers of the ops in these, as ranges, in the same places. */
 const numberings = new Map();
-/** For each run, who made and who erased an op: its number -> `{row, pattern}`. */
-const makers = new Map();
-const erasers = new Map();
+/** For each run, what was done to an op: its number -> a list of `{what, row, pattern, place}`. */
+const histories = new Map();
 /** The sums over the runs of each leaf pass, by name. */
 export const statistics = new Map();
 
@@ -83,9 +90,32 @@ function numbersIn(ranges) {
   return found;
 }
 
-function noteOrigins(found, byPattern, row) {
-  for (const [pattern, numbers] of Object.entries(byPattern ?? {})) {
-    for (const number of numbers) found.set(number, { row, pattern });
+function noteOne(found, number, fact) {
+  if (!found.has(number)) found.set(number, []);
+  found.get(number).push(fact);
+}
+
+/** Note what a pass did to ops; `row.gone` gets where those are now that it moved or merged. */
+function noteHistory(found, event, row) {
+  for (const [pattern, numbers] of Object.entries(event.created_by ?? {})) {
+    for (const number of numbers) noteOne(found, number, { what: "made", row, pattern });
+  }
+  for (const [holder, numbers] of Object.entries(event.moved ?? {})) {
+    for (const number of numbers) {
+      row.gone.set(number, holder);
+      noteOne(found, number, { what: "moved", row, place: ` into ${holder}` });
+    }
+  }
+  for (const [holder, pairs] of Object.entries(event.merged ?? {})) {
+    for (const [number] of pairs) {
+      row.gone.set(number, holder);
+      noteOne(found, number, { what: "merged", row, place: ` with the equal operation in ${holder}` });
+    }
+  }
+  for (const [pattern, numbers] of Object.entries(event.erased_by ?? {})) {
+    for (const number of numbers) {
+      if (!row.gone.has(number)) noteOne(found, number, { what: "erased", row, pattern });
+    }
   }
 }
 
@@ -117,8 +147,7 @@ const read = {
   run(event) {
     states.set(event.run, [applied([], event.ir)]);
     numberings.set(event.run, [applied([], numberedEdits(event))]);
-    makers.set(event.run, new Map());
-    erasers.set(event.run, new Map());
+    histories.set(event.run, new Map());
     counts.set(event.run, event.counts);
   },
   begin(event) {
@@ -137,6 +166,7 @@ const read = {
       analyses: [],
       seconds: null,
       symbols: [],
+      gone: new Map(), // the number of an op -> where the op is now that was moved or merged
     };
     row.after = row.before;
     row.countsAfter = row.countsBefore;
@@ -152,8 +182,7 @@ const read = {
       numbering.push(applied(numbering.at(-1), numberedEdits(event)));
       const symbols = event.ir.flatMap(([, , added]) => added.map((hash) => headOf(hash).symbol));
       row.symbols = [...new Set(symbols)].filter(Boolean).map((symbol) => `@${symbol}`);
-      noteOrigins(makers.get(row.run), event.created_by, row);
-      noteOrigins(erasers.get(row.run), event.erased_by, row);
+      noteHistory(histories.get(row.run), event, row);
       counts.set(row.run, event.counts);
     }
     row.after = states_.length - 1;
@@ -268,24 +297,35 @@ for (const row of rows.filter(({ kind }) => kind === "phase")) {
   row.before = row.after = row.name === "Output" ? states.get(run).length - 1 : 0;
 }
 
-function described({ row, pattern }) {
-  return `${row.name}${pattern ? ` ${pattern}` : ""}${row.number ? ` (${placeOf(row)})` : ""}`;
-}
-
-/** Who made the ops in a text before or after a pass, and who erases them: index -> text. */
-export function originsIn(row, hash, isBefore) {
+/** The numbers of the ops in a text before or after a pass. */
+function numbersOf(row, hash, isBefore) {
   const at = isBefore ? row.before : row.after;
   const place = states.get(row.run)[at].indexOf(hash);
-  if (place < 0) return () => "";
-  const numbers = numbersIn(numberings.get(row.run)[at][place]);
+  return place < 0 ? [] : numbersIn(numberings.get(row.run)[at][place]);
+}
+
+/** What was done to the ops in a text before or after a pass: index -> list of `{what, row, ...}`. */
+export function historyOf(row, hash, isBefore) {
+  const numbers = numbersOf(row, hash, isBefore);
   return (index) => {
-    const [maker, eraser] = [
-      makers.get(row.run).get(numbers[index]),
-      erasers.get(row.run).get(numbers[index]),
-    ];
-    const made = maker ? `made by ${described(maker)}` : "from the input";
-    return eraser ? `${made}\nerased by ${described(eraser)}` : made;
+    if (numbers[index] === undefined) return [];
+    const found = histories.get(row.run).get(numbers[index]) ?? [];
+    return found[0]?.what === "made" ? found : [{ what: "from the input", row: null }, ...found];
   };
+}
+
+/** Where the ops in a text before a pass are that the pass moved or merged: index -> place. */
+export function goneFrom(row, hash) {
+  if (!row.gone?.size) return () => undefined;
+  const numbers = numbersOf(row, hash, true);
+  return (index) => row.gone.get(numbers[index]);
+}
+
+/** An event of the history of an op as text. */
+export function described({ what, row, pattern, place }) {
+  if (row === null) return what;
+  const name = `${row.name}${pattern ? ` ${pattern}` : ""}`;
+  return `${what} by ${name}${row.number ? ` (${placeOf(row)})` : ""}${place ?? ""}`;
 }
 
 /** What a pass replaced: pairs of hashes before and after, null where there is none. */

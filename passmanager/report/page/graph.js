@@ -2,6 +2,7 @@
 
 import { headOf, replacedBy, stateAfter, textOf } from "data.js";
 import { count, h, svg } from "dom.js";
+import { showPanel, usesOf } from "panel.js";
 
 const WINDOW = 100; // ops of a function that are drawn at once
 const SMALL = 12; // ops of a function that is drawn in the place of its call
@@ -31,6 +32,7 @@ function nodesOf({ ops, lines }) {
       nodes.set(index, {
         index,
         name: op.name,
+        symbol: symbolIn(op),
         line: lines[op.line] ?? "",
         operands: op.operands,
         inputs: new Set(),
@@ -44,9 +46,13 @@ function nodesOf({ ops, lines }) {
   return nodes;
 }
 
-function calleeOf(node, bySymbol) {
-  if (!/call$/.test(node.name)) return null;
-  const symbol = node.line.match(/@([\w$.-]+)/)?.[1];
+/** The symbol that an op refers to, such as the function that it calls, by any of its attributes. */
+function symbolIn({ attributes }) {
+  const found = Object.values(attributes).find((value) => /^@[\w$.-]+(::@[\w$.-]+)*$/.test(value));
+  return found?.slice(1);
+}
+
+function calleeOf({ symbol }, bySymbol) {
   const hash = symbol && bySymbol.get(symbol);
   return hash && headOf(hash).ops <= SMALL ? { symbol, hash } : null;
 }
@@ -55,8 +61,9 @@ function isConstant(name) {
   return /const|full/.test(name);
 }
 
-function shortName(name) {
-  return name.replace(/^(relax|func|tir)\./, "");
+/** What a node is called: the symbol that it refers to, or else the op. */
+function labelOf({ name, symbol }) {
+  return symbol ? `@${symbol}` : name.replace(/^(relax|func|tir)\./, "");
 }
 
 class Drawing {
@@ -67,9 +74,10 @@ class Drawing {
     this.outputs = new Map(); // index of an op -> the node that gives its value
   }
 
-  box(id, label, title, kind, parent) {
+  /** Add a node; `origin` is the op that it stands for, `{hash, text, index}`. */
+  box(id, label, title, kind, origin, parent) {
     const width = Math.max(40, 7.2 * label.length + 20);
-    this.graph.setNode(id, { label, title, kind, width, height: HEIGHT });
+    this.graph.setNode(id, { id, label, title, kind, origin, width, height: HEIGHT });
     if (parent) this.graph.setParent(id, parent);
     return id;
   }
@@ -79,7 +87,7 @@ class Drawing {
   }
 
   /** Add a call as the ops of its function, in a group if there are several. */
-  group(node, symbol, callee, isNew) {
+  group(node, origin, { symbol, hash }, callee, isNew) {
     const inner = new Map(
       [...nodesOf(callee)].filter(([, { name, operands }]) => operands.length || !isConstant(name)),
     );
@@ -87,13 +95,12 @@ class Drawing {
     const group = inner.size > 1 ? id : null;
     if (group) this.graph.setNode(group, { label: symbol, group: true });
     const ids = new Map();
-    for (const [index, { name, line }] of inner) {
-      ids.set(
-        index,
-        this.box(`${id}.${index}`, shortName(name), `@${symbol}\n${line.trim()}`, isNew ? "new" : "", group),
-      );
+    const kind = isNew ? "new" : "";
+    for (const [index, op] of inner) {
+      const title = `@${symbol}\n${op.line.trim()}`;
+      ids.set(index, this.box(`${id}.${index}`, labelOf(op), title, kind, { hash, text: callee, index }, group));
     }
-    if (!ids.size) ids.set(0, this.box(`${id}.0`, "call", node.line, isNew ? "new" : "", group));
+    if (!ids.size) ids.set(0, this.box(`${id}.0`, labelOf(node), node.line, kind, origin, group));
     for (const [index, { inputs }] of inner) {
       for (const from of inputs) {
         if (from >= 0) this.edge(ids.get(from), ids.get(index));
@@ -103,7 +110,8 @@ class Drawing {
     this.outputs.set(node.index, [...ids.values()].at(-1));
   }
 
-  layout() {
+  /** Draw the graph; `pick` is called with the element and the op of a node that is chosen. */
+  layout(pick) {
     dagre.layout(this.graph);
     const { width, height } = this.graph.graph();
     const root = svg(
@@ -149,10 +157,18 @@ class Drawing {
       root.append(svg("path.edge", { d: `M${points.join("L")}`, "marker-end": "url(#arrow)" }));
     }
     for (const node of nodes.filter((node) => !node.group)) {
+      const choose = () => pick(root, node.origin);
       root.append(
         svg(
           `g.node${node.kind ? `.${node.kind}` : ""}`,
-          { transform: `translate(${node.x - node.width / 2} ${node.y - HEIGHT / 2})` },
+          {
+            tabindex: 0,
+            role: "button",
+            "data-op": `${node.origin.hash} ${node.origin.index}`,
+            onclick: choose,
+            onkeydown: ({ key }) => key === "Enter" && choose(),
+            transform: `translate(${node.x - node.width / 2} ${node.y - HEIGHT / 2})`,
+          },
           svg("rect", { width: node.width, height: HEIGHT, rx: 5 }),
           svg("text", { x: node.width / 2, y: HEIGHT / 2 }, node.label),
           svg("title", {}, node.title.trim().slice(0, 400)),
@@ -163,7 +179,7 @@ class Drawing {
   }
 }
 
-async function draw(hash, bySymbol, oldLines, start, constants) {
+async function draw(hash, bySymbol, oldLines, start, constants, pick) {
   const text = await textOf(hash);
   const all = [...nodesOf(text).values()].filter(
     (node) => constants || node.inputs.size || !isConstant(node.name),
@@ -173,17 +189,32 @@ async function draw(hash, bySymbol, oldLines, start, constants) {
   for (const node of shown) {
     const isNew = oldLines !== null && !oldLines.has(node.line);
     const callee = calleeOf(node, bySymbol);
-    if (callee) drawing.group(node, callee.symbol, await textOf(callee.hash), isNew);
+    const origin = { hash, text, index: node.index };
+    if (callee) drawing.group(node, origin, callee, await textOf(callee.hash), isNew);
     else {
       drawing.outputs.set(
         node.index,
-        drawing.box(`n${node.index}`, shortName(node.name), node.line, isNew ? "new" : ""),
+        drawing.box(`n${node.index}`, labelOf(node), node.line, isNew ? "new" : "", origin),
       );
       for (const from of node.inputs)
         drawing.edge(drawing.outputs.get(from), drawing.outputs.get(node.index));
     }
   }
-  return { picture: drawing.layout(), total: all.length, shown: shown.length };
+  return { picture: drawing.layout(pick), total: all.length, shown: shown.length };
+}
+
+/** Mark the nodes of an op and of its uses, and show the panel about it. */
+function pickNode(row, picture, { hash, text, index }) {
+  const mark = (kind, at) => {
+    for (const node of picture.querySelectorAll(`[data-op="${hash} ${at}"]`)) node.classList.add(kind);
+  };
+  const unmark = () => {
+    for (const node of picture.querySelectorAll(".picked, .use")) node.classList.remove("picked", "use");
+  };
+  const reveal = (other) => pickNode(row, picture, { hash, text, index: other });
+  showPanel({ row, hash, isBefore: false, text, index, reveal }, unmark);
+  for (const user of usesOf(text.ops, index)) mark("use", outermost(text.ops, user));
+  mark("picked", index);
 }
 
 /** Show the graph of a function after a pass, with a choice of functions. */
@@ -213,7 +244,10 @@ export async function showGraph(element, row) {
   const show = async () => {
     const before = pairs.get(select.value);
     const oldLines = before ? new Set((await textOf(before)).lines) : null;
-    const { picture, total, shown } = await draw(select.value, bySymbol, oldLines, start, constants.checked);
+    const pick = (picture, origin) => pickNode(row, picture, origin);
+    const { value: hash } = select;
+    const drawn = await draw(hash, bySymbol, oldLines, start, constants.checked, pick);
+    const { picture, total, shown } = drawn;
     canvas.replaceChildren(picture);
     const first = picture.querySelector(".node")?.getBoundingClientRect();
     if (first) canvas.scrollLeft = first.left - canvas.getBoundingClientRect().left - canvas.clientWidth / 2;

@@ -6,6 +6,7 @@ import { began, cutOff, ended, growth, leaves, opCount, placeOf, rows, work } fr
 import { count, h, seconds, signed } from "dom.js";
 import { showGraph } from "graph.js";
 import { showOverview } from "overview.js";
+import { hidePanel } from "panel.js";
 import { showRemarks } from "remarks.js";
 import { filterTimeline, markSelected, showTimeline, visibleRows } from "timeline.js";
 
@@ -113,6 +114,7 @@ async function showPhase(row) {
 async function show(row) {
   selected = row;
   markSelected(row);
+  hidePanel();
   if (row === null) showOverview(main, select);
   else if (row.kind === "phase") await showPhase(row);
   else await showPass(row);
@@ -178,6 +180,7 @@ const keys = {
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target === filter) filter.blur();
+  else if (event.key === "Escape") hidePanel();
   if (
     event.ctrlKey ||
     event.metaKey ||

@@ -67,7 +67,19 @@ def test_report_of_a_failure(tmp_path: Path) -> None:
     page, file = tmp_path / "run.html", tmp_path / "run.jsonl"
     result = run("-p", "toy-append,toy-fail", f"--report={page}", f"--record={file}")
     assert result.status == 3 and "boom" in result.stderr
+    assert result.stderr.endswith(f"\nreport: {page}\n")
     assert page.exists() and '"message":"boom"' in file.read_text()
+
+
+def test_last_line_says_where_the_report_is(tmp_path: Path) -> None:
+    page, out = str(tmp_path / "run.html"), str(tmp_path / "x")
+    result = run("-p", "toy-append", f"--report={page}", "--timing", "-o", out)
+    assert result.stderr.endswith(f"\nreport: {page}\n") and result.stderr.count(page) == 1
+    assert run("-p", "toy-append", f"--report={page}", "-o", out).stderr == f"report: {page}\n"
+    quiet = run("-p", "toy-append", f"--report={page}", "-o", out, "--quiet")
+    assert quiet == Result(0, "", "")
+    missing = run("-p", "toy-append", f"--report={tmp_path}/no/run.html", "-o", out)
+    assert missing.status == 1 and "report: " not in missing.stderr
 
 
 def test_input_that_does_not_parse_gives_a_report(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.recorded import recording_of
 from support.toy import Append, Fail, Nothing, Tag, module, named
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.passes import ModulePass
@@ -366,6 +366,111 @@ def test_graph(show: Opener) -> None:
     expect(report.page.locator(".graph .node")).to_have_count(5)
     expect(report.page.locator(".graph .edge")).to_have_count(4)
     expect(report.page.locator(".graph .node.new")).to_have_count(1)
+
+
+def test_click_shows_what_is_known_of_an_operation(show: Opener) -> None:
+    report = show(marking(2), ir=chain(5))
+    report.open("mark-2")
+    panel = report.page.locator("#operation")
+    expect(panel).to_be_hidden()
+    lines = report.page.locator(".row .new code.op")
+    lines.filter(has_text="mark").click()
+    expect(panel.locator("h3")).to_have_text("test.op")
+    expect(panel.locator("dt")).to_have_text(["Type", "Attributes", "Uses", "History"])
+    type, attributes, uses, history = panel.locator("dd").all_inner_texts()
+    assert (type, attributes, history) == ("i32", 'mark = "2"', "from the input")
+    used = report.page.locator(".new code.use")
+    expect(used).to_have_text([uses])
+    assert '"test.op"(%3)' in uses
+    expect(report.page.locator(".new code.picked")).to_contain_text("mark")
+    colour = "code => getComputedStyle(code).backgroundColor"
+    assert used.evaluate(colour) not in ("rgba(0, 0, 0, 0)", lines.last.evaluate(colour))
+    panel.locator("button.line").click()
+    expect(report.page.locator(".new code.picked")).to_have_text(uses)
+    report.page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(report.page.locator("code:is(.use, .picked)")).to_have_count(0)
+
+
+def test_use_that_is_folded_is_unfolded(show: Opener) -> None:
+    report = show(marking(150), ir=chain(300))
+    report.open("mark-150")
+    expect(report.page.locator(".gap")).to_have_count(2)
+    report.page.locator(".new code.op", has_text="mark").click()
+    for _ in range(20):  # from use to use
+        report.page.locator("#operation button.line").click()
+    expect(report.page.locator(".new code.picked")).to_be_visible()
+    expect(report.page.locator(".gap")).to_have_count(1)
+    report.page.keyboard.press("k")
+    expect(report.page.locator("#operation")).to_be_hidden()
+
+
+def test_operations_are_reached_by_keys(show: Opener) -> None:
+    report = show(marking(2), ir=chain(5))
+    report.open("mark-2")
+    report.page.locator(".function summary").focus()
+    keyboard = report.page.keyboard
+    for key in ("Tab", "Tab", "ArrowDown", "ArrowDown", "Enter"):
+        keyboard.press(key)
+    expect(report.page.locator("code.picked")).to_have_text(re.compile(r"%2 = .test.op"))
+    assert report.page.evaluate("document.activeElement.matches('.picked')")
+
+
+def test_history_links_to_the_passes(show: Opener) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        assert (last := module.body.block.last_op) is not None
+        last.detach()
+
+    report = show(Append(), Nothing(), named("erases", body=body))
+    report.open("erases")
+    report.page.locator(".old code.op").click()
+    history = report.page.locator("#operation .history li")
+    expect(history).to_have_text(["made by toy-append (1 of 3)", "erased by erases (3 of 3)"])
+    history.first.locator("a").click()
+    shown(report, "toy-append")
+    expect(report.page.locator("#operation")).to_be_hidden()
+    report.page.go_back()
+    shown(report, "erases")
+
+
+def test_operation_that_was_moved_says_where(show: Opener) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        funcs = [op for op in module.ops if isinstance(op, FuncOp)]
+        assert (op := funcs[0].body.block.first_op) is not None
+        op.detach()
+        funcs[1].body.block.insert_ops_before([op], funcs[1].body.block.ops.first)  # pyright: ignore
+
+    ir = module("f", "g")
+    assert isinstance(func := ir.body.block.first_op, FuncOp)
+    func.body.block.insert_ops_before([TestOp()], func.body.block.ops.first)  # pyright: ignore
+    report = show(named("moves", body=body), ir=ir)
+    report.open("moves")
+    expect(report.page.locator(".gone")).to_have_text(["\u2192 @g"])
+    report.page.locator("[data-symbol=g] .new code.op", has_text="test.op").click()
+    history = report.page.locator("#operation .history li")
+    expect(history).to_have_text(["from the input", "moved by moves (1 of 1) into @g"])
+
+
+def test_nodes_are_called_after_their_callee(show: Opener) -> None:
+    """By the rule that an attribute refers to a symbol, whatever the op."""
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        caller = FuncOp("caller", ([i32], [i32]))
+        (value,) = caller.args
+        call = TestOp([value], [i32], {"kernel": SymbolRefAttr("f")})
+        caller.body.block.add_ops([call, plain := TestOp([call.results[0]], [i32])])
+        caller.body.block.add_op(ReturnOp(plain))
+        module.body.block.add_op(caller)
+
+    report = show(named("outlines", body=body), ir=chain(30))
+    report.open("outlines")
+    report.page.keyboard.press("2")
+    nodes = report.page.locator(".graph .node")
+    expect(nodes.locator("text")).to_have_text(["@f", "test.op"])
+    nodes.first.click()
+    expect(report.page.locator("#operation h3")).to_have_text("test.op")
+    expect(report.page.locator("#operation dd").nth(1)).to_have_text("kernel = @f")
+    expect(report.page.locator(".graph .node.use text")).to_have_text("test.op")
 
 
 def test_call_of_a_small_function_is_a_group(show: Opener) -> None:
