@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo lint types coverage lit docs picture vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-onnx
@@ -53,6 +53,10 @@ docs: $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/python tests/conformance/onnx_backend.py --write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo build/site/index.html
+
+# The picture of the report in the README, and the counts in it; needs chromium.
+picture: $(VENV)/installed-test
+	$(BIN)/python docs/hooks/report_picture.py
 
 # The JavaScript libraries of the report, as its manifest names them; needs npm.
 vendor:

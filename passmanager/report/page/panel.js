@@ -33,7 +33,8 @@ function facts({ text, index }) {
   if (types.length) found.push([types.length === 1 ? "Type" : "Types", types.map((type) => h("div", {}, code(type)))]);
   const named = Object.entries(attributes);
   if (named.length) {
-    found.push(["Attributes", named.map(([name, value]) => h("div", {}, h("b", {}, name), " = ", code(value)))]);
+    const items = named.map(([name, value]) => h("li", {}, h("b", {}, name), " = ", code(value)));
+    found.push(["Attributes", h("ul.attributes", {}, items)]);
   }
   if (place) found.push(["Source", h("code", {}, place)]);
   return found;
@@ -65,9 +66,9 @@ export function showPanel(picked, closed) {
   onClose = closed;
   const { row, hash, isBefore, text, index } = picked;
   const entries = facts(picked);
+  entries.push(["History", h("ol.history", {}, historyOf(row, hash, isBefore)(index).map(historyItem))]);
   const uses = useList(picked);
   if (uses !== null) entries.push(["Uses", uses]);
-  entries.push(["History", h("ol.history", {}, historyOf(row, hash, isBefore)(index).map(historyItem))]);
   panel.replaceChildren(
     h(
       "div.title",
