@@ -35,7 +35,7 @@ function timeBar(row) {
   return h("span.track", {}, bar);
 }
 
-function item(row, select) {
+function item(row) {
   const name = h("span.name", { title: row.text }, row.name);
   name.style.paddingLeft = `${Math.min(row.depth, 8) * 0.9}em`;
   const change = row.kind === "pass" && row.status !== "skipped" && !row.composite ? signed(growth(row)) : "";
@@ -43,14 +43,7 @@ function item(row, select) {
   const slow = isSlow(row);
   const link = h(
     "a",
-    {
-      href: `#${row.index}`,
-      onclick: (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        select(row);
-      },
-    },
+    { href: `#${row.index}` },
     h("span.dot", { title: row.status, role: "img", "aria-label": row.status }),
     name,
     notes ? h("span.notes", { title: "warnings and errors" }, String(notes)) : h("span"),
@@ -72,8 +65,15 @@ function item(row, select) {
 
 /** Show the rows; `select` is called with the row that is clicked. */
 export function showTimeline(select) {
-  for (const row of rows) items.set(row, item(row, select));
+  for (const row of rows) items.set(row, item(row));
   list.append(...items.values());
+  // Not at the links: a click can hit the item of one that is not yet drawn after scrolling.
+  list.addEventListener("click", (event) => {
+    const clicked = event.target.closest("li");
+    if (clicked === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    select(rows[Number(clicked.dataset.index)]);
+  });
 }
 
 /** Hide the rows that do not match; return the visible ones. */
