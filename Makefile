@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo lint types coverage lit docs picture vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-onnx
@@ -55,6 +55,7 @@ docs: $(VENV)/installed-test $(VENV)/installed-docs
 	@echo build/site/index.html
 
 # The picture of the report in the README, and the counts in it; needs chromium.
+.PHONY: picture
 picture: $(VENV)/installed-test
 	$(BIN)/python docs/hooks/report_picture.py
 
