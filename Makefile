@@ -59,6 +59,11 @@ docs: $(VENV)/installed-test $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo build/site/index.html
 
+# The picture of the report in the README, and the counts in it; needs chromium.
+.PHONY: picture
+picture: $(VENV)/installed-test
+	$(BIN)/python docs/hooks/report_picture.py
+
 # The JavaScript libraries of the report, as its manifest names them; needs npm.
 vendor:
 	$(PYTHON) passmanager/report/vendor/fetch.py

@@ -247,7 +247,7 @@ for (const analysis of analyses) {
 }
 
 export const passes = rows.filter((row) => row.kind === "pass");
-/** The passes that ran and are no pipelines, in the order in which they began; `number` counts them from 1. */
+/** The passes that ran and are no pipelines, in the order of time; `number` counts them from 1. */
 export const leaves = passes.filter((row) => !row.composite && row.status !== "skipped");
 leaves.forEach((row, i) => {
   row.number = i + 1;

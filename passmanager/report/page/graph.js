@@ -98,7 +98,8 @@ class Drawing {
     const kind = isNew ? "new" : "";
     for (const [index, op] of inner) {
       const title = `@${symbol}\n${op.line.trim()}`;
-      ids.set(index, this.box(`${id}.${index}`, labelOf(op), title, kind, { hash, text: callee, index }, group));
+      const inside = { hash, text: callee, index };
+      ids.set(index, this.box(`${id}.${index}`, labelOf(op), title, kind, inside, group));
     }
     if (!ids.size) ids.set(0, this.box(`${id}.0`, labelOf(node), node.line, kind, origin, group));
     for (const [index, { inputs }] of inner) {

@@ -30,10 +30,14 @@ function code(text) {
 function facts({ text, index }) {
   const { types, attributes, place } = text.ops[index];
   const found = [];
-  if (types.length) found.push([types.length === 1 ? "Type" : "Types", types.map((type) => h("div", {}, code(type)))]);
+  if (types.length) {
+    const items = types.map((type) => h("div", {}, code(type)));
+    found.push([types.length === 1 ? "Type" : "Types", items]);
+  }
   const named = Object.entries(attributes);
   if (named.length) {
-    found.push(["Attributes", named.map(([name, value]) => h("div", {}, h("b", {}, name), " = ", code(value)))]);
+    const items = named.map(([name, value]) => h("li", {}, h("b", {}, name), " = ", code(value)));
+    found.push(["Attributes", h("ul.attributes", {}, items)]);
   }
   if (place) found.push(["Source", h("code", {}, place)]);
   return found;
@@ -65,16 +69,12 @@ export function showPanel(picked, closed) {
   onClose = closed;
   const { row, hash, isBefore, text, index } = picked;
   const entries = facts(picked);
+  entries.push(["History", h("ol.history", {}, historyOf(row, hash, isBefore)(index).map(historyItem))]);
   const uses = useList(picked);
   if (uses !== null) entries.push(["Uses", uses]);
-  entries.push(["History", h("ol.history", {}, historyOf(row, hash, isBefore)(index).map(historyItem))]);
+  const close = { type: "button", title: "Close (Esc)", "aria-label": "Close", onclick: hidePanel };
   panel.replaceChildren(
-    h(
-      "div.title",
-      {},
-      h("h3", {}, text.ops[index].name),
-      h("button.close", { type: "button", title: "Close (Esc)", "aria-label": "Close", onclick: hidePanel }, "✕"),
-    ),
+    h("div.title", {}, h("h3", {}, text.ops[index].name), h("button.close", close, "✕")),
     h("p.line", {}, code(text.lines[text.ops[index].line].trim())),
     h(
       "dl",

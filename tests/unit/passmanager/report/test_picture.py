@@ -1,0 +1,61 @@
+"""The picture of the report in the README: what it shows is what a run gives."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.inprocess import passline_opt
+
+from passline.passmanager.report.recording import Recording, read_recording
+
+ASSETS = Path(__file__).parents[4] / "docs" / "assets"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """Return the record of ResNet-50 at -O3."""
+    onnx = pytest.importorskip("onnx")
+    model = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
+    folder = tmp_path_factory.mktemp("picture")
+    record, out = folder / "run.jsonl", folder / "resnet50.mlir"
+    assert passline_opt(str(model), "-O3", f"--record={record}", "-o", str(out)).status == 0
+    return read_recording(record.read_text().splitlines())
+
+
+def shown() -> dict[str, Any]:
+    """Return the counts that were on the page when the picture was made."""
+    return json.loads((ASSETS / "report.json").read_text())
+
+
+def test_counts_are_those_of_a_run(recording: Recording) -> None:
+    begins = recording.begins()
+    ends = [event for event in recording.events if event["event"] == "end"]
+    leaves = [event for event in ends if not begins[event["pass"]]["composite"]]
+    counted = [e["counts"] for e in recording.events if "counts" in e]
+    end = next(e for e in reversed(leaves) if begins[e["pass"]]["name"] == shown()["pass"])
+    before: Counter[str] = Counter(counted[counted.index(end["counts"]) - 1])
+    after: Counter[str] = Counter(end["counts"])
+    assert {key: value for key, value in shown().items() if key != "sha256"} == {
+        "model": recording.title,
+        "passes": len(leaves),
+        "changed": sum(event["changed"] for event in leaves),
+        "pass": "fuse-ops",
+        "place": recording.places()[end["pass"]],
+        "ops": after.total(),
+        "growth": after.total() - before.total(),
+        "fused": end["counters"]["fused"],
+        "differences": {
+            name: after[name] - before[name]
+            for name in before | after
+            if after[name] != before[name]
+        },
+    }
+
+
+def test_counts_belong_to_the_picture() -> None:
+    assert shown()["sha256"] == sha256((ASSETS / "report.png").read_bytes()).hexdigest()
