@@ -1,7 +1,7 @@
 # `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 or newer.
 
 PYTHON ?= python3
-# `make test XDSL=latest`, or XDSL=0.74.1: with that xDSL in place of the pinned one, in an
+# `make test XDSL=latest`, or XDSL=0.66.0: with that release of xDSL, in an
 # environment of its own.
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ test: $(VENV)/installed-test $(if $(XDSL),xdsl)
 	done; \
 	test -z "$$failed" || { echo "make test: failed:$$failed" >&2; exit 1; }
 
-# Where the pin forbids this version, pip says so, and installs it.
+# Where the range in pyproject.toml forbids this version, pip says so, and installs it.
 xdsl: $(VENV)/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade \
 		'xdsl$(if $(filter-out latest,$(XDSL)),==$(XDSL))'
