@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
+from ..passmanager.files import replacing
 from ..passmanager.limits import too_many_elements
 
 if TYPE_CHECKING:
@@ -39,12 +38,11 @@ def load_arrays(file: str) -> dict[str, Array]:
 
 
 def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write arrays in the format of `numpy.savez`; the file is replaced at the end."""
+    """Write arrays in the format of `numpy.savez`, in pieces; the file is replaced at the end."""
     import numpy as np
 
     # Not numpy.savez: it takes names as keywords beside its own.
-    with zipfile.ZipFile(buffer := BytesIO(), "w") as archive:
+    with replacing(Path(file)) as stream, zipfile.ZipFile(stream, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
-    replace_file(Path(file), [buffer.getvalue()])

@@ -29,6 +29,7 @@ __all__ = [
     "is_buffer",
     "result_buffers",
     "result_names",
+    "result_values",
 ]
 
 Value: TypeAlias = "Array | tuple[Value, ...] | Callable[..., object]"
@@ -87,15 +88,25 @@ def argument_names(func: Function) -> list[str]:
 def result_names(func: Function) -> list[str]:
     """Return the names of the results: their attributes `onnx.name`, or else their names in the
     text; `result0`, `result1`, ... for those without a name."""
-    end = func.body.blocks[-1].last_op
-    if isinstance(func, FuncOp) and isinstance(end, ReturnOp) and end.operands:
-        values = [*end.operands]
+    values = result_values(func)
+    if isinstance(func, FuncOp) and _returned(func):
         given = _given_names(func.res_attrs, len(values))
     else:
-        buffers, names = result_buffers(func), _given_names(func.arg_attrs, len(func.args))
-        values, given = [func.args[i] for i in buffers], [names[i] for i in buffers]
+        names = _given_names(func.arg_attrs, len(func.args))
+        given = [names[i] for i in result_buffers(func)]
     pairs = zip(given, values, strict=True)
     return _unique([n or _name(value) or f"result{i}" for i, (n, value) in enumerate(pairs)])
+
+
+def result_values(func: Function) -> list[SSAValue]:
+    """Return the values that are the results: those that the last block returns, or buffers."""
+    return [*_returned(func)] or [func.args[i] for i in result_buffers(func)]
+
+
+def _returned(func: Function) -> Sequence[SSAValue]:
+    """Return what the last block of a `func.func` returns; nothing of a function on buffers."""
+    end = func.body.blocks[-1].last_op
+    return end.operands if isinstance(end, ReturnOp) else ()
 
 
 def _given_names(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[str | None]:

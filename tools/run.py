@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..analysis.index_ranges import Range, index_ranges
@@ -26,9 +27,12 @@ from ..interpreters.signature import (
     entry_function,
     input_types,
     result_names,
+    result_values,
 )
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
+from ..passmanager.ir.location import place_of
+from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
 from .argument_parser import nonempty_text, positive, size
 from .engines import array_function, flat, returning_results
@@ -220,11 +224,13 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
             semantics.check_engine(prog, func, function, "native")
         results = function(*arguments)
-        pairs = zip(result_names(func), results, strict=True)
-        named = {name: array for pair in pairs for name, array in flat(*pair)}
+        names = zip(result_names(func), results, strict=True)
+        named = [dict(flat(*pair)) for pair in names]
         if self.args.outputs is None:
-            return "".join(f"{result_text(name, array)}\n" for name, array in named.items())
-        save_arrays(self.args.outputs, named)
+            return "".join(result_text(*pair) for arrays in named for pair in arrays.items())
+        for value, arrays in zip(result_values(func), named, strict=True):
+            check_sizes(value, arrays)
+        save_arrays(self.args.outputs, {name: each[name] for each in named for name in each})
         return ""
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
@@ -238,7 +244,17 @@ def result_text(name: str, array: Array) -> str:
     import numpy as np
 
     shape = "x".join(map(str, array.shape)) or "scalar"
-    return f"{name}: {array.dtype} {shape}\n{np.array2string(array, threshold=100)}"
+    return f"{name}: {array.dtype} {shape}\n{np.array2string(array, threshold=100)}\n"
+
+
+def check_sizes(value: SSAValue, arrays: Mapping[str, Array]) -> None:
+    """Raise PasslineError if one of `arrays`, which are the result `value`, exceeds the limit on
+    tensors: one that repeats an element without holding it is written in full."""
+    for name, array in arrays.items():
+        if (reason := too_many_elements(array.shape)) is not None:
+            op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+            of = f", of '{op.name}'{place_of(op)}," if op else ""
+            raise PasslineError(f"result '{name}'{of} cannot be written: {reason}")
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 from support.inprocess import Result, capture, passline_opt
+from support.machine import needs_native
 
+from passline.interpreters.array_files import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
 from passline.passmanager.report.recording import read_recording
 from passline.tools.run import PasslineRunMain
@@ -26,6 +29,12 @@ ADD = """\
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
+}
+"""
+TERABYTES = """\
+func.func @main() -> tensor<1099511627776xf32> {
+  %s = relax.full 1.0 : tensor<1099511627776xf32>
+  func.return %s : tensor<1099511627776xf32>
 }
 """
 
@@ -278,6 +287,29 @@ def test_constants_of_a_model_are_not_expanded(tmp_path: Path) -> None:
     path.write_bytes(model.SerializeToString())
     assert passline_opt(str(path), "-O3").status == 0
     refused(passline_run(str(path)), "exceeds the limit")
+
+
+def test_results_of_terabytes_are_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "y.npz"
+    result = passline_run("--outputs", str(file), stdin=TERABYTES)
+    refused(result, "result 's', of 'relax.full' at <stdin>:2:8,", "exceeds the limit")
+    assert not file.exists()
+
+
+@needs_native
+def test_results_of_terabytes_are_not_allocated_for_machine_code() -> None:
+    refused(passline_run("--engine=native", stdin=TERABYTES), "'s' is memref<", "exceeds the limit")
+
+
+def test_results_are_written_piece_by_piece(tmp_path: Path) -> None:
+    result = np.broadcast_to(np.float32(1), 1 << 26)
+    tracemalloc.start()
+    try:
+        save_arrays(str(tmp_path / "y.npz"), {"y": result})
+        assert tracemalloc.get_traced_memory()[1] < result.size
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(load_arrays(str(tmp_path / "y.npz"))["y"][:3], [1, 1, 1])
 
 
 def test_archives_of_zeros_are_not_unpacked(tmp_path: Path) -> None:

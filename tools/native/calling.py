@@ -20,6 +20,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.relax.types import SmallFloat
 from ...passmanager.errors import PasslineError
+from ...passmanager.limits import too_many_elements
 from .assertions import STATUS_WORDS
 from .preparation import is_plain
 
@@ -88,6 +89,7 @@ class Buffer:
             raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
         if not is_plain(type):
             raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
+        self.name, self.type = name, type
         self.shape = type.get_shape()
         if is_output and DYNAMIC_INDEX in self.shape:
             raise PasslineError(f"result '{name}' is {type}: expected a static shape")
@@ -101,6 +103,11 @@ class Buffer:
         self._empty, self._array = np.empty, np.ndarray
         size = prod(self.shape) * self.stored.itemsize
         self._padded = size + ALIGNMENT
+
+    def check_size(self) -> None:
+        """Raise PasslineError if the arrays would exceed the limit on tensors."""
+        if DYNAMIC_INDEX not in self.shape and (reason := too_many_elements(self.shape)):
+            raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
 
     def new(self) -> Array:
         """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes."""

@@ -102,12 +102,17 @@ def compile_code(
 
 def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
     """Load a compiled function into memory; `start` is the time when its compilation began.
-    PasslineError if this process lacks a function that it calls."""
+    PasslineError if this process lacks a function that it calls, and if a result exceeds the limit
+    on tensors."""
+    parameters = parameters_of(compiled.function)
+    for parameter in parameters:
+        if isinstance(parameter, Buffer):
+            parameter.check_size()
     known = {name: address(array) for name, array in compiled.constants.items()}
     known |= runtime_symbols(undefined_symbols(*compiled.objects))
     return NativeFunction(
         compiled.function,
-        parameters_of(compiled.function),
+        parameters,
         link(compiled.objects, compiled.entry, known),
         compiled.by_pointer,
         [*compiled.constants.values()],
