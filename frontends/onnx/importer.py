@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from onnx import (
     AttributeProto,
@@ -46,6 +47,7 @@ from ...interpreters.shape_bindings import (
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
+from .declarations import check_initializer, check_output
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
 from .external import DataFiles
 from .functions import function_key, inlined_size, substitute
@@ -63,7 +65,7 @@ from .schemas import (
     unknown_operator,
 )
 from .scopes import Missing, Scope, check_name, hint_of, name_location, name_of, undefined
-from .types import dimensions_of, negative_dimensions, type_with
+from .types import dimensions_of, element_type, negative_dimensions, tensor_of, type_with
 from .values import tensor_constant
 
 __all__ = ["Importer", "import_graph"]
@@ -120,6 +122,7 @@ class Importer(Builder):
         initializers = {tensor.name for tensor in graph.initializer}
         given = [info for info in graph.input if info.name not in initializers]
         elements = elements_of_sequences(given, self.sequences)
+        self.check_initializers(graph)
         inputs = [part for info in given for part in elements.get(info.name, [info])]
         declared = {info.name: dimensions_of(info.type) for info in inputs}
         bound = bind_shapes(declared, self.bindings)
@@ -148,6 +151,8 @@ class Importer(Builder):
             raise UnsupportedModelError([*self.unsupported])
         values = [value for value in outputs if value is not None]
         assert len(values) == len(outputs)
+        for info, value in zip(graph.output, values, strict=True):
+            check_output(info.name, info.type, value.type, bound.sizes)
         self.add(ReturnOp(*values))
         self.finish(block)
         return self.module(block, inputs, graph.output, bound.sizes)
@@ -161,6 +166,15 @@ class Importer(Builder):
                 f"the model has {size} nodes once its {len(self.functions)} functions are inlined, "
                 f"and the limit is {MAX_NODES}"
             )
+
+    def check_initializers(self, graph: GraphProto) -> None:
+        """Raise ModelError for an initializer that has another type than the input of its name."""
+        declared = {info.name: info.type for info in graph.input}
+        for tensor in graph.initializer:
+            if tensor.name in declared:
+                with suppress(Unsupported):  # reported where it is used
+                    type = tensor_of(element_type(tensor.data_type), tuple(tensor.dims))
+                    check_initializer(tensor.name, declared[tensor.name], type)
 
     def input_type(
         self, name: str, proto: TypeProto, dimensions: Sequence[Dimension] | None

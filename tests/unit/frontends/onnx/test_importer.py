@@ -272,11 +272,47 @@ def test_shapes_that_are_computed_stay():
 
 
 def test_what_the_model_says_of_a_type_is_used_where_less_is_inferred():
-    graph = """g (float[N, 3] x, int64[2] s) => (float[N, 4] z) <float[6, 2] y> {
+    graph = """g (float[N, 3] x, int64[2] s) => (float[M, 2] z) <float[6, 2] y> {
         y = Reshape(x, s) z = Relu(y)
     }"""
     reshape, relu = ops(imported(model_of(graph)))
     assert str(reshape.result_types[0]) == str(relu.result_types[0]) == "tensor<6x2xf32>"
+
+
+@pytest.mark.parametrize("declared", ["int64[3]", "float[4]", "float[3, 1]"])
+def test_an_output_that_is_declared_with_another_type_is_an_error(declared: str):
+    model = model_of(f"g (float[3] x) => ({declared} y) {{ y = Relu(x) }}")
+    message = "output 'y' is declared as tensor<.*>, but the model computes tensor<3xf32>"
+    with pytest.raises(ModelError, match=message):
+        import_model(model)
+
+
+def test_an_output_may_be_declared_less_exactly_and_more_exactly():
+    for declared in "float[N]", "float[]", "float[3]":
+        imported(model_of(f"g (float[3] x) => ({declared} y) {{ y = Relu(x) }}"))
+        imported(model_of(f"g (float[M] x) => ({declared} y) {{ y = Relu(x) }}"))
+
+
+def test_the_sizes_of_an_output_are_those_that_a_user_chooses():
+    model = model_of("g (float[N] x) => (float[N] y) { y = Relu(x) }")
+    import_model(model, dims={"N": 4})
+    model = model_of("g (float[N] x, float[M] y) => (float[M] z) { z = Relu(x) }")
+    with pytest.raises(ModelError, match="'z' is declared as tensor<5xf32>"):
+        import_model(model, dims={"N": 4, "M": 5})
+
+
+@pytest.mark.parametrize("declared", ["int64[3]", "float[4]", "float[3, 1]"])
+def test_an_initializer_that_contradicts_its_input_is_an_error(declared: str):
+    text = f"g (float[3] x, {declared} w) => (float[3] y) {{ y = Add(x, w) }}"
+    model = with_initializers(model_of(text, ir_version=3), w=ONES)
+    message = "input 'w' is declared as tensor<.*>, but its initializer is tensor<3xf32>"
+    with pytest.raises(ModelError, match=message):
+        import_model(model)
+
+
+def test_an_initializer_may_be_declared_less_exactly():
+    text = "g (float[3] x, float[N] w) => (float[3] y) { y = Add(x, w) }"
+    imported(with_initializers(model_of(text, ir_version=3), w=ONES))
 
 
 def test_an_input_without_shape_is_unranked():

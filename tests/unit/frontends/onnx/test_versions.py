@@ -88,7 +88,7 @@ def test_old_forms(opset: int, inputs: str, nodes: str):
     names = inputs.split(", ")
     outputs = nodes.split(" = ")[-2].split(") ")[-1].split(", ")
     heads = ", ".join(TYPES[name] for name in names)
-    results = ", ".join(f"float {name}" for name in outputs)
+    results = ", ".join(f"{'int64' if name == 'i' else 'float'} {name}" for name in outputs)
     model = model_of(f"g ({heads}) => ({results}) {{ {nodes} }}", opset)
     for output in model.graph.output:
         output.type.tensor_type.ClearField("shape")
