@@ -13,13 +13,12 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..passmanager.html import block, fold
-from ..passmanager.instruments.diff import named_text, renamed, scopes
+from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
 from ..passmanager.ir.clone import clone
 from ..passmanager.ir.highlight import highlighted
 from ..passmanager.ir.symbols import brief, name_of
 from ..passmanager.registry import make_ir_context
 from ..passmanager.runner import info_of
-from .notebook import STYLE
 
 __all__ = ["Diff", "diff"]
 
@@ -65,7 +64,8 @@ def diff(before: ModuleOp, after: ModuleOp | ModulePass) -> Diff:
     runs on a copy.
 
     Values that correspond to each other have the same name; of a pass, these are the values that it
-    keeps, and their replacements. Large constants are elided.
+    keeps, and their replacements. Large constants are printed as names that depend on their
+    elements.
     """
     for given in (before, after):
         if not isinstance(given, ModuleOp | ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -84,7 +84,7 @@ def diff(before: ModuleOp, after: ModuleOp | ModulePass) -> Diff:
 
 
 def _lines(module: ModuleOp, names: Names) -> list[str]:
-    return named_text(module, names.values(), STYLE).split("\n")
+    return named_text(module, names.values(), CONSTANTS_BY_NAME).split("\n")
 
 
 # Values of two modules

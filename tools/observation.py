@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument
     from ..passmanager.instruments.spans import SpanInstrument
 
-__all__ = ["Observation", "print_style"]
+__all__ = ["SHOWN", "Observation", "print_style", "terminal_style"]
+
+SHOWN = 64
+"""The most elements of a constant that are shown on a terminal."""
 
 
 def print_style(args: argparse.Namespace) -> PrintStyle:
@@ -42,6 +46,19 @@ def print_style(args: argparse.Namespace) -> PrintStyle:
         resource_elements=args.large_elements_as_resources,
         elide_resources=args.elide_resource_strings_if_larger,
     )
+
+
+def terminal_style(style: PrintStyle, stream: TextIO | None) -> PrintStyle:
+    """Return the style of IR on `stream`: on a terminal, large constants are elided unless the
+    options say how they are printed."""
+    if stream is None or not stream.isatty() or says_constants(style):
+        return style
+    return replace(style, elide_elements=SHOWN)
+
+
+def says_constants(style: PrintStyle) -> bool:
+    """Return whether a style says how large constants are printed."""
+    return style.elide_elements is not None or style.resource_elements is not None
 
 
 class Observation:
@@ -221,15 +238,17 @@ class Observation:
                 functions=args.filter_function,
                 before_numbers=args.print_ir_before_pass_number or (),
                 after_numbers=args.print_ir_after_pass_number or (),
-                style=style,
+                style=terminal_style(style, sys.stderr),
             )
             self._reports.append(lambda: self._beyond(printer.count))
             yield printer
         if args.print_diff:
-            from ..passmanager.instruments.diff import PrintDiff
+            from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, PrintDiff
 
             color = {"color": True, "plain": False}.get(args.print_diff)
-            yield PrintDiff(color, style, args.filter_function)
+            large = CONSTANTS_BY_NAME.resource_elements
+            shown = style if says_constants(style) else replace(style, resource_elements=large)
+            yield PrintDiff(color, shown, args.filter_function)
         if args.dump_ir:
             from ..passmanager.instruments.dump import DumpIR
 

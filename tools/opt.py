@@ -50,7 +50,7 @@ from .expected_output import expects_output, xdsl_report
 from .failures import INTERRUPTED, report
 from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
-from .observation import Observation, print_style
+from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
 from .process import run_process
 from .short_help import ShortHelp, group_xdsl_options
@@ -64,8 +64,6 @@ if TYPE_CHECKING:
 __all__ = ["PasslineOptMain", "main"]
 
 
-SHOWN = 64
-"""The most elements of a constant that are printed on a terminal."""
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
 STACK_PER_CALL = 400
@@ -423,7 +421,7 @@ class PasslineOptMain(xDSLOptMain):
                 raise unprintable(spec.name, prog, error) from error
         target = MLIRTarget.from_spec(spec)
         style = replace(
-            self.terminal_style(print_style(self.args)),
+            self.result_style(),
             generic=target.print_generic_format or self.args.print_op_generic,
             properties_as_attributes=target.print_properties_as_attributes
             or self.args.print_no_properties,
@@ -439,14 +437,12 @@ class PasslineOptMain(xDSLOptMain):
             print_message(Severity.NOTE, said, self.arg_parser.prog)
         return text
 
-    def terminal_style(self, style: PrintStyle) -> PrintStyle:
-        """Return the style of the result: on a terminal, large constants are elided unless the
-        options say how they are printed."""
-        to_file = self.args.output_file not in (None, "-")
-        asked = style.elide_elements is not None or style.resource_elements is not None
-        if to_file or asked or sys.stdout is None or not sys.stdout.isatty():  # pyright: ignore[reportUnnecessaryComparison]
+    def result_style(self) -> PrintStyle:
+        """Return the style in which the result is printed."""
+        style = print_style(self.args)
+        if self.args.output_file not in (None, "-"):
             return style
-        return replace(style, elide_elements=SHOWN)
+        return terminal_style(style, sys.stdout)
 
     def remark_filter(self) -> dict[str, str]:
         """Return the remarks to make: kind -> regular expression on the names of passes."""

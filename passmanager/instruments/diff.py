@@ -23,7 +23,10 @@ from ..ir.symbols import symbol_of
 from ..run import Run
 from .ir_text import banner, ir_text, title_of, top_level
 
-__all__ = ["PrintDiff"]
+__all__ = ["CONSTANTS_BY_NAME", "PrintDiff"]
+
+CONSTANTS_BY_NAME = PrintStyle(resource_elements=16)
+"""The style of a diff: constants of more elements are names, which differ if the elements do."""
 
 
 class PrintDiff(PassInstrument):
@@ -31,14 +34,15 @@ class PrintDiff(PassInstrument):
     a pass that failed.
 
     Values have the names that the IR after the pass has when it is printed, in the lines before the
-    pass, too, so that no line differs because values were renumbered. With `functions` only these
-    are compared. `color` None means in colour on a terminal, unless NO_COLOR is set.
+    pass, too, so that no line differs because values were renumbered. Large constants are printed
+    as names that depend on their elements. With `functions` only these are compared. `color` None
+    means in colour on a terminal, unless NO_COLOR is set.
     """
 
     def __init__(
         self,
         color: bool | None = None,
-        style: PrintStyle = PLAIN,
+        style: PrintStyle = CONSTANTS_BY_NAME,
         functions: Iterable[str] = (),
     ) -> None:
         self.color = color
@@ -224,13 +228,18 @@ def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAVal
     """Return names for `values`; values in `old` keep theirs.
 
     A new value between two kept ones takes over the name of an old one between the same two, if
-    both have the same name hint; other new values get names that are not in `old`.
+    both have the same name hint; else that of any old value with its name hint, as when the IR is
+    printed. Other new values get names that are not in `old`.
     """
     # Example: with `old` %a, %b, %c and `values` a, x, c, the new value x takes over the name %b.
     order = [*old]
     places = {value: place for place, value in enumerate(order)}
     stayed = old.keys() & set(values)
     fresh = _FreshNames(set(old.values()))
+    free: dict[str | None, dict[str, None]] = {}
+    for value in order:
+        if value not in stayed:
+            free.setdefault(value.name_hint, {})[old[value]] = None
     names: dict[SSAValue, str] = {}
     place = 0
     for value in values:
@@ -238,10 +247,15 @@ def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAVal
             names[value] = old[value]
             place = places[value] + 1
             continue
+        names_left = free.get(value.name_hint, {})
         name = None
         if place < len(order) and (gone := order[place]) not in stayed:
             place += 1
-            name = old[gone] if gone.name_hint == value.name_hint else None
+            name = old[gone] if old[gone] in names_left else None
+        if name is None and value.name_hint is not None:
+            name = next(iter(names_left), None)
+        if name is not None:
+            del names_left[name]
         names[value] = name or fresh.take(value.name_hint)
     return names
 

