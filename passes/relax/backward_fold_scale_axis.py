@@ -92,7 +92,8 @@ class BackwardScaleFolder(ScaleFolder):
         impossible, or if no operand would absorb the scale."""
         here = Requirements(before=self.position[op])
         if (product := self.products.get(op)) is not None:
-            return here if joined_axes(axes, product.scale.axes) is not None else None
+            fits = joined_axes(axes, product.scale.axes) is not None
+            return here.and_(self.requirements_of_product(product)) if fits else None
         scaling = self.scalings[op, -1, axes]
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None

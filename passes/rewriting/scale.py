@@ -50,10 +50,10 @@ class Scale(NamedTuple):
         """Return whether all elements are known to be above zero."""
         return not self.values and bool((self.numbers > 0).all())
 
-    @property
-    def is_finite(self) -> bool:
-        """Return whether no number is infinite or NaN."""
-        return bool(np.isfinite(self.numbers).all())
+    def is_finite(self, type: TensorType[Attribute]) -> bool:
+        """Return whether no number is infinite or NaN in the element type of `type`."""
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(fit(self.numbers, element_of(type))).all())
 
     def divides(self, dividend: float, type: TensorType[Attribute]) -> bool:
         """Return whether numbers of magnitude up to `dividend`, divided by the scale, are known to
@@ -76,6 +76,12 @@ class Scale(NamedTuple):
             product = fit(np.asarray(factor * self.greatest), element_of(type))
         return bool(np.isfinite(product))
 
+    def keeps_precision(self, least: float, type: TensorType[Attribute]) -> bool:
+        """Return whether numbers that are not 0, of magnitude `least` and above, multiplied by the
+        known numbers of the scale that are not 0, are not subnormal in the element type of `type`.
+        """
+        return least * self.least >= float_limits(element_of(type)).normal
+
     def distributes(self, summand: float, type: TensorType[Attribute]) -> bool:
         """Return whether a sum with numbers of magnitude up to `summand` can be scaled term by
         term: with known numbers, no term overflows where the scaled sum does not."""
@@ -87,6 +93,11 @@ class Scale(NamedTuple):
     def greatest(self) -> float:
         """The greatest magnitude of a known number."""
         return float(np.abs(self.numbers).max(initial=0))
+
+    @property
+    def least(self) -> float:
+        """The least magnitude of a known number that is not 0; infinity if there is none."""
+        return float(np.abs(self.numbers[self.numbers != 0]).min(initial=np.inf))
 
 
 def is_absorbed(number: Array, type: TensorType[Attribute]) -> bool:

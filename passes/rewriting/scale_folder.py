@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -57,6 +57,8 @@ class Requirements(NamedTuple):
 
     factor: float = 0.0
     """Constants of up to this magnitude are multiplied by it: the products must be finite."""
+    least: float = inf
+    """Scales of this magnitude and above are multiplied by it: the products must be normal."""
     summand: float = 0.0
     """Unless 0, constants of up to this magnitude are added to what is multiplied by it: no scaled
     term may overflow where the scaled sum does not."""
@@ -69,6 +71,7 @@ class Requirements(NamedTuple):
             self.finite or other.finite,
             max(self.dividend, other.dividend),
             max(self.factor, other.factor),
+            min(self.least, other.least),
             max(self.summand, other.summand),
         )
 
@@ -174,6 +177,11 @@ class ScaleFolder(ABC):
         greatest = max(constants, default=0.0)
         return Requirements(factor=greatest, summand=greatest if scaling.is_sum else 0.0)
 
+    def requirements_of_product(self, product: Product) -> Requirements:
+        """Return the requirements under which the scale of a multiplication can be multiplied by
+        another: (x * 1e30) * 1e30 may be finite for a small x, but 1e30 * 1e30 is infinite."""
+        return Requirements(factor=product.scale.greatest, least=product.scale.least)
+
     def scale_parameters(self, op: Operation, scaling: Scaling, scale: Scale) -> None:
         """Scale the weights of `op`, and divide the operands that `scaling` lists as divided."""
         for index, along in scaling.weights.items():
@@ -218,10 +226,11 @@ class ScaleFolder(ABC):
             missed(op, "Division", "the scale may be zero, or too small to divide by")
         elif not reassociates() and not (
             scale.multiplies(requirements.factor, type)
+            and scale.keeps_precision(requirements.least, type)
             and (not requirements.summand or scale.distributes(requirements.summand, type))
         ):
-            missed(op, "Range", "a scaled constant or term may be infinite")
-        elif not scale.is_finite:
+            missed(op, "Range", "a scaled constant or term may be infinite or subnormal")
+        elif not scale.is_finite(type):
             missed(op, "NotFinite", "the scale is infinite or NaN")
         elif requirements.finite and scale.values:
             missed(op, "NotFinite", "the scale is not known to be finite, and meets padding")

@@ -53,6 +53,27 @@ func.func @quotient(%x : tensor<1x1x3xf16>) -> tensor<1x1x3xf16> {
 
 // -----
 
+// Must not fire: two scales whose product is infinite, or subnormal.
+// CHECK-LABEL: @scales
+// FAST-LABEL: @scales
+func.func @scales(%x : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  // CHECK: relax.multiply %x
+  // CHECK-NEXT: relax.multiply
+  // CHECK-NEXT: relax.multiply %x
+  // CHECK-NEXT: relax.multiply
+  // FAST-COUNT-2: relax.multiply %x
+  // FAST-NOT: relax.multiply
+  %a = relax.full 1.0e30 : tensor<f32>
+  %b = relax.full 1.0e-30 : tensor<f32>
+  %0 = relax.multiply %x, %a : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = relax.multiply %0, %a : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = relax.multiply %x, %b : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %3 = relax.multiply %2, %b : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  return %1, %3 : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
 // What fires: a scale of at most 1, and summands that are absorbed.
 // CHECK-LABEL: @fires
 // FAST-LABEL: @fires
