@@ -170,9 +170,9 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)
     help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
-    help = "the shape of a parameter, as x=1x3x?x192, where ? stays unknown; may be repeated"
+    help = "set the shape of a parameter, as x=1x3x?x192; ? stays unknown; may be repeated"
     add("--shape", action="append", default=[], metavar="NAME=SIZES", help=help)
-    help = "the size of all dimensions of a name, as batch=4; may be repeated"
+    help = "set the size of every dimension with this name, as batch=4; may be repeated"
     add("--dim", action="append", default=[], metavar="NAME=SIZE", help=help)
     return group
 
@@ -184,7 +184,7 @@ def _add_steering(group: Group) -> None:
     bisect("--opt-bisect-limit", type=limit, metavar="N", help=help)
     help = "run only the passes with these numbers, such as 1-3,7, and list them"
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
-    help = "allow only the actions of this kind with these numbers: rewrite=1-3:7; may be repeated"
+    help = "allow only the actions of a kind with these numbers: rewrite=1-3:7; may be repeated"
     add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
     for end, what in {
         "--stop-after": "stop after",
@@ -229,7 +229,7 @@ def add_semantics(group: Group) -> None:
     help += "function"
     flag = "--verify-semantics"
     add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
-    help = "with --verify-semantics: the steps that the inputs of a function may take together"
+    help = "with --verify-semantics: the number of steps for all inputs of a function together"
     add("--semantics-limit", type=positive, metavar="STEPS", help=help)
 
 

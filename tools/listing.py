@@ -51,8 +51,8 @@ def answer(
 
 
 def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each pass with its summary, grouped by project and dialect: ours, those of
-    plugins, and the names of xDSL's."""
+    """Yield each pass with its summary, of at most two lines, grouped by project and dialect:
+    ours, those of plugins, and the names of xDSL's."""
     known = set(dialects)
     groups: dict[tuple[int, str], list[str]] = {}
     for name in sorted(passes):
@@ -65,8 +65,9 @@ def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str
             yield f"{group}:"
             for name in names:
                 text = summary(passes[name]()).partition("; source:")[0]
-                text = textwrap.shorten(text, 96 - width, placeholder=" ...")
-                yield f"  {name:{width}}  {text}".rstrip()
+                lines = textwrap.wrap(text, 96 - width, max_lines=2, placeholder=" ...")
+                for first, line in zip((name, ""), lines or [""]):
+                    yield f"  {first:{width}}  {line}".rstrip()
             yield ""
             continue
         if not headed:

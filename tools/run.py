@@ -78,7 +78,7 @@ class PasslineRunMain(PasslineOptMain):
     version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
-        super().__init__("Compute a function of a module, after running passes over it.", args)
+        super().__init__("Run passes over a module, then run one of its functions.", args)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)

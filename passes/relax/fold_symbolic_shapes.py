@@ -174,7 +174,7 @@ def _keeps_order(op: Operation, shapes: SymbolicShapes) -> bool:
 
 @dataclass(frozen=True)
 class FoldSymbolicShapes(ModulePass):
-    """Use equalities of sizes that are unknown.
+    """Simplify shape computations, using which unknown sizes are equal.
 
     A reshape, broadcast, tile or slice to the shape that its operand has already is removed; a
     reshape to a shape that is computed from shapes becomes static where 0 and -1 can say it; known

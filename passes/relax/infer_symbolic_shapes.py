@@ -40,7 +40,7 @@ def _names(sizes: Sequence[Size] | None) -> list[str | None]:
 
 
 class InferSymbolicShapes(ModulePass):
-    """Say the sizes of unknown dimensions as expressions of the names of parameters.
+    """Annotate operations with their unknown dimensions, as expressions of those of parameters.
 
     The attribute `onnx.dims` of an operation lists the dimensions of each result: `unit` for one
     that is known, or has no name. Passes that need these sizes compute them, so that they cannot be

@@ -15,7 +15,7 @@ __all__ = ["BindTarget"]
 
 @dataclass(frozen=True)
 class BindTarget(ModulePass):
-    """Let the module carry a target, by which later passes schedule kernels; source:
+    """Attach a target to the module, for which later passes schedule kernels; source:
     `tir.BindTarget`.
 
     Before:

@@ -35,16 +35,16 @@ def add_bisection(
     add("--debug", action="store_true", help="show the traceback when something fails")
     group = parser.add_argument_group("what is bad")
     group.description = (
-        "A result is bad if the command after -- says so: if it exits with another status than 0, "
-        "given a file with the result in place of {}, or else as its last argument. Without a "
-        "command and --bad-if, the pipeline fails on the input, and it is bad to fail so: in the "
-        "same pass, with the same exception and a message that differs only in numbers, names and "
-        "types."
+        "A result is bad if the command after -- exits with another status than 0. The command "
+        "gets a file with the result in place of {}, or as its last argument. Without a command and "
+        "without --bad-if, the pipeline must fail on the input; then every run that fails in the "
+        "same way is bad: in the same pass, with the same exception, and with the same message but "
+        "for numbers, names and types."
     )
     add = group.add_argument
-    help = "it is bad if a line of the output, or of a message of a pass, matches"
+    help = "a result is bad if a line of it, or of a message of a pass, matches"
     add("--bad-if", type=expression, metavar="REGEX", help=help)
-    help = "it is bad if the passes, or the command, take longer"
+    help = "a result is bad if the passes, or the command, take longer"
     add("--timeout", type=seconds, metavar="SECONDS", help=help)
     add = (group := add_pipeline(parser)).add_argument
     help = "the processor to make kernels for, as in passline-opt"

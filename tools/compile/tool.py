@@ -63,7 +63,7 @@ class PasslineCompileMain(PasslineOptMain):
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
         super().__init__(
-            "Make a library of a function, after running passes over its module.", args
+            "Run passes over a module, then compile one of its functions to a library.", args
         )
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:

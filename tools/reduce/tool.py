@@ -54,8 +54,8 @@ class PasslineReduceMain(TrialMain):
 
     def __init__(
         self,
-        description: str = "Make IR smaller for as long as it is interesting: for as long as a "
-        "command says so (--test), or as a pipeline fails on it in the same way (-p).",
+        description: str = "Make IR smaller while it stays interesting: while a command exits "
+        "with 0 (--test), or while a pipeline fails on it in the same way (-p).",
         args: Sequence[str] | None = None,
     ) -> None:
         super().__init__(description, args)

@@ -33,21 +33,24 @@ def add_tuning(
     add("--debug", action="store_true", help="show the traceback when something fails")
     group = parser.add_argument_group("search")
     add = group.add_argument
-    help = "the candidates of each kernel that are measured, by default 32"
+    help = "the number of candidates to measure for each kernel, by default 32"
     add("--trials", type=positive, default=32, metavar="N", help=help)
-    help = "begin no further candidates after this time"
+    help = "start no new candidates after this time"
     add("--time-limit", type=seconds, metavar="SECONDS", help=help)
-    help = "give a candidate up after this time, by default 60"
+    help = "stop measuring a candidate after this time, by default 60"
     add("--candidate-limit", type=seconds, default=60.0, metavar="SECONDS", help=help)
-    help = "tune the kernels that are estimated to take this part of the time, by default all"
+    help = (
+        "tune the kernels that take the longest, up to this part of the estimated time; by default "
+    )
+    help += "all"
     add("--share", type=percentage, default=100, metavar="PERCENT", help=help)
-    help = "the seed of the random candidates, by default 0"
+    help = "the seed by which candidates are chosen at random, by default 0"
     add("--seed", type=size, default=0, metavar="N", help=help)
-    help = "search again for kernels that the database has"
+    help = "also tune the kernels that the database has"
     add("--again", action="store_true", help=help)
-    help = "where to measure: processes, or dask:ADDRESS of a scheduler"
+    help = "where to measure: processes, the default, or dask:ADDRESS of a scheduler"
     add("--executor", type=nonempty_text, default="processes", metavar="WHERE", help=help)
-    help = "the processes that measure at the same time, by default 1: others disturb the times"
+    help = "the number of processes that measure at once, by default 1: more disturb each other"
     add("-j", "--jobs", type=positive, default=1, metavar="N", help=help)
     add = (group := add_pipeline(parser)).add_argument
     help = "the processor to tune for, by default this machine"
