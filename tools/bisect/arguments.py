@@ -36,10 +36,10 @@ def add_bisection(
     group = parser.add_argument_group("what is bad")
     group.description = (
         "A result is bad if the command after -- exits with another status than 0. The command "
-        "gets a file with the result in place of {}, or as its last argument. Without a command and "
-        "without --bad-if, the pipeline must fail on the input; then every run that fails in the "
-        "same way is bad: in the same pass, with the same exception, and with the same message but "
-        "for numbers, names and types."
+        "gets a file with the result in place of {}, or as its last argument. Without a command "
+        "and without --bad-if, the pipeline must fail on the input; then every run that fails in "
+        "the same way is bad: in the same pass, with the same exception, and with the same message "
+        "but for numbers, names and types."
     )
     add = group.add_argument
     help = "a result is bad if a line of it, or of a message of a pass, matches"
