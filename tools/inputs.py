@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx"]
 
+BYTECODE = b"ML\xefR"
+"""The first bytes of a file that `mlir-opt --emit-bytecode` writes."""
 STDIN = "<stdin>"
 """The name of the standard input in locations and messages."""
 
 
 def decode_mlir(name: str, content: bytes) -> str:
-    """Return the text of the file `name`, without a byte order mark; PasslineError with the offset
-    if it is not UTF-8."""
+    """Return the text of the file `name`, without a byte order mark; PasslineError for bytecode of
+    MLIR, and with the offset if it is not UTF-8."""
+    if content.startswith(BYTECODE):
+        raise PasslineError(
+            f"'{name}' is bytecode of MLIR, and text is expected: mlir-opt without --emit-bytecode "
+            "writes it"
+        )
     try:
         return content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as error:

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import (
     Attribute,
     AttributeInvT,
+    Block,
     BlockArgument,
     Data,
     Operation,
@@ -207,11 +208,40 @@ class LocatingParser(LiteralParser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         dialects = self._parser_state.dialect_stack
-        if (found := self.ctx.get_optional_op(name, dialect_stack=dialects)) is not None:
-            return found
+        found = self.ctx.get_optional_op(name, dialect_stack=dialects)
         start = self._names[-1]
         span = Span(start, start + len(name), self.lexer.input)
+        is_generic = self.lexer.input.content[start] == '"'
+        if found is not None:
+            if not is_generic and found.parse.__func__ is Operation.parse.__func__:
+                self.raise_error(
+                    f"operation '{name}' is read in generic form only, "
+                    f'"{name}"(...) : (...) -> ..., which mlir-opt --mlir-print-op-generic writes',
+                    span,
+                )
+            return found
         self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
+
+    def parse_optional_successor(self) -> Block | None:
+        if (token := self._parse_optional_token(MLIRTokenKind.CARET_IDENT)) is None:
+            return None
+        return self._get_block_from_name(token.span)
+
+    def _parse_block(self) -> Block:
+        """Parse a block; xDSL refuses names that are numbers (`^1`), which MLIR's grammar has."""
+        token = self._current_token
+        if not token.text[1:].isdigit():
+            return super()._parse_block()
+        self._consume_token(MLIRTokenKind.CARET_IDENT)
+        block = self._get_block_from_name(token.span)
+        if self.blocks[name := token.text[1:]][1] is not None:
+            self.raise_error(f"re-declaration of block '{name}'", token.span)
+        self.forward_block_references.pop(name, None)
+        self.blocks[name] = block, token.span
+        self._parse_optional_block_arg_list(block)
+        self.parse_punctuation(":")
+        self._parse_block_body(block)
+        return block
 
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None

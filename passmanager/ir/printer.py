@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     StringAttr,
+    UnregisteredAttr,
     UnregisteredOp,
     f64,
     i1,
@@ -113,6 +114,9 @@ class ExactPrinter(TemplatePrinter):
             return self.print_dense(attribute)
         if isinstance(attribute, FloatData):
             return self._print_float_data(attribute)
+        if isinstance(attribute, UnregisteredAttr):
+            with self.indented(-self._indent):  # its lines are not lines of the IR
+                return super()._print_attribute_itself(attribute)
         try:
             return super()._print_attribute_itself(attribute)
         except ValueError as error:  # of Python, for a number of too many digits
