@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...compat.floats import byte_size, rounded, unpack
 from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .base import RelaxOp
@@ -237,9 +238,9 @@ def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
     if is_bits and isinstance(value, int):
         if value >> type.bitwidth:
             return None
-        (value,) = type.unpack(value.to_bytes(type.compile_time_size, "little"), 1)
+        (value,) = unpack(type, value.to_bytes(byte_size(type), "little"), 1)
     try:
-        return FloatAttr(float(value), type)
+        return FloatAttr(rounded(float(value), type), type)
     except OverflowError:
         return None
 

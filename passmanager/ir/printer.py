@@ -16,6 +16,7 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BFloat16Type,
     ComplexType,
     DenseIntOrFPElementsAttr,
     Float80Type,
@@ -33,10 +34,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from ...compat.floats import byte_size, unpack
 from ..errors import InvalidIRError, PasslineError
 from .custom_forms import has_custom_form, reads_result_list
 from .float_bits import bits_of
-from .float_text import Float, float_words
+from .float_text import Float, bf16_word, float_words
 from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
 from .template_printer import TemplatePrinter
@@ -130,14 +132,24 @@ class ExactPrinter(TemplatePrinter):
         self.print_string(">")
 
     def print_float(self, value: float, type: AnyFloat) -> None:
-        """Print a number; xDSL prints none of f80 and f128."""
-        if not isinstance(type, Float80Type | Float128Type):
-            return super().print_float(value, type)
-        text = repr(value)
-        if not math.isfinite(value) or "." not in text:
+        """Print a number; xDSL prints none of f80 and f128, and until 0.63 none of bf16."""
+        if isinstance(type, Float80Type | Float128Type):
+            text = repr(value)
+            if not math.isfinite(value) or "." not in text:
+                bits, width = bits_of(value, type)
+                text = f"0x{bits:0{width // 4}X}"
+        elif not math.isfinite(value):
             bits, width = bits_of(value, type)
-            text = f"0x{bits:0{width // 4}X}"
+            text = f"0x{bits:0{width // 4}x}"
+        elif isinstance(type, BFloat16Type):
+            text = bf16_word(value)
+        else:
+            return super().print_float(value, type)
         return self.print_string(text)
+
+    def print_string_literal(self, string: str) -> None:
+        """Print a string with the escapes of MLIR; xDSL before 0.65 prints those of JSON."""
+        self.print_bytes_literal(string.encode())
 
     def print_int(self, value: int, type: IntegerType | IndexType | None = None) -> None:
         """Print an integer; in hexadecimal digits if Python would print no decimal ones."""
@@ -386,7 +398,7 @@ def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
     if not splat and count > 100 and not dense.is_splat():
         return None  # xDSL prints digits, too
     printed = first if splat else data
-    values = part.unpack(printed, len(printed) // part.compile_time_size)
+    values = unpack(part, printed, len(printed) // byte_size(part))
     if all(map(math.isfinite, values)) and (splat or not dense.is_splat()):
         if not (isinstance(element, ComplexType) and isinstance(part, Float)):
             return None

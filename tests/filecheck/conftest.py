@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.inprocess import RunLineError, mlir_opt, run_line, run_lines
 from support.laws import check_laws, pipeline_of
+from support.releases import lacking_release
 
 
 class RunLine(pytest.Item):
@@ -39,6 +40,8 @@ class MLIRFile(pytest.File):
             raise pytest.Collector.CollectError(f"{self.path} has no RUN line")
         if "REQUIRES: mlir-opt" in self.path.read_text() and mlir_opt() is None:
             self.add_marker(pytest.mark.skip("mlir-opt is not installed (Debian: mlir-22-tools)"))
+        if (reason := lacking_release(self.path.read_text())) is not None:
+            self.add_marker(pytest.mark.skip(reason))
         for index, line in enumerate(lines, 1):
             yield self.item(f"run{index}", lambda line=line: run_line(line, self.path))
         if "passes" in self.path.parts:

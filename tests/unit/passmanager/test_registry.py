@@ -12,11 +12,11 @@ from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
-from xdsl.targets.mlir import MLIRTarget
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
+from passline.compat.targets import MLIRTarget
 from passline.passmanager import PassNotFoundError, find_pass, register_pass
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context

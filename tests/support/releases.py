@@ -1,0 +1,44 @@
+"""What a test needs of the installed xDSL: a release, or an accelerated part."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from xdsl import __version__
+
+from passline.compat.acceleration import is_accelerated
+
+__all__ = ["has_xdsl", "lacking_release", "needs_part", "needs_xdsl"]
+
+
+def has_xdsl(release: str) -> bool:
+    """Return whether the installed xDSL is this release, such as "0.66", or a newer one."""
+    return _numbers(str(__version__)) >= _numbers(release)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    if match := re.match(r"\d+(?:\.\d+)*", release):
+        return tuple(map(int, match[0].split(".")))
+    return (1 << 30,)  # a version without a number is of a checkout of xDSL's main branch
+
+
+def needs_xdsl(release: str, reason: str) -> pytest.MarkDecorator:
+    """Skip a test with an xDSL older than a release; `reason` says what that brought."""
+    return pytest.mark.skipif(not has_xdsl(release), reason=f"needs xDSL {release}: {reason}")
+
+
+def needs_part(part: str) -> pytest.MarkDecorator:
+    """Skip a test of what an accelerated part does, such as to do work once, where it is off."""
+    reason = f"{part} is not accelerated: with this xDSL, or by the environment"
+    return pytest.mark.skipif(not is_accelerated(part), reason=reason)
+
+
+def lacking_release(text: str) -> str | None:
+    """Return why a FileCheck test with the line `REQUIRES-XDSL: release (reason)` cannot be run, or
+    None if it can.
+    """
+    for match in re.finditer(r"REQUIRES-XDSL: *([0-9.]+) *\((.*)\)", text):
+        if not has_xdsl(match[1]):
+            return f"needs xDSL {match[1]}: {match[2]}"
+    return None
