@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, FloatData
 
 __all__ = [
+    "DISTINGUISHES_ZEROS",
     "NARROW_FLOATS",
     "PACKS_BF16",
     "Float4E2M1FNType",
@@ -34,6 +35,9 @@ NARROW_FLOATS = hasattr(builtin, "Float8E4M3FNType")
 
 PACKS_BF16 = TYPE_CHECKING or "pack" in vars(BFloat16Type)
 """Whether this xDSL has dense constants of bf16."""
+
+DISTINGUISHES_ZEROS = FloatData(0.0) != FloatData(-0.0)
+"""Whether attributes of 0.0 and -0.0 are different: since xDSL 0.72."""
 
 
 def byte_size(type: AnyFloat) -> int:

@@ -306,7 +306,7 @@ class PasslineOptMain(xDSLOptMain):
         with redirect_stdout(sys.stderr):
             if self.sizes is not None:
                 self.sizes.add_input(prog)
-            super().apply_passes(prog)
+            self.pipeline.apply(self.ctx, prog)  # xDSL's method verifies, too, until 0.69
             if self.sizes is not None:
                 self.sizes.add_result(prog)
 

@@ -30,10 +30,11 @@ SUFFIX_ID = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"
 MAX_DIGITS = 4300
 """The digits of the longest decimal number that Python reads and writes, by default."""
 
+_SLASH = "/" if "/" in KIND_BY_PUNCTUATION_SPELLING else ""
 _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
     (MLIRTokenKind.PERCENT_IDENT, f"%{SUFFIX_ID}"),
     (MLIRTokenKind.BARE_IDENT, r"[a-zA-Z_][a-zA-Z0-9_$.]*"),
-    (None, r"->|\{-#|#-\}|\.\.\.|[-:,(){}\[\]<>=+/*?|]"),  # punctuation
+    (None, rf"->|\{{-#|#-\}}|\.\.\.|[-:,(){{}}\[\]<>=+{_SLASH}*?|]"),  # punctuation
     (MLIRTokenKind.FLOAT_LIT, r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?"),
     (MLIRTokenKind.INTEGER_LIT, rf"0x[0-9a-fA-F]+|[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"),
     (MLIRTokenKind.STRING_LIT, r'"[^"\\\n\v\f]*"'),

@@ -9,7 +9,7 @@ from xdsl import __version__
 
 from passline.compat.acceleration import is_accelerated
 
-__all__ = ["has_xdsl", "lacking_release", "needs_part", "needs_xdsl"]
+__all__ = ["has_xdsl", "lacking_release", "needs_part", "needs_xdsl", "require_part"]
 
 
 def has_xdsl(release: str) -> bool:
@@ -30,8 +30,16 @@ def needs_xdsl(release: str, reason: str) -> pytest.MarkDecorator:
 
 def needs_part(part: str) -> pytest.MarkDecorator:
     """Skip a test of what an accelerated part does, such as to do work once, where it is off."""
-    reason = f"{part} is not accelerated: with this xDSL, or by the environment"
-    return pytest.mark.skipif(not is_accelerated(part), reason=reason)
+    return pytest.mark.skipif(not is_accelerated(part), reason=_NOT_ACCELERATED.format(part))
+
+
+def require_part(part: str) -> None:
+    """Skip the running test where a part is not accelerated."""
+    if not is_accelerated(part):
+        pytest.skip(_NOT_ACCELERATED.format(part))
+
+
+_NOT_ACCELERATED = "{} is not accelerated: with this xDSL, or by the environment"
 
 
 def lacking_release(text: str) -> str | None:

@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from support.releases import needs_part
+from support.releases import has_xdsl, needs_part
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr, f32, i32
 from xdsl.ir import Operation
@@ -180,7 +180,8 @@ LOOPS = """
 
 @pytest.mark.parametrize("style", STYLES)
 def test_regions_are_printed_in_the_text_of_a_template(style: PrintStyle) -> None:
-    printed(read(LOOPS + LOOPS.replace("@f", "@g")), style)
+    loops = LOOPS if has_xdsl("0.73") else LOOPS.replace(' {text = "100 % %a"}', "")  # not read
+    printed(read(loops + loops.replace("@f", "@g")), style)
 
 
 @needs_part("printing")
