@@ -35,7 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...compat.floats import byte_size, rounded, unpack
+from ...compat.floats import byte_size, print_float, rounded, unpack
 from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .base import RelaxOp
@@ -173,7 +173,10 @@ class FullOp(RelaxOp, HasFolderInterface):
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
-        self.value.print_without_type(printer)
+        if isinstance(number := self.value, FloatAttr):
+            print_float(printer, number.value.data, number.type)
+        else:
+            number.print_without_type(printer)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 

@@ -32,7 +32,8 @@ def clone(op: OpT) -> OpT:
 
     The copy uses the same values and blocks from outside of `op`. Unlike xDSL's method, it keeps
     the name hints of blocks and the lack of a default property, and if it is accelerated the end of
-    name hints like `a_1`, and needs no stack for deep nesting. An op class that overrides how its ops are copied does so.
+    name hints like `a_1`, and needs no stack for deep nesting. An op class that overrides how its
+    ops are copied does so.
     """
     if not _FAST or not is_plain[type(op)]:
         copy = op.clone()

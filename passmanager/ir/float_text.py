@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
+from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type
 from xdsl.utils.bitwise_casts import convert_f32_to_u32, convert_f64_to_u64
 
-from ...compat.floats import pack, unpack
-
-__all__ = ["Float", "bf16_word", "float_words"]
+__all__ = ["Float", "float_words"]
 
 Float = Float16Type | Float32Type | Float64Type
 
@@ -27,12 +25,6 @@ def float_words(values: Sequence[float], type: Float) -> list[str]:
         word if same == value else _exact_word(value, type)
         for word, same, value in zip(words, read, values)
     ]
-
-
-def bf16_word(value: float) -> str:
-    """Return the text of a finite number of bf16."""
-    word, type = f"{value:.5e}".replace("e", "0e", 1), BFloat16Type()
-    return word if unpack(type, pack(type, (float(word),)), 1)[0] == value else repr(value)
 
 
 def _exact_word(value: float, type: Float) -> str:

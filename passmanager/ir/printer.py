@@ -34,11 +34,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ...compat.floats import byte_size, unpack
+from ...compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..errors import InvalidIRError, PasslineError
 from .custom_forms import has_custom_form, reads_result_list
 from .float_bits import bits_of
-from .float_text import Float, bf16_word, float_words
+from .float_text import Float, float_words
 from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
 from .template_printer import TemplatePrinter
@@ -132,19 +132,15 @@ class ExactPrinter(TemplatePrinter):
         self.print_string(">")
 
     def print_float(self, value: float, type: AnyFloat) -> None:
-        """Print a number; xDSL prints none of f80 and f128, and until 0.63 none of bf16."""
-        if isinstance(type, Float80Type | Float128Type):
-            text = repr(value)
-            if not math.isfinite(value) or "." not in text:
-                bits, width = bits_of(value, type)
-                text = f"0x{bits:0{width // 4}X}"
-        elif not math.isfinite(value):
-            bits, width = bits_of(value, type)
-            text = f"0x{bits:0{width // 4}x}"
-        elif isinstance(type, BFloat16Type):
-            text = bf16_word(value)
-        else:
+        """Print a number; xDSL prints none of f80 and f128."""
+        if isinstance(type, BFloat16Type) and not PACKS_BF16:
+            return print_float(self, value, type)
+        if not isinstance(type, Float80Type | Float128Type):
             return super().print_float(value, type)
+        text = repr(value)
+        if not math.isfinite(value) or "." not in text:
+            bits, width = bits_of(value, type)
+            text = f"0x{bits:0{width // 4}X}"
         return self.print_string(text)
 
     def print_string_literal(self, string: str) -> None:

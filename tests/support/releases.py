@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from xdsl import __version__
 
 from passline.compat.acceleration import is_accelerated
 
-__all__ = ["has_xdsl", "lacking_release", "needs_part", "needs_xdsl", "require_part"]
+__all__ = [
+    "has_xdsl",
+    "lacking_release",
+    "needs_part",
+    "needs_xdsl",
+    "require_part",
+    "without_lacking_chunks",
+]
 
 
 def has_xdsl(release: str) -> bool:
@@ -43,9 +51,30 @@ _NOT_ACCELERATED = "{} is not accelerated: with this xDSL, or by the environment
 
 
 def lacking_release(text: str) -> str | None:
-    """Return why a FileCheck test with the line `REQUIRES-XDSL: release (reason)` cannot be run, or
+    """Return why a FileCheck test with a line `REQUIRES-XDSL: release (reason)` cannot be run, or
     None if it can.
+
+    The line stands for the whole file if it is beside the RUN lines, else for its chunk.
     """
+    return _lacking(re.split(r"^(?!//)", text, maxsplit=1, flags=re.MULTILINE)[0])
+
+
+def without_lacking_chunks(path: Path, folder: Path) -> Path:
+    """Return a copy of a FileCheck test below `folder` in which the lines of chunks that need a
+    newer xDSL are empty; the test itself if there is none.
+    """
+    text = path.read_text()
+    chunks = re.split(r"(?<=^// -----\n)", text, flags=re.MULTILINE)
+    kept = "".join("\n" * c.count("\n") if _lacking(c) is not None else c for c in chunks)
+    if kept == text or lacking_release(text) is not None:
+        return path
+    copy = folder / path.relative_to(path.anchor)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(kept)
+    return copy
+
+
+def _lacking(text: str) -> str | None:
     for match in re.finditer(r"REQUIRES-XDSL: *([0-9.]+) *\((.*)\)", text):
         if not has_xdsl(match[1]):
             return f"needs xDSL {match[1]}: {match[2]}"
