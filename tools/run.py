@@ -71,8 +71,6 @@ class PasslineRunMain(PasslineOptMain):
         ),
     )
 
-    version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None) -> None:
         super().__init__("Compute a function of a module, after running passes over it.", args)
 

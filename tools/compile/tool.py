@@ -59,8 +59,6 @@ class PasslineCompileMain(PasslineOptMain):
         ),
     )
 
-    version_format = "passline-compile {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None) -> None:
         super().__init__(
             "Make a library of a function, after running passes over its module.", args
