@@ -157,6 +157,8 @@ class ExactPrinter(TemplatePrinter):
         """Print a constant with its type; also called by ops that print their constants
         themselves.
         """
+        if isinstance(dense.get_element_type(), BFloat16Type) and not PACKS_BF16:
+            raise PasslineError("dense constants of bf16 need xDSL 0.64 or newer")
         if (name := self._resource_for(dense)) is not None:
             self.print_string(f"dense_resource<{name}> : ")
         elif (digits := _digits_if_lossy(dense)) is not None:

@@ -1,17 +1,24 @@
-"""What a test needs of the installed xDSL: a release, or an accelerated part."""
+"""What a test needs of the installed xDSL: a release, or an accelerated part.
+
+A test says so by a mark, or, if it is one of many that a generator makes, by the error with which
+an old xDSL refuses what it lacks (`lack_in`).
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 from xdsl import __version__
+from xdsl.dialects.builtin import BFloat16Type
 
 from passline.compat.acceleration import is_accelerated
 
 __all__ = [
     "has_xdsl",
+    "lack_in",
     "lacking_release",
     "needs_part",
     "needs_xdsl",
@@ -79,3 +86,36 @@ def _lacking(text: str) -> str | None:
         if not has_xdsl(match[1]):
             return f"needs xDSL {match[1]}: {match[2]}"
     return None
+
+
+_LACKS = (
+    (
+        "0.60",
+        r"Operation (memref\.alloca|memref\.dim) does not have a custom format",
+        "the custom form of `memref.alloca` and `memref.dim`",
+    ),
+    ("0.64", r"Unexpected attribute bf16", "arithmetic on vectors of bf16"),
+    ("0.64", r"constants of bf16 (are not supported|need xDSL)", "dense constants of bf16"),
+    ("0.64", r"^NotImplementedError: \(\) in BFloat16Type", "dense constants of bf16"),
+)
+"""Since which release xDSL has something, the error for it before, and what it is."""
+
+
+def lack_in(error: BaseException) -> str | None:
+    """Return what the installed xDSL lacks, if that is what an error says; else None."""
+    text = f"{error}"
+    if isinstance(error, NotImplementedError) and _is_of_bf16(error.__traceback__):
+        text = "NotImplementedError: () in BFloat16Type"
+    for release, pattern, lack in _LACKS:
+        if not has_xdsl(release) and re.search(pattern, text):
+            return f"needs xDSL {release}: {lack}"
+    return None
+
+
+def _is_of_bf16(traceback: TracebackType | None) -> bool:
+    """Return whether the innermost frame is a method of xDSL's type bf16."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and isinstance(
+        traceback.tb_frame.f_locals.get("self"), BFloat16Type
+    )
