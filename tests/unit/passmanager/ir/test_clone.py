@@ -113,6 +113,7 @@ def parsed(text: str) -> ModuleOp:
     return Parser(context, text).parse_module()
 
 
+@needs_part("copying")
 def test_module_with_all_kinds_of_things() -> None:
     check(
         parsed("""builtin.module attributes {a = 1 : i32} {
@@ -254,6 +255,7 @@ def test_other_overridden_methods(name: str) -> None:
     assert made == [copy.body.block.first_op]
 
 
+@needs_part("copying")
 def test_unregistered_op_keeps_its_name() -> None:
     cls = UnregisteredOp.with_name("other.op")
     copy = check(cls.create(attributes={"a": i32}))
