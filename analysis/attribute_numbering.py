@@ -53,6 +53,5 @@ class AttributeNumbering:
 
 def _with_sign(attribute: Attribute) -> object:
     """Return a key of an attribute that tells 0.0 and -0.0 apart."""
-    if isinstance(attribute, FloatAttr):
-        return attribute, math.copysign(1.0, attribute.value.data)
-    return attribute
+    sign = math.copysign(1.0, attribute.value.data) if isinstance(attribute, FloatAttr) else 1.0
+    return attribute, sign

@@ -120,7 +120,7 @@ def test_dialect_that_fails_costs_that_dialect(
     def broken() -> Dialect:
         raise ImportError("no name 'Gone' in xdsl.ir")
 
-    install(Plugin("a", Universe(all_dialects={"toy": broken, "f": lambda: Func})))
+    install(Plugin("a", Universe(all_dialects={"toy": broken, "arith": lambda: Arith})))
     ctx = make_ir_context(allow_unregistered=True)
     text = '"toy.op"() : () -> ()\n"toy.op"() : () -> ()\n%0 = arith.constant 1 : i1'
     assert "toy.op" in str(parse_module(ctx, text, "x.mlir"))
