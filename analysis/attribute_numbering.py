@@ -53,5 +53,4 @@ class AttributeNumbering:
 
 def _with_sign(attribute: Attribute) -> object:
     """Return a key of an attribute that tells 0.0 and -0.0 apart."""
-    sign = math.copysign(1.0, attribute.value.data) if isinstance(attribute, FloatAttr) else 1.0
-    return attribute, sign
+    return attribute, isinstance(attribute, FloatAttr) and math.copysign(1.0, attribute.value.data)

@@ -155,7 +155,7 @@ INVALID: list[Callable[[], Operation]] = [
     lambda: segments(sized(1, 2, 0), i32, i64, i64),
     pytest.param(
         lambda: segments(sized(1, 0, 1), i32),
-        marks=needs_xdsl("0.73", "compares the sum of segment sizes with the operands"),
+        marks=needs_xdsl("0.74", "compares the sum of segment sizes with the operands"),
     ),
     lambda: segments(sized(1, -1, 1), i32),
     lambda: segments(sized(1, 1, 0), i32, i32),
