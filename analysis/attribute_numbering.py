@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
 from xdsl.ir import Attribute
+
+from ..compat.floats import DISTINGUISHES_ZEROS
 
 __all__ = ["LARGE", "AttributeNumbering"]
 
@@ -21,7 +24,7 @@ class AttributeNumbering:
         self._large = large
         # Keeps a reference to each attribute, so that no `id` is reused.
         self._by_identity: dict[int, tuple[int, Attribute]] = {}
-        self._by_value: dict[Attribute, int] = {}
+        self._by_value: dict[object, int] = {}
 
     def of(self, attribute: Attribute) -> int:
         """Return the number of `attribute`; a large constant is equal only to itself."""
@@ -29,7 +32,8 @@ class AttributeNumbering:
             return found[0]
         number = len(self._by_identity)
         if not self._is_large(attribute):
-            number = self._by_value.setdefault(attribute, number)
+            key = attribute if DISTINGUISHES_ZEROS else _with_sign(attribute)
+            number = self._by_value.setdefault(key, number)
         self._by_identity[id(attribute)] = number, attribute
         return number
 
@@ -45,3 +49,8 @@ class AttributeNumbering:
             isinstance(attribute, DenseIntOrFPElementsAttr)
             and len(attribute.data.data) > self._large
         )
+
+
+def _with_sign(attribute: Attribute) -> object:
+    """Return a key of an attribute that tells 0.0 and -0.0 apart."""
+    return attribute, isinstance(attribute, FloatAttr) and math.copysign(1.0, attribute.value.data)

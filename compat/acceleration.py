@@ -20,16 +20,21 @@ from .known_sources import KNOWN_SOURCES, RELEASES
 from .sources import checksum_of, source_bytes
 
 __all__ = [
+    "NO_ACCELERATION",
     "PARTS",
     "VARIABLE",
     "Part",
+    "acceleration_text",
     "checksum_of_files",
     "is_accelerated",
+    "is_turned_off",
     "unknown_place",
 ]
 
 VARIABLE = "PASSLINE_NO_ACCELERATION"
 """The environment variable that turns all accelerated parts off, unless it is empty or 0."""
+NO_ACCELERATION = "--no-acceleration"
+"""The option of the tools that does the same."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,27 @@ class Part:
 @cache
 def is_accelerated(part: str) -> bool:
     """Return whether a part of `PARTS` is accelerated in this process."""
-    if os.environ.get(VARIABLE, "0") not in ("", "0"):
+    if is_turned_off():
         return False
     if (parts := RELEASES.get(checksum_of_files())) is not None:
         return part in parts
     return unknown_place(part) is None
+
+
+def acceleration_text() -> str:
+    """Return which parts are accelerated in this process, and why the others are not."""
+    parts = [part for part in PARTS if is_accelerated(part)]
+    lines = [f"accelerated: {', '.join(parts) or 'nothing'}"]
+    if is_turned_off():
+        lines[0] += f" ({NO_ACCELERATION} or {VARIABLE})"
+    elif others := [part for part in PARTS if part not in parts]:
+        lines.append(f"left to xDSL: {', '.join(others)} (its sources differ from those known)")
+    return "\n".join(lines)
+
+
+def is_turned_off() -> bool:
+    """Return whether the environment turns all parts off."""
+    return os.environ.get(VARIABLE, "0") not in ("", "0")
 
 
 def unknown_place(part: str) -> str | None:

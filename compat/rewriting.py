@@ -1,8 +1,9 @@
-"""The base of rewriters, with the names of methods that xDSL has since 0.67."""
+"""The base of rewriters, with the names of methods that xDSL has since 0.70."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING
 
 from xdsl.builder import Builder, InsertOpInvT
@@ -14,7 +15,13 @@ __all__ = ["BaseRewriter"]
 
 if TYPE_CHECKING or hasattr(PatternRewriter, "replace"):
     BaseRewriter = PatternRewriter
-else:  # until xDSL 0.66 the names end in `_op`
+else:  # until xDSL 0.69 the names end in `_op`
+    # Of the two names of the method that inserts, one calls the other; it is `insert` since 0.65.
+    _insert = (
+        Builder.insert
+        if signature(Builder.insert) == signature(Builder.insert_op)
+        else Builder.insert_op
+    )
 
     class BaseRewriter(PatternRewriter):
         """A rewriter whose methods can be called, and overridden, by the new names.
@@ -32,7 +39,8 @@ else:  # until xDSL 0.66 the names end in `_op`
         )
 
         def insert(self, op: InsertOpInvT, insertion_point: InsertPoint | None = None):
-            return super().insert_op(op, insertion_point)
+            self.has_done_action = True
+            return _insert(self, op, insertion_point)
 
         def insert_op(self, op: InsertOpInvT, insertion_point: InsertPoint | None = None):
             return self.insert(op, insertion_point)

@@ -95,6 +95,7 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
     """
     from xdsl.interpreters import register_implementations
 
+    from ..compat.interpreters import WhileFunctions
     from .codegens.calls import ExternalFunctions
     from .tensor import TensorFunctions
     from .tir import TirFunctions
@@ -102,7 +103,7 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
     interpreter = Interpreter(module, file=StringIO())
     register_implementations(interpreter, ctx)
     # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
-    common = (TirFunctions, TensorFunctions, ExternalFunctions)
+    common = (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions)
     found: dict[type[InterpreterFunctions], None] = dict.fromkeys(common)
     for cls in {type(op): None for op in walk(module)}:
         if has_semantics(cls) and (functions := semantics_of(cls)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 from xdsl.context import Context
 from xdsl.ir import Dialect
@@ -67,11 +67,21 @@ def installed() -> Installed:
                 found.add_pass(name, factory)
         for name, dialect in universe.all_dialects.items():
             if _is_free(f"dialect '{name}'", name in found.dialects, plugin.name):
-                found.dialects[name] = dialect
+                found.dialects[name] = partial(_load_dialect, name, plugin.name, dialect)
         for name, target in universe.all_targets.items():
             if _is_free(f"target '{name}'", name in found.targets, plugin.name):
                 found.targets[name] = target
     return found
+
+
+def _load_dialect(name: str, plugin: str, factory: Callable[[], Dialect]) -> Dialect:
+    """Return the dialect that a factory makes; if it fails, warn, and return one without ops."""
+    try:
+        return factory()
+    except Exception as error:
+        message = "dialect '%s' of plugin '%s' cannot be loaded and is ignored: %r"
+        _warn(message, name, plugin, error)
+        return Dialect(name)
 
 
 def _is_free(entry: str, taken: bool, plugin: str) -> bool:

@@ -158,3 +158,48 @@ def test_an_import_that_goes_up_is_found(tmp_path: Path) -> None:
         (tmp_path / package).mkdir()
         (tmp_path / package / "p.py").write_text(text)
     assert upward(import_graph(tmp_path)) == ["dialects.p -> passes.p"]
+
+
+def reads_of_version(text: str) -> list[str]:
+    """Return the places in a source that read xDSL's version elsewhere than by `xdsl_version()`, or
+    decide by it.
+    """
+    found: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        code = ast.unparse(node)
+        match node:
+            case ast.ImportFrom(module="xdsl", names=names):
+                found += [code for alias in names if alias.name == "__version__"]
+            case ast.Attribute(attr="__version__", value=ast.Name(id="xdsl")):
+                found.append(code)
+            case ast.Call(args=[ast.Constant(value="xdsl")]) if "version(" in code:
+                found.append(code)
+            case ast.Compare() | ast.Match() if "xdsl_version" in code:
+                found.append(code)
+            case _:
+                pass
+    return found
+
+
+def test_only_adapters_know_the_release_of_xdsl():
+    for name, path in modules(ROOT).items():
+        if not name.startswith("compat."):
+            assert reads_of_version(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from xdsl import __version__ as v",
+        "import xdsl\nprint(xdsl.__version__)",
+        "from importlib.metadata import version\nversion('xdsl')",
+        "import importlib.metadata as m\nm.version('xdsl')",
+        "if xdsl_version() < '0.70': pass",
+    ],
+)
+def test_a_look_at_the_release_is_found(text: str):
+    assert reads_of_version(text)
+
+
+def test_the_version_may_be_printed():
+    assert not reads_of_version("print(xdsl_version())")

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from typing_extensions import TypeIs
 
+from ..compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import check_name, closest_name, name_key
 from ..passmanager.option_text import shortened
@@ -57,6 +58,8 @@ class ArgumentParser(argparse.ArgumentParser):
         self.short_help: ShortHelp | None = None
         self.add_argument("-h", action=ShortHelpAction, help="show the options used most, and exit")
         self.add_argument("--help", action="help", help="show all options, and exit")
+        help = "leave all work to xDSL's own code, with the same results, slower"
+        self.add_argument(NO_ACCELERATION, action=NoAcceleration, nargs=0, help=help)
         self._passes = {name_key(name): name for name in passes}
         self._abbreviated: list[str] = []
 
@@ -187,6 +190,16 @@ class Version(argparse.Action):
     ) -> None:
         print(self.const())
         parser.exit()
+
+
+class NoAcceleration(argparse.Action):
+    """The option --no-acceleration, which takes effect before the modules of a tool are imported
+    (`commands.py`, `process.py`).
+    """
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        if not is_turned_off():
+            parser.error(f"{NO_ACCELERATION} comes too late here: set {VARIABLE}=1")
 
 
 def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:

@@ -3,8 +3,12 @@ meanwhile is an interruption like any other."""
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+
+from ..compat.acceleration import NO_ACCELERATION, VARIABLE
+from ..compat.release import unsupported_release
 
 __all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
 
@@ -45,7 +49,15 @@ def tune() -> None:
 
 
 def _run(module: str) -> None:
-    """Import the module of a tool and run its `main`."""
+    """Import the module of a tool and run its `main`.
+
+    Modules ask when they are imported whether they may be accelerated.
+    """
+    if (reason := unsupported_release()) is not None:
+        print(f"error: {reason}", file=sys.stderr)
+        sys.exit(1)
+    if NO_ACCELERATION in sys.argv[1:]:
+        os.environ[VARIABLE] = "1"
     try:
         import_module(f".{module}", __package__).main()
     except KeyboardInterrupt:

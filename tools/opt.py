@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, NoReturn
 
-from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
@@ -23,6 +22,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
+from ..compat.acceleration import acceleration_text
+from ..compat.release import xdsl_version
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
@@ -52,7 +53,7 @@ from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
-from .process import run_process
+from .process import restart_without_acceleration, run_process
 from .short_help import ShortHelp, group_xdsl_options
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
@@ -91,7 +92,6 @@ class PasslineOptMain(xDSLOptMain):
     pass that failed on purpose, 2 for wrong usage, 3 for a bug in a pass.
     """
 
-    version_format = "passline-opt {passline_version}, built on xDSL {xdsl_version}"
     prints_diagnostics = False
     """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expected_output`)."""
 
@@ -144,6 +144,8 @@ class PasslineOptMain(xDSLOptMain):
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
         """Run the tool as a process of its own: the entry point of the console script."""
+        if args is None:
+            restart_without_acceleration()
         cls.prepare_process()
         try:
             run_process(lambda: cls(args=args).run())
@@ -195,8 +197,9 @@ class PasslineOptMain(xDSLOptMain):
         add_corpus_options(arg_parser)
 
     def versions(self) -> str:
-        """Return the text of --version."""
-        return self.version_format.format(passline_version=__version__, xdsl_version=xdsl_version)
+        """Return the text of --version: the tool that was run, also one of another project."""
+        built = f"Passline {__version__}, built on xDSL {xdsl_version()}"
+        return f"{self.arg_parser.prog}: {built}\n{acceleration_text()}"
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""
@@ -304,7 +307,7 @@ class PasslineOptMain(xDSLOptMain):
         with redirect_stdout(sys.stderr):
             if self.sizes is not None:
                 self.sizes.add_input(prog)
-            super().apply_passes(prog)
+            self.pipeline.apply(self.ctx, prog)  # xDSL's method verifies, too, until 0.69
             if self.sizes is not None:
                 self.sizes.add_result(prog)
 

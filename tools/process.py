@@ -6,10 +6,20 @@ import os
 import sys
 from collections.abc import Callable
 
+from ..compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ..passmanager.streams import complete_streams
 from .failures import report
 
-__all__ = ["run_process"]
+__all__ = ["restart_without_acceleration", "run_process"]
+
+
+def restart_without_acceleration() -> None:
+    """Start this process anew if its options ask for all accelerated parts to be off, and modules
+    that have decided otherwise are imported already: that of a tool of another project.
+    """
+    if NO_ACCELERATION in sys.argv[1:] and not is_turned_off():
+        os.environ[VARIABLE] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def run_process(command: Callable[[], None]) -> None:

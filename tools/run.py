@@ -75,8 +75,6 @@ class PasslineRunMain(PasslineOptMain):
         ),
     )
 
-    version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None) -> None:
         super().__init__("Run passes over a module, then run one of its functions.", args)
 

@@ -11,6 +11,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.target import Target
 
+from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
 from ..passmanager.errors import PasslineError
@@ -60,10 +61,12 @@ def check_target(text: str, targets: Mapping[str, object]) -> None:
         hint = f"did you mean '{closest}'?" if closest else known
         raise PasslineError(f"there is no target '{name}'; {hint}")
     factory = cast(Callable[..., object], targets[name])
-    if inspect.signature(factory).parameters:  # an old-style target, a function
+    is_function = bool(inspect.signature(factory).parameters)  # an old-style target
+    if is_function and name != MLIRTarget.name:
         return
     try:
-        cast(type[Target], factory()).from_spec(spec)
+        made = MLIRTarget if is_function else cast(type[Target], factory())
+        made.from_spec(spec)
     except ValueError as error:
         raise PasslineError(f"target '{name}': {error}") from None
     except ImportError as error:

@@ -102,7 +102,9 @@ class TypedProperty(property):
 
         # A closure, not a method: inference reads several properties of each operation.
         super().__init__(value)
-        setattr(owner, f"{name}_attr", self._define(name))
+        # Until xDSL 0.69 the decorator of an operation makes the class anew, with all definitions.
+        if f"{name}_attr" not in vars(owner):
+            setattr(owner, f"{name}_attr", self._define(name))
 
 
 def _number(attribute: Int | Float64) -> int | float:

@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...compat.floats import byte_size, print_float, rounded, unpack
 from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .base import RelaxOp
@@ -172,7 +173,10 @@ class FullOp(RelaxOp, HasFolderInterface):
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
-        self.value.print_without_type(printer)
+        if isinstance(number := self.value, FloatAttr):
+            print_float(printer, number.value.data, number.type)
+        else:
+            number.print_without_type(printer)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
@@ -237,9 +241,9 @@ def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
     if is_bits and isinstance(value, int):
         if value >> type.bitwidth:
             return None
-        (value,) = type.unpack(value.to_bytes(type.compile_time_size, "little"), 1)
+        (value,) = unpack(type, value.to_bytes(byte_size(type), "little"), 1)
     try:
-        return FloatAttr(float(value), type)
+        return FloatAttr(rounded(float(value), type), type)
     except OverflowError:
         return None
 

@@ -338,10 +338,12 @@ class _RecordingPrinter(ExactPrinter):
         self._kept_pieces = 1  # all, until the end
         self._offsets: list[int] = []  # of the pieces of the text
         self.starts: dict[Operation, int] = {}
-        """The printed ops, each with the number of the piece of text that it starts with."""
+        """The printed ops, each with the number of the piece of text that it starts with, or with
+        its offset in the text if that is not collected in pieces.
+        """
 
     def print_op(self, op: Operation) -> None:
-        self.starts[op] = len(self._pieces or ())
+        self.starts[op] = self._text.tell() if self._pieces is None else len(self._pieces)
         super().print_op(op)
 
     def _flush(self) -> None:
@@ -371,7 +373,7 @@ class _RecordingPrinter(ExactPrinter):
             found.append(
                 [
                     name_of(op),
-                    bisect_right(lines, self._offsets[start]),
+                    bisect_right(lines, self._offsets[start] if self._offsets else start),
                     numbers.get(parent, -1) if parent is not None else -1,
                     [_definition(operand, numbers) for operand in op.operands],
                     self._memos.places(op.location),

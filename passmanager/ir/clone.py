@@ -31,13 +31,30 @@ def clone(op: OpT) -> OpT:
     """Return a detached copy of `op` and all ops nested in it, which shares their attributes.
 
     The copy uses the same values and blocks from outside of `op`. Unlike xDSL's method, it keeps
-    the name hints of blocks, the end of name hints like `a_1`, and the lack of a default property,
-    and needs no stack for deep nesting. An op class that overrides how its ops are copied does so.
+    the name hints of blocks and the lack of a default property, and if it is accelerated the end of
+    name hints like `a_1`, and needs no stack for deep nesting. An op class that overrides how its
+    ops are copied does so.
     """
     if not _FAST or not is_plain[type(op)]:
-        return op.clone()
+        copy = op.clone()
+        if not _FAST:
+            _keep_details(op, copy)
+        return copy
     with paused_collector():
         return cast(OpT, _Cloner().clone(op))
+
+
+def _keep_details(op: Operation, copy: Operation) -> None:
+    """Give a copy that xDSL made what it leaves out: the name hints of blocks, and the lack of a
+    default property.
+    """
+    for old, new in zip(walk(op), walk(copy)):
+        if is_plain[type(old)]:
+            for name in new.properties.keys() - old.properties.keys():
+                del new.properties[name]
+        for region, other in zip(old.regions, new.regions):
+            for block, copied in zip(region.blocks, other.blocks):
+                copied.name_hint = block.name_hint
 
 
 Fields: TypeAlias = tuple[

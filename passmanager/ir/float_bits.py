@@ -7,6 +7,8 @@ from fractions import Fraction
 
 from xdsl.dialects.builtin import AnyFloat, Float80Type, Float128Type
 
+from ...compat.floats import byte_size, pack, unpack
+
 __all__ = ["bits_of", "value_of"]
 
 _BIAS = (1 << 14) - 1
@@ -19,7 +21,7 @@ def bits_of(value: float, type: AnyFloat) -> tuple[int, int]:
     without payload.
     """
     if not isinstance(type, Float80Type | Float128Type):
-        data = type.pack((value,))
+        data = pack(type, (value,))
         return int.from_bytes(data, "little"), 8 * len(data)
     digits = _fraction_digits(type)
     sign = int(math.copysign(1.0, value) < 0)
@@ -42,7 +44,7 @@ def value_of(bits: int, type: AnyFloat) -> float | None:
     """
     if not isinstance(type, Float80Type | Float128Type):
         try:
-            return type.unpack(bits.to_bytes(type.compile_time_size, "little"), 1)[0]
+            return unpack(type, bits.to_bytes(byte_size(type), "little"), 1)[0]
         except OverflowError:
             return None
     digits = _fraction_digits(type)

@@ -21,7 +21,7 @@ from xdsl.utils.mlir_lexer import (
     StringLiteral,
 )
 
-__all__ = ["MAX_DIGITS", "SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space"]
+__all__ = ["MAX_DIGITS", "SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space", "too_many_digits"]
 
 # Possessive: if no token follows, the end of a comment must not be taken for one.
 _SPACE = r"(?:[ \t\n\r\f\v]++|//[^\n]*+)*+"
@@ -30,10 +30,11 @@ SUFFIX_ID = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"
 MAX_DIGITS = 4300
 """The digits of the longest decimal number that Python reads and writes, by default."""
 
+_SLASH = "/" if "/" in KIND_BY_PUNCTUATION_SPELLING else ""
 _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
     (MLIRTokenKind.PERCENT_IDENT, f"%{SUFFIX_ID}"),
     (MLIRTokenKind.BARE_IDENT, r"[a-zA-Z_][a-zA-Z0-9_$.]*"),
-    (None, r"->|\{-#|#-\}|\.\.\.|[-:,(){}\[\]<>=+/*?|]"),  # punctuation
+    (None, rf"->|\{{-#|#-\}}|\.\.\.|[-:,(){{}}\[\]<>=+{_SLASH}*?|]"),  # punctuation
     (MLIRTokenKind.FLOAT_LIT, r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?"),
     (MLIRTokenKind.INTEGER_LIT, rf"0x[0-9a-fA-F]+|[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"),
     (MLIRTokenKind.STRING_LIT, r'"[^"\\\n\v\f]*"'),
@@ -57,6 +58,12 @@ def end_of_space(text: str, position: Position) -> Position:
     match = _skip_space(text, position)
     assert match is not None  # it may be empty
     return match.end()
+
+
+def too_many_digits(count: int) -> str:
+    """Return the message for a number of so many digits."""
+    supported = f"at most {MAX_DIGITS} are supported, but for hexadecimal ones"
+    return f"a number of {count} digits: {supported}"
 
 
 class LocatedToken(MLIRToken):
@@ -123,8 +130,7 @@ class Lexer(MLIRLexer):
     def _checked(self, token: MLIRToken) -> MLIRToken:
         """Return a token of xDSL's lexer; ParseError for a number of too many digits."""
         if len(token.text) > MAX_DIGITS and token.kind is MLIRTokenKind.INTEGER_LIT:
-            message = f"a number of {len(token.text)} digits: at most {MAX_DIGITS} are supported"
-            raise ParseError(token.span, f"{message}, but for hexadecimal ones")
+            raise ParseError(token.span, too_many_digits(len(token.text)))
         return token
 
     def _located(self, token: MLIRToken) -> LocatedToken:

@@ -34,6 +34,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ...compat.floats import rounded
 from .float_bits import value_of
 
 __all__ = ["LiteralParser"]
@@ -227,12 +228,12 @@ class LiteralParser(Parser):
                 self.raise_error(f"{span.text} are not the bits of a number of {type}", span)
             return number
         try:
-            rounded = FloatAttr(float(value), type).value.data
+            number = FloatAttr(rounded(float(value), type), type).value.data
         except OverflowError:
-            rounded = math.inf
-        if not math.isfinite(rounded):
+            number = math.inf
+        if not math.isfinite(number):
             self.raise_error(f"the number is too large for {type}", span)
-        return rounded
+        return number
 
 
 def _is_packed(type: AnyDenseElement) -> bool:

@@ -21,9 +21,10 @@ from .access import parts_of_verifier
 from .definition_checks import check_of_definition
 from .signatures import is_of_signature
 
-__all__ = ["Check", "OpChecks", "checks_of", "checks_of_definition"]
+__all__ = ["IS_FAST", "Check", "OpChecks", "checks_of", "checks_of_definition"]
 
-_FAST = is_accelerated("verifying")
+IS_FAST = is_accelerated("verifying")
+"""Whether definitions are checked by signature; else xDSL's verifiers check each op."""
 
 Check: TypeAlias = Callable[[Operation], object]
 
@@ -82,7 +83,7 @@ def checks_of(
         return OpChecks(False, (verifier, _verify_by_class), ())
     if verifier is Operation.verify_:
         return None
-    if not _FAST or (others := _others(verifier, without)) is None:
+    if not IS_FAST or (others := _others(verifier, without)) is None:
         return OpChecks(False, (verifier,), ())
     return OpChecks(True, (*_all(verifier, without),), (*others,))
 

@@ -41,7 +41,7 @@ from ...compat.acceleration import is_accelerated
 from ..limits import too_many_elements
 from .collector import paused_collector
 from .creation import append_op
-from .lexer import Lexer, LocatedToken, end_of_space
+from .lexer import MAX_DIGITS, Lexer, LocatedToken, end_of_space, too_many_digits
 from .line_shapes import LineShape, learn, learn_body, name_columns, shape_key, split_names
 from .locating_parser import LocatingParser
 from .number_lists import read_number_list
@@ -82,9 +82,18 @@ def _located_errors(parser: Parser) -> Generator[None]:
     except (ParseError, DiagnosticException, RecursionError, MemoryError):
         raise
     except Exception as error:
+        if "integer string conversion" in str(error):
+            _raise_too_many_digits(parser)
         says = isinstance(error, ValueError | NotImplementedError) and str(error)
         message = str(error) if says else f"{type(error).__name__}: {error}"
         raise ParseError(parser._current_token.span, message) from error
+
+
+def _raise_too_many_digits(parser: Parser) -> None:
+    """Raise ParseError for the last number up to the current token that Python cannot convert."""
+    input, end = parser.lexer.input, parser._current_token.span.end
+    for match in [*re.finditer(rf"\d{{{MAX_DIGITS + 1},}}", input.content[:end])][-1:]:
+        raise ParseError(Span(*match.span(), input), too_many_digits(len(match[0])))
 
 
 class MemoizingParser(LocatingParser):

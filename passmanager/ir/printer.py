@@ -16,6 +16,7 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BFloat16Type,
     ComplexType,
     DenseIntOrFPElementsAttr,
     Float80Type,
@@ -34,6 +35,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from ...compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..errors import InvalidIRError, PasslineError
 from .custom_forms import has_custom_form, reads_result_list
 from .float_bits import bits_of
@@ -135,6 +137,8 @@ class ExactPrinter(TemplatePrinter):
 
     def print_float(self, value: float, type: AnyFloat) -> None:
         """Print a number; xDSL prints none of f80 and f128."""
+        if isinstance(type, BFloat16Type) and not PACKS_BF16:
+            return print_float(self, value, type)
         if not isinstance(type, Float80Type | Float128Type):
             return super().print_float(value, type)
         text = repr(value)
@@ -142,6 +146,10 @@ class ExactPrinter(TemplatePrinter):
             bits, width = bits_of(value, type)
             text = f"0x{bits:0{width // 4}X}"
         return self.print_string(text)
+
+    def print_string_literal(self, string: str) -> None:
+        """Print a string with the escapes of MLIR; xDSL before 0.65 prints those of JSON."""
+        self.print_bytes_literal(string.encode())
 
     def print_int(self, value: int, type: IntegerType | IndexType | None = None) -> None:
         """Print an integer; in hexadecimal digits if Python would print no decimal ones."""
@@ -153,6 +161,8 @@ class ExactPrinter(TemplatePrinter):
         """Print a constant with its type; also called by ops that print their constants
         themselves.
         """
+        if isinstance(dense.get_element_type(), BFloat16Type) and not PACKS_BF16:
+            raise PasslineError("dense constants of bf16 need xDSL 0.64 or newer")
         if (name := self._resource_for(dense)) is not None:
             self.print_string(f"dense_resource<{name}> : ")
         elif (digits := _digits_if_lossy(dense)) is not None:
@@ -390,7 +400,7 @@ def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
     if not splat and count > 100 and not dense.is_splat():
         return None  # xDSL prints digits, too
     printed = first if splat else data
-    values = part.unpack(printed, len(printed) // part.compile_time_size)
+    values = unpack(part, printed, len(printed) // byte_size(part))
     if all(map(math.isfinite, values)) and (splat or not dense.is_splat()):
         if not (isinstance(element, ComplexType) and isinstance(part, Float)):
             return None

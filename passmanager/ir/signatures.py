@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
 from ...compat.attributes import BitEnumAttribute, EnumAttribute
+from ...compat.floats import DISTINGUISHES_ZEROS
 from .access import Fields, read_type
 from .per_class import PerClass
 
@@ -117,7 +118,13 @@ def _no_parts_if_small(data: Attribute) -> Sequence[Attribute] | None:
     return () if len(cast(Sized, cast(BytesAttr, data).data)) <= limit else None
 
 
+def _no_parts_unless_zero(data: Attribute) -> Sequence[Attribute] | None:
+    return () if cast(FloatData, data).data else None
+
+
 def _parts_of_class(cls: type[Attribute]) -> Parts:
+    if issubclass(cls, FloatData) and not DISTINGUISHES_ZEROS:
+        return _no_parts_unless_zero
     if issubclass(cls, IntAttr | StringAttr | FloatData | SignednessAttr | EnumAttribute):
         return _no_parts
     if issubclass(cls, BytesAttr | BitEnumAttribute):

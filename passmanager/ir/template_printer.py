@@ -10,6 +10,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from ...compat.acceleration import is_accelerated
+from ...compat.printing import name_blocks
 from .access import Fields, read_fields
 from .op_templates import (
     LONGEST,
@@ -102,6 +103,7 @@ class TemplatePrinter(Printer):
         self._pieces: _Pieces | None = None  # None while nothing is printed
         self._sink = stream
         self._last_string = ""  # if it was not collected
+        self._is_silent = False  # while xDSL prints a value, only for its name
         # Names by identity: a value's own hash is slow. The values stay alive.
         self._names: dict[int, str] = {}
         self._named: list[SSAValue] = []
@@ -155,6 +157,8 @@ class TemplatePrinter(Printer):
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
         if self._pieces is None:
+            if self._is_silent:
+                return
             self._last_string = text
             return super().print_string(text, indent=indent)
         indent = self._indent if indent is None else indent
@@ -186,24 +190,16 @@ class TemplatePrinter(Printer):
         return self._names.get(id(value))
 
     def print_ssa_value(self, value: SSAValue) -> str:
-        if not _FAST:
-            return self._print_ssa_value_itself(value)
         name = self._names.get(id(value)) or self._new_name(value)
         if self._record is not None and self._pieces is not None:
             self._record.append((len(self._pieces), value))
         self.print_string(f"%{name}")
         return name
 
-    def _print_ssa_value_itself(self, value: SSAValue) -> str:
-        """Print a value under the name that it was given, or that xDSL gives it."""
-        if (name := self._names.get(id(value))) is not None:
-            self.print_string(f"%{name}")
-            return name
-        self._names[id(value)] = name = super().print_ssa_value(value)
-        self._named.append(value)
-        return name
-
     def _new_name(self, value: SSAValue) -> str:
+        """Give a value the name that xDSL gives it."""
+        if not _FAST:
+            return self._name_of_xdsl(value)
         if hint := value.name_hint:
             names = self._ssa_names[-1]
             count = names.get(hint, 0)
@@ -211,6 +207,17 @@ class TemplatePrinter(Printer):
             names[hint] = count + 1
         else:
             name = self._get_new_valid_name_id()
+        self._names[id(value)] = name
+        self._named.append(value)
+        return name
+
+    def _name_of_xdsl(self, value: SSAValue) -> str:
+        """Return the name with which xDSL prints a value, without its text."""
+        self._is_silent = True
+        try:
+            name = super().print_ssa_value(value)
+        finally:
+            self._is_silent = False
         self._names[id(value)] = name
         self._named.append(value)
         return name
@@ -413,6 +420,7 @@ class TemplatePrinter(Printer):
             return self._print_region_apart(self._parts, region, flags)
         entry = region.first_block
         if self._pieces is None or entry is None:
+            name_blocks(self, region)
             return super().print_region(
                 region, print_entry_block_args, print_empty_block, print_block_terminators
             )

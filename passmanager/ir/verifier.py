@@ -29,7 +29,7 @@ from .changes import Changes
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .location import place_of
-from .op_checks import Check, OpChecks, checks_of, checks_of_definition
+from .op_checks import IS_FAST, Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
 from .signatures import Signature, Signatures
 from .symbols import name_of, symbol_of
@@ -178,6 +178,8 @@ class OpVerifier:
             if not checks.by_signature:
                 for check in checks.all:
                     check(op)
+                if not IS_FAST:
+                    check_types(op)
             else:
                 self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
@@ -186,6 +188,8 @@ class OpVerifier:
                 place = f", first defined{place}" if (place := place_of(first)) else ""
                 name = symbol_of(second)
                 raise invalid(second, f"redefinition of symbol '{name}'{place}") from error
+            if not IS_FAST and isinstance(op, FuncOp):
+                verify_dominance(op)  # says more of an operand from outside
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
         except (RecursionError, MemoryError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -23,25 +23,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FileLineColLoc,
-    Float4E2M1FNType,
-    Float6E2M3FNType,
-    Float6E3M2FNType,
-    Float8E3M4Type,
-    Float8E4M3B11FNUZType,
-    Float8E4M3FNType,
-    Float8E4M3FNUZType,
-    Float8E4M3Type,
-    Float8E5M2FNUZType,
-    Float8E5M2Type,
-    Float8E8M0FNUType,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     Float80Type,
     Float128Type,
     FloatAttr,
     FloatData,
-    FloatTF32Type,
     FunctionType,
     FusedLoc,
     IndexType,
@@ -77,6 +62,7 @@ from xdsl.ir.affine import (
     AffineSet,
 )
 
+from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr
 from passline.dialects.tir.loops import ForKind, ForKindAttr
 from passline.passmanager.registry import make_ir_context
@@ -109,22 +95,9 @@ integer_types = st.builds(
 packed_integer_types = integer_types.filter(lambda type: 0 < type.bitwidth <= 64)
 packed_float_types: SearchStrategy[AnyFloat] = st.sampled_from(
     [
-        BFloat16Type(),
-        Float16Type(),
-        Float32Type(),
-        Float64Type(),
-        FloatTF32Type(),
-        Float8E3M4Type(),
-        Float8E4M3Type(),
-        Float8E4M3FNType(),
-        Float8E4M3FNUZType(),
-        Float8E4M3B11FNUZType(),
-        Float8E5M2Type(),
-        Float8E5M2FNUZType(),
-        Float8E8M0FNUType(),
-        Float6E2M3FNType(),
-        Float6E3M2FNType(),
-        Float4E2M1FNType(),
+        cls()
+        for cls in get_args(AnyFloat)
+        if cls not in (Float80Type, Float128Type) and (PACKS_BF16 or cls is not BFloat16Type)
     ]
 )
 float_types: SearchStrategy[AnyFloat] = st.one_of(

@@ -62,8 +62,6 @@ class PasslineBisectMain(TrialMain):
         ),
     )
 
-    version_format = "passline-bisect {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(
         self,
         description: str = "Find the pass, the function and the rewrite that break a program, and "

@@ -59,8 +59,6 @@ class PasslineCompileMain(PasslineOptMain):
         ),
     )
 
-    version_format = "passline-compile {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None) -> None:
         super().__init__(
             "Run passes over a module, then compile one of its functions to a library.", args

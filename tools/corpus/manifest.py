@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from xdsl import __version__ as xdsl_version
-
+from ...compat.release import xdsl_version
 from .outcome import Outcome
 from .worker import digest_of
 
@@ -22,7 +21,7 @@ def job_key(path: Path, options: Sequence[str], version: str) -> str:
     key = hashlib.sha256(content)
     for name in external_data(content) if path.suffix == ".onnx" else ():
         key.update(f"\0{name}:{digest_of(path.parent / name)}".encode())
-    for part in (path.suffix, version, str(xdsl_version), *options):
+    for part in (path.suffix, version, xdsl_version(), *options):
         key.update(f"\0{len(part)}:{part}".encode())
     return key.hexdigest()
 

@@ -118,7 +118,11 @@ class Arithmetic:
     def _value(self, x: SSAValue | float, like: SSAValue) -> SSAValue:
         if isinstance(x, SSAValue):
             return x
-        type, element = like.type, element_of(like.type)
+        return self.constant(x, like.type)
+
+    def constant(self, x: float, type: Attribute) -> SSAValue:
+        """Insert a constant of a type; of a vector, all lanes are `x`."""
+        element = element_of(type)
         if isinstance(element, IntegerType):
             number = IntegerAttr(int(x), element.bitwidth)
         else:

@@ -18,9 +18,9 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
-from xdsl import __version__ as xdsl_version
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
+from ...compat.release import xdsl_version
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
 from .toolchain import find_tools
@@ -84,7 +84,7 @@ def versions() -> Iterator[str]:
 
     yield source_stamp()
     yield plugin_stamp()
-    yield str(xdsl_version)
+    yield xdsl_version()
     yield llvmlite.__version__
     tools = find_tools()
     for tool in (tools.mlir_opt, tools.mlir_translate):

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects import arith, func, math, memref, ub, vector
+from xdsl.dialects import arith, func, math, memref, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ...compat.floats import pack
 from ...dialects.relax.types import SmallFloat
 from ...passmanager.ir.types import convert_types
 from ...passmanager.ir.walk import walk
@@ -218,7 +219,7 @@ def hold_constant(op: Operation) -> None:
     for name, value in op.properties.items():
         match value:
             case FloatAttr(value=number, type=BFloat16Type() | Float16Type() as half):
-                bits = int.from_bytes(half.pack((number.data,)), "little")
+                bits = int.from_bytes(pack(half, (number.data,)), "little")
                 op.properties[name] = IntegerAttr(bits, i16)
             case FloatAttr(value=number, type=type) if isinstance(type, SmallFloat):
                 code = int.from_bytes(type.pack((number.data,)), "little", signed=True)
@@ -290,7 +291,7 @@ def converted_small(
     if not is_vector(value.type):
         return convert(build, value, narrow)
     result = op.results[0].type
-    total = build.insert(ub.PoisonOp(result))
+    total = build.constant(0, result)  # all lanes are replaced; xDSL has `ub.poison` since 0.66
     for lane in range(value.type.get_shape()[0]):
         element = build.insert(vector.ExtractOp(value, [lane], value.type.element_type))
         total = build.insert(vector.InsertOp(convert(build, element, narrow), total, [lane]))

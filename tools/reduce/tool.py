@@ -50,8 +50,6 @@ class PasslineReduceMain(TrialMain):
         ),
     )
 
-    version_format = "passline-reduce {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(
         self,
         description: str = "Make IR smaller while it stays interesting: while a command exits "

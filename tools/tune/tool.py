@@ -52,8 +52,6 @@ class PasslineTuneMain(TrialMain):
         ),
     )
 
-    version_format = "passline-tune {passline_version}, built on xDSL {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None) -> None:
         description = "Measure schedules for the kernels of a model, and keep the fastest in a "
         super().__init__(description + "database, which legalize-ops reads.", args)

@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 
 from ....analysis.call_graph import CallGraph
 from ....analysis.symbolic_shapes import SymbolicShapes
+from ....compat.tensors import from_elements
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.dynamic.base import DynamicOp
@@ -277,7 +278,7 @@ def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
         if isinstance(op, CallOp):
             continue
         numbers = [arith.IndexCastOp(size, i64) for size in dimensions]
-        shape = tensor.FromElementsOp(*(number.result for number in numbers))
+        shape = from_elements([number.result for number in numbers])
         types = [value.type for value in op.results]
         view = DynamicReshapeOp(op.operands[0], shape.result, result_types=types, allowzero=True)
         for new in (*numbers, shape, view):

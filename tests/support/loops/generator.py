@@ -13,6 +13,7 @@ from support.special import special_numbers
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 
+from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.types import is_number
 from passline.interpreters.arrays import fit, is_bool
 from passline.interpreters.signature import Function, is_buffer
@@ -40,8 +41,11 @@ class Family:
     indices: Sequence[int]
 
 
+BF16 = "bf16" if PACKS_BF16 else "f16"
+
+
 def accesses(choices: Choices, name: str) -> Writer:
-    element = choices.choice(["f32", "f32", "f16", "bf16", "f64", "i8", "i16", "i32", "i64"])
+    element = choices.choice(["f32", "f32", "f16", BF16, "f64", "i8", "i16", "i32", "i64"])
     return Accesses(choices, name, element)
 
 

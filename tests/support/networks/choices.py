@@ -20,12 +20,13 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
+from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.types import Element
 
 __all__ = ["ELEMENTS", "FLOATS", "INTEGERS", "MAX_ELEMENTS", "SIZES", "Choices"]
 
 UNSIGNED = tuple(IntegerType(width, Signedness.UNSIGNED) for width in (8, 16, 32, 64))
-FLOATS: tuple[Element, ...] = (f32, f32, f32, f16, bf16, f64)
+FLOATS: tuple[Element, ...] = (f32, f32, f32, f16, bf16 if PACKS_BF16 else f16, f64)
 INTEGERS: tuple[Element, ...] = (i32, i8, i16, i64, *UNSIGNED)
 ELEMENTS: tuple[Element, ...] = (*[f32] * 12, *FLOATS, *INTEGERS, i32, i8, i1)
 """The element types to draw from; one listed n times is drawn n times as often."""

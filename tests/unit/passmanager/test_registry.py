@@ -12,12 +12,13 @@ from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
-from xdsl.targets.mlir import MLIRTarget
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
+from passline.compat.targets import MLIRTarget
 from passline.passmanager import PassNotFoundError, find_pass, register_pass
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
 
@@ -111,6 +112,21 @@ def test_factories_are_not_called_before_a_pass_is_used(install: Install) -> Non
     assert find_pass("toy-append") is Append
     with pytest.raises(PassNotFoundError):
         find_pass("zzz")
+
+
+def test_dialect_that_fails_costs_that_dialect(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> Dialect:
+        raise ImportError("no name 'Gone' in xdsl.ir")
+
+    install(Plugin("a", Universe(all_dialects={"toy": broken, "arith": lambda: Arith})))
+    ctx = make_ir_context(allow_unregistered=True)
+    text = '"toy.op"() : () -> ()\n"toy.op"() : () -> ()\n%0 = arith.constant 1 : i1'
+    assert "toy.op" in str(parse_module(ctx, text, "x.mlir"))
+    (record,) = caplog.records
+    message = "dialect 'toy' of plugin 'a' cannot be loaded and is ignored: "
+    assert record.message.startswith(message) and "no name 'Gone'" in record.message
 
 
 def test_clash_is_a_warning_and_keeps_the_first(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
+from support.releases import needs_part
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, scf, test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnitAttr, i32
@@ -152,6 +153,7 @@ def test_a_pattern_is_asked_about_its_classes_in_order(pattern: Seen, expected: 
     assert same(module, ARITHMETIC)
 
 
+@needs_part("rewriting")
 def test_the_class_is_read_off_the_decorator():
     assert matched_class(AddZero()) is arith.AddiOp
     assert matched_class(SeenBinary()) == arith.AddiOp | arith.SubiOp
@@ -168,6 +170,7 @@ def test_an_override_without_the_decorator_is_asked_about_every_op():
     assert apply_patterns(module, [Wider()]) == {"Wider": 1}
 
 
+@needs_part("rewriting")
 def test_an_applier_is_taken_apart():
     inner = GreedyRewritePatternApplier([AddZero(), FoldAdd()], dce_enabled=True)
     outer = GreedyRewritePatternApplier([SubToAdd(), inner], dce_enabled=False)

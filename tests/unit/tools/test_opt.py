@@ -15,8 +15,11 @@ from support.inprocess import Result, passline_opt
 from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compat import release
+from passline.compat.acceleration import VARIABLE, acceleration_text
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.registry import installed
+from passline.tools import commands
 
 OPT = Path(sys.executable).with_name("passline-opt")
 
@@ -511,10 +514,47 @@ def test_list_passes_has_level_requirements_help_and_options() -> None:
 
 def test_version() -> None:
     ours, xdsl = version("passline"), version("xdsl")
-    assert passline_opt("--version").stdout == f"passline-opt {ours}, built on xDSL {xdsl}\n"
+    first, *parts = passline_opt("--version").stdout.splitlines()
+    assert first.endswith(f": Passline {ours}, built on xDSL {xdsl}")
+    assert parts == acceleration_text().splitlines()
 
 
 # As a process
+
+
+def test_acceleration_is_turned_off_by_an_option() -> None:
+    done = process("--no-acceleration", "--version")
+    assert done.stdout.startswith("passline-opt: Passline")
+    assert "accelerated: nothing (--no-acceleration" in done.stdout
+    assert process("--no-acceleration", "-O3").stdout == process("-O3").stdout
+
+
+def test_the_tool_of_another_project_is_started_anew(tmp_path: Path) -> None:
+    tool = tmp_path / "other-opt"
+    tool.write_text("from passline.tools.opt import PasslineOptMain\nPasslineOptMain.main()\n")
+    command = [sys.executable, str(tool), "--no-acceleration", "--version"]
+    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout.startswith("other-opt: Passline")
+    assert "accelerated: nothing" in done.stdout
+
+
+def test_acceleration_cannot_be_turned_off_within_a_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    result = passline_opt("--no-acceleration", stdin=MODULE)
+    assert result.status == 2 and f"comes too late here: set {VARIABLE}=1" in result.stderr
+
+
+def test_an_old_release_of_xdsl_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(release, "xdsl_version", lambda: "0.58.0")
+    with pytest.raises(SystemExit, match="1"):
+        commands.opt()
+    expected = "error: xDSL 0.58.0 is too old: Passline works with xDSL 0.59 and newer\n"
+    assert capsys.readouterr().err == expected
 
 
 def process(*args: str, stdin: str = MODULE) -> subprocess.CompletedProcess[str]:
@@ -590,7 +630,7 @@ def test_the_collector_does_not_visit_what_was_imported() -> None:
         "atexit.register(lambda: print(gc.get_freeze_count() > 10_000)); main(['--version'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[1:] == ["True"]
+    assert done.stdout.splitlines()[-1] == "True"
 
 
 def test_closed_stdout_is_an_error() -> None:

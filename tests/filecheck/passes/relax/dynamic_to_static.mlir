@@ -46,6 +46,7 @@ func.func @all(%x : tensor<2x1x4xf32>, %f : tensor<f32>, %i : tensor<2xi64>) {
 
 // -----
 
+// REQUIRES-XDSL: 0.64 (dense constants of bf16)
 // A fill of a constant is a fill; its parameters may be fills too.
 // CHECK-LABEL: @fill
 func.func @fill() -> tensor<7x7xbf16> {

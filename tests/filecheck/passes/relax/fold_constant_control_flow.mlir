@@ -86,6 +86,7 @@ func.func @lambda() -> tensor<f32> {
 
 // -----
 
+// REQUIRES-XDSL: 0.73 (`scf.if` on a condition that is defined below it)
 // A graph folds in dependence order, with the branches in it.
 // CHECK-LABEL: @graph
 func.func @graph() -> tensor<f32> {

@@ -98,6 +98,7 @@ func.func private @fused(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> tensor<5x4
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Windows are computed side by side and without conditions: each row is padded in a buffer.
 // CHECK-LABEL: @windows
 // CHECK:      tir.prim_func private @fused_max_pool1d(%x: memref<1x1x8xf32>, {{%.*}}: memref<1x1x8xf32>)
@@ -255,6 +256,7 @@ func.func @stays(%x: tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32> {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Elements next to each other are reduced in the lanes of vectors, 4 vectors of 4 lanes at a time
 // here, then the rest; partial results are combined by a tree. Kept dimensions are one loop.
 // CHECK-LABEL: @rows

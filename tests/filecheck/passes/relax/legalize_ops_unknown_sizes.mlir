@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p legalize-ops --split-input-file | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // The sizes of results are computed beside the calls, from parameters at the start of the function.
 // Dimensions of one name are one loop; what does not fill vectors is computed element by element.

@@ -321,6 +321,7 @@ func.func @graph(%x : !t, %n : i32) -> !t {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Tuples are their elements, as parameters, results and in between; calls of functions on tensors
 // are calls on buffers. A kernel of unknown shapes gets its buffers as such.
 // CHECK-LABEL: tir.prim_func private @external(memref<4xf32>, memref<4xf32>) attributes {tir.outputs = 1 : i64}

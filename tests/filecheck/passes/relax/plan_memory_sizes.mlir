@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p plan-memory --split-input-file | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // Buffers of the same size share bytes: three values, two of which are live at once. A function
 // with a result of unknown size allocates and returns it.
@@ -104,6 +105,7 @@ func.func @larger(%x: tensor<?xf32>) -> tensor<4xf32> {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Dimensions of one name have one size, which is asserted: b shares the bytes of a. The callers of
 // a private function need not keep to names.
 // CHECK-LABEL: func.func @names
@@ -133,6 +135,7 @@ func.func private @no_names(%x: tensor<?xf32> {onnx.dims = ["n"]}, %y: tensor<?x
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // An expression of names is computed, and asserted.
 // CHECK-LABEL: func.func @expression
 // CHECK:         [[N:%.*]] = memref.dim %x

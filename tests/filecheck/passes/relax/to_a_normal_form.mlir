@@ -155,6 +155,7 @@ func.func @shared(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
+// REQUIRES-XDSL: 0.73 (`scf.if` on a condition that is defined below it)
 // An operation that one branch uses moves there; the condition stays before.
 // CHECK-LABEL: @if
 func.func @if(%x : tensor<f32>) -> tensor<i32> {

@@ -1,5 +1,6 @@
 // RUN: passline-opt %s -p to-mixed-precision --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'to-mixed-precision{dtype=bf16}' --split-input-file | filecheck %s --check-prefix=BF16
+// REQUIRES-XDSL: 0.64 (dense constants of bf16)
 
 // Constants are converted at once, other values once after their definition; a bias, a scale and
 // pooling follow; f32 where that is needed.

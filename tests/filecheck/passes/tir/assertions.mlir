@@ -10,6 +10,7 @@
 // RUN: passline-opt %s -p canonicalize,cse,dce | filecheck %s
 // RUN: passline-opt %s -p eliminate-common-subexpr,dead-code-elimination | filecheck %s
 // RUN: passline-opt %s -p lower-to-mlir | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // CHECK-LABEL: @gather(
 // CHECK: load %i

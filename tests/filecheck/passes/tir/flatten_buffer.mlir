@@ -63,6 +63,7 @@ tir.prim_func @threads(%a: memref<4x2x2x16xf32>) {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Dynamic sizes: only the sizes of a parameter that strides need are computed, once each.
 // CHECK-LABEL: @symbolic
 tir.prim_func @symbolic(%a: memref<?x?xf32>, %n: index, %m: index, %c: memref<?x?xf32>) {
@@ -91,6 +92,7 @@ tir.prim_func @symbolic(%a: memref<?x?xf32>, %n: index, %m: index, %c: memref<?x
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // A size of an allocation is the operand of the allocation.
 // CHECK-LABEL: @dim
 tir.prim_func @dim(%n: index, %out: memref<2xindex>) {

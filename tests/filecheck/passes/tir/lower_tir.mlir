@@ -56,6 +56,7 @@ tir.prim_func private @parallel(%a: memref<4x4xf32>) {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Buffers on the heap are freed at the end of their block; those that are not global are on the stack,
 // allocated at the start of the function or of the parallel loop. Scopes are removed.
 // CHECK-LABEL: @buffers(%a: memref<4xf32> {llvm.noalias}, %n: index)
@@ -106,6 +107,7 @@ tir.prim_func @buffers(%a: memref<4xf32, "global">, %n: index) {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Buffers that exceed the stack are on the heap.
 // CHECK-LABEL: @large
 tir.prim_func @large() {
@@ -161,6 +163,7 @@ tir.prim_func @overlapping(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index) at
 
 // -----
 
+// REQUIRES-XDSL: 0.63 (the custom form of `llvm.inttoptr`)
 // A prefetch becomes the intrinsic of LLVM, on the address of the element.
 // CHECK-LABEL: func.func @prefetch
 tir.prim_func @prefetch(%a: memref<4x8xf32>, %i: index, %j: index) {

@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p lower-tir | mlir-opt | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // REQUIRES: mlir-opt
 
 // CHECK: memref.global "private" constant @k : memref<4xf32>

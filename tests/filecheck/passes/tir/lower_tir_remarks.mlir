@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p lower-tir --remarks-missed --verify-diagnostics
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 tir.prim_func @main(%a: memref<4xf32>, %n: index) {
   %c0 = arith.constant 0 : index

@@ -246,6 +246,7 @@ tir.prim_func @not_overwritten(%a: memref<8xf32>, %b: memref<8xf32>, %x: f32, %c
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Allocations that are only written, through views and chains of views; and stores after the last
 // load.
 // CHECK-LABEL: @never_read

@@ -77,6 +77,7 @@ tir.prim_func @extent_is_positive(%A: memref<8xf32>, %v: f32, %n: index, %m: ind
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // Sizes of buffers are not negative.
 // CHECK-LABEL: @sizes(
 tir.prim_func @sizes(%A: memref<?xf32>, %v: f32, %n: index) {
@@ -156,6 +157,7 @@ tir.prim_func @wrapping(%A: memref<2xi1>, %x: i8) {
 
 // -----
 
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 // A fused index, and one with tiles.
 // CHECK-LABEL: @fused(
 tir.prim_func @fused(%A: memref<?xf32>, %B: memref<?x?x?xf32>, %v: f32) {

@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // An allocation that is shared by buffers of several sizes and types.
 // CHECK-LABEL: @sizes

@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-depth=0 auto-max-extent=1 unroll-local-access=true}' --split-input-file | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // Loops whose variables index buffers in registers.
 // CHECK-LABEL: @registers(

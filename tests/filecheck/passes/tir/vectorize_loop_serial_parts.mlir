@@ -1,4 +1,5 @@
 // RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca` and `memref.dim`)
 
 // A serial loop stays one, around vectors; a buffer of each lane gets a last dimension.
 // CHECK-LABEL: @accumulate(

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
+from passline.compat.floats import pack, unpack
 from passline.dialects.relax.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.types import Element
 
@@ -104,7 +105,7 @@ def round_to(value: float, target: Element) -> float:
     """By way of the bytes of a constant."""
     assert not isinstance(target, IntegerType)
     try:
-        return target.unpack(target.pack([value]), 1)[0]
+        return unpack(target, pack(target, [value]), 1)[0]
     except (OverflowError, struct.error):
         return math.copysign(math.inf, value)
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from threading import Barrier, Thread
 
 import pytest
+from support.releases import needs_part
 from support.toy import Append, Fail, module, named, tags
 from xdsl.context import Context
 from xdsl.dialects import func, test
@@ -96,6 +97,7 @@ def test_a_pattern_that_does_nothing_is_numbered_too() -> None:
     assert erased(counter, patterns=[Never(), Erase()]) == [1, 2]
 
 
+@needs_part("rewriting")
 def test_the_first_steps_are_the_same_whatever_comes_after() -> None:
     text = "".join(f"%{n} = arith.addi %a, %a : i32\n" for n in range(3))
     source = f"func.func @f() {{ %a = arith.constant 1 : i32\n{text} func.return }}"
@@ -123,6 +125,7 @@ def test_ops_in_a_cycle_go_only_if_let_through() -> None:
         assert len([*op.ops]) == left
 
 
+@needs_part("rewriting")
 def test_a_decider_that_is_no_counter() -> None:
     @pass_instrument
     class NoErase:
@@ -267,6 +270,7 @@ def test_two_threads_share_the_numbers() -> None:
 # What it says
 
 
+@needs_part("rewriting")
 def test_report() -> None:
     counter = DebugCounter({"rewrite": [2], "Nevr": [1]})
     erased(counter, patterns=[Never(), Erase()])

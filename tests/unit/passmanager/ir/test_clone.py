@@ -9,6 +9,7 @@ from typing import TypeAlias
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.releases import needs_part
 from xdsl.context import Context
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import (
@@ -112,6 +113,7 @@ def parsed(text: str) -> ModuleOp:
     return Parser(context, text).parse_module()
 
 
+@needs_part("copying")
 def test_module_with_all_kinds_of_things() -> None:
     check(
         parsed("""builtin.module attributes {a = 1 : i32} {
@@ -158,6 +160,7 @@ def test_values_and_blocks_from_outside_are_used() -> None:
     assert copy.parent is None and len(block.ops) == 2
 
 
+@needs_part("copying")
 def test_locations_and_names() -> None:
     block = Block(arg_types=[i32])
     block.name_hint = "entry"
@@ -186,6 +189,7 @@ def test_many_operands_results_arguments_and_regions() -> None:
     check(ModuleOp([test.TestOp(regions=[Region([block, Block(), Block()])])]))
 
 
+@needs_part("copying")
 def test_deep_nesting_needs_no_stack() -> None:
     inner: Operation = test.TestOp()
     for _ in range(5000):
@@ -251,6 +255,7 @@ def test_other_overridden_methods(name: str) -> None:
     assert made == [copy.body.block.first_op]
 
 
+@needs_part("copying")
 def test_unregistered_op_keeps_its_name() -> None:
     cls = UnregisteredOp.with_name("other.op")
     copy = check(cls.create(attributes={"a": i32}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.releases import needs_part
 from xdsl.dialects import arith, func, llvm, test
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnregisteredOp, f32, i1, i32, i64
 from xdsl.ir import Operation
@@ -56,6 +57,7 @@ def others(op_class: type[Operation]) -> int | None:
     return None if checks is None else len(checks.others)
 
 
+@needs_part("verifying")
 @pytest.mark.parametrize(
     ("op_class", "number"),
     [(arith.AddfOp, 0), (AroundOp, 1), (AuthorOp, 1), (DerivedOp, 1), (UnregisteredOp, None)],
@@ -76,6 +78,7 @@ def adds(count: int) -> tuple[ModuleOp, list[arith.AddiOp]]:
     return ModuleOp([source, *ops]), ops
 
 
+@needs_part("verifying")
 def test_ops_of_a_known_signature_are_counted() -> None:
     module, _ = adds(100)
     made = verifier.OpVerifier()

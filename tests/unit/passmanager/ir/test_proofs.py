@@ -26,7 +26,6 @@ from xdsl.irdl import (
     AllOf,
     AnyAttr,
     AnyOf,
-    AnyRange,
     AttrConstraint,
     BaseAttr,
     EqAttrConstraint,
@@ -37,10 +36,10 @@ from xdsl.irdl import (
     RangeOf,
     RangeVarConstraint,
     VarConstraint,
-    VerificationContext,
 )
 from xdsl.utils.exceptions import VerifyException
 
+from passline.compat.constraints import AnyRange, VerificationContext
 from passline.passmanager.ir.proofs import element_proof, proof_of
 
 T = VarConstraint("T", AnyAttr())

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from support.releases import has_xdsl, needs_part
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr, f32, i32
 from xdsl.ir import Operation
@@ -96,6 +97,7 @@ def test_files_are_printed_as_without_templates(path: Path) -> None:
             assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
 
 
+@needs_part("printing")
 def test_all_but_the_first_op_of_a_signature_are_printed_from_a_template() -> None:
     lines = [f"%{n + 2} = arith.addf %{n}, %{n + 1} : f32" for n in range(100)]
     body = "\n".join(['%0 = "test.op"() : () -> f32', '%1 = "test.op"() : () -> f32', *lines])
@@ -178,15 +180,18 @@ LOOPS = """
 
 @pytest.mark.parametrize("style", STYLES)
 def test_regions_are_printed_in_the_text_of_a_template(style: PrintStyle) -> None:
-    printed(read(LOOPS + LOOPS.replace("@f", "@g")), style)
+    loops = LOOPS if has_xdsl("0.73") else LOOPS.replace(' {text = "100 % %a"}', "")  # not read
+    printed(read(loops + loops.replace("@f", "@g")), style)
 
 
+@needs_part("printing")
 def test_of_the_same_loops_the_first_makes_a_template() -> None:
     loop = "scf.for %i = %a to %b step %a { memref.store %i, %m[%i] : memref<4xindex> }\n"
     values = '%a, %b, %m = "test.op"() : () -> (index, index, memref<4xindex>)\n'
     assert printed(read(values + 5 * loop)).templated == 2 * 4
 
 
+@needs_part("printing")
 def test_a_region_that_is_not_its_own_makes_no_template() -> None:
     class BorrowingOp(test.TestOp):
         def print(self, printer: Printer) -> None:
@@ -198,6 +203,7 @@ def test_a_region_that_is_not_its_own_makes_no_template() -> None:
     assert printed(ModuleOp([*ops])).templated == 2 - 1
 
 
+@needs_part("printing")
 def test_equal_types_of_different_identity_share_a_template() -> None:
     line = '%{} = "test.op"() : () -> tensor<16x32xf32>'
     text = "\n".join(line.format(n) for n in range(5))
@@ -300,6 +306,7 @@ def test_an_op_that_looks_around_is_printed_by_itself() -> None:
     assert printed(ModuleOp([op.clone() for op in (source,)])).templated == 0
 
 
+@needs_part("printing")
 def test_a_subclass_that_adds_to_print_op_sees_every_op() -> None:
     class Counting(ExactPrinter):
         count = 0

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from support.broken_modules import SOURCES, mutant
+from support.releases import needs_xdsl
 from xdsl.context import Context
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -74,6 +75,7 @@ def verdicts_of_mlir(texts: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.skipif(MLIR_OPT is None, reason="mlir-opt is not installed (Debian: mlir-22-tools)")
+@needs_xdsl("0.74", "compares the sum of segment sizes with the operands")
 def test_each_disagreement_has_a_reason():
     ctx = make_ir_context()
     sources = [parse_module(ctx, text, "source.mlir") for text in SOURCES]

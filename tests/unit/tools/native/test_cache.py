@@ -181,7 +181,7 @@ def test_versions_are_part_of_the_key(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PASSLINE_MLIR_OPT", str(opt))
     other = cache.key_of(parsed())
     translate.write_text("#!/bin/sh\n")
-    monkeypatch.setattr(cache, "xdsl_version", "9")
+    monkeypatch.setattr(cache, "xdsl_version", lambda: "9")
     newer = cache.key_of(parsed())
     monkeypatch.setattr(cache, "source_stamp", lambda: "new")
     assert len({key, other, newer, cache.key_of(parsed())}) == 4
