@@ -64,7 +64,7 @@ class Project:
         output = self.bin.parent / f"results-{with_passline}.json"
         output.unlink(missing_ok=True)
         done = subprocess.run(
-            [self.bin / "lit", "-q", "--output", output, suite],
+            [self.bin / "lit", "-q", "-j1", "--output", output, suite],
             env={**os.environ, "PATH": os.pathsep.join(path)},
             capture_output=True,
             text=True,
