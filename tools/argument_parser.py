@@ -67,6 +67,21 @@ class ArgumentParser(argparse.ArgumentParser):
         """Allow to abbreviate the options so far, which are xDSL's: its tools allow it."""
         self._abbreviated = [*self._option_string_actions]
 
+    @staticmethod
+    def adopt(parser: argparse.ArgumentParser, passes: Iterable[str]) -> None:
+        """Give a parser that a tool made for itself the rules of this class.
+
+        A tool with an `__init__` of its own, like that of xDSL's class, makes a plain parser, calls
+        `register_all_arguments` on it, and parses with it.
+        """
+        parser.__class__ = AdoptedParser
+        assert isinstance(parser, AdoptedParser)
+        parser.conflict_handler = "resolve"
+        parser.allow_abbrev = False
+        parser.short_help = None
+        parser._passes = {name_key(name): name for name in passes}
+        parser._abbreviated = []
+
     def prepare(self, args: Sequence[str]) -> list[str]:
         """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
         cse`, `-passes=cse` as `--passes=cse`, `--verify-each=0` as `--no-verify-each`."""
@@ -113,6 +128,16 @@ class ArgumentParser(argparse.ArgumentParser):
             message += f" (did you mean '{closest}'?)"
         print_message(Severity.ERROR, f"{message}\nsee '{self.prog} --help'", self.prog)
         sys.exit(USAGE)
+
+
+class AdoptedParser(ArgumentParser):
+    """A parser that was made as a plain one: who made it passes arguments as they were given."""
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        given = sys.argv[1:] if args is None else args
+        return super().parse_known_args(self.prepare(given), namespace or argparse.Namespace())
 
 
 def _is_switch(action: argparse.Action | None) -> TypeIs[argparse.Action]:

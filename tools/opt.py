@@ -6,8 +6,8 @@ import argparse
 import errno
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -123,23 +123,58 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_passes()
         self.register_all_targets()
 
-        self.arg_parser = ArgumentParser(description, self.available_passes)
-        self.arg_parser.short_help = self.short_help
-        self.register_all_arguments(self.arg_parser)
-        group_xdsl_options(self.arg_parser)
-        given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
-        self.sizes: Sizes | None = None
-        self.args, self.inputs, self.options = parse_inputs(self.arg_parser, given)
-        self.diagnostics = DiagnosticOutput(self.args)
+        parser = ArgumentParser(description, self.available_passes)
+        parser.short_help = self.short_help
+        self.register_all_arguments(parser)
+        group_xdsl_options(parser)
+        given = parser.prepare(sys.argv[1:] if args is None else args)
+        self.args, self.inputs, self.options = parse_inputs(parser, given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
-        try:
+        with self.usage_errors():
             self.check_arguments()
             self.setup_pipeline()
-            self.answer_about_pipeline()
+            self.finish_setup()
+
+    arg_parser: argparse.ArgumentParser
+    sequential: Sequential
+    observation: Observation
+    pass_context: PassContext
+    # What a subclass lacks whose `__init__` or `setup_pipeline` is its own, without a call of ours.
+    inputs: Sequence[str] = ()
+    options: Sequence[str] = ()
+    sizes: Sizes | None = None
+    loading = Loading()
+    is_set_up = False
+
+    @contextmanager
+    def usage_errors(self) -> Generator[None]:
+        """End the process with a message for mistakes in the options."""
+        try:
+            yield
         except PasslineError as error:
             self.arg_parser.error(str(error))
         except OSError as error:
             sys.exit(report(error))
+
+    @cached_property
+    def diagnostics(self) -> DiagnosticOutput:
+        """The output of diagnostics and remarks."""
+        return DiagnosticOutput(self.args)
+
+    def finish_setup(self) -> None:
+        """Take over a pipeline that a subclass made, and answer questions about the pipeline."""
+        self.is_set_up = True
+        if self.pipeline.passes != (getattr(self, "sequential", None),):
+            self.adopt_pipeline(self.pipeline)
+        self.answer_about_pipeline()
+
+    def adopt_pipeline(self, pipeline: PassPipeline) -> None:
+        """Run the passes of `pipeline` as ours; one with a callback stays as it is, so that it is
+        called between the same passes."""
+        self.use_pipeline(pipeline.passes)
+        self.setup_context()
+        if pipeline.callback is not None:
+            self.pipeline = pipeline
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
@@ -190,6 +225,9 @@ class PasslineOptMain(xDSLOptMain):
         self.available_frontends["onnx"] = self.parse_onnx
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        self.arg_parser = arg_parser
+        if not isinstance(arg_parser, ArgumentParser):
+            ArgumentParser.adopt(arg_parser, self.available_passes)
         super().register_all_arguments(arg_parser)
         if isinstance(arg_parser, ArgumentParser):
             arg_parser.allow_abbreviations()
@@ -225,8 +263,13 @@ class PasslineOptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Create the pipeline and the context in which it runs."""
-        with Loading() as self.loading:
-            self.use_pipeline(self.given_passes())
+        with self.usage_errors():
+            with Loading() as self.loading:
+                self.use_pipeline(self.given_passes())
+            self.setup_context()
+
+    def setup_context(self) -> None:
+        """Create the context in which the pipeline runs."""
         self.observation = Observation(self.args, self.sequential)
         if not self.args.run_reproducer:  # its pipeline is not known yet
             self.observation.check_names(self.available_passes)
@@ -316,6 +359,12 @@ class PasslineOptMain(xDSLOptMain):
     def run(self) -> None:
         """Read the input, run the pipeline and write the result, chunk by chunk; a failed chunk
         does not stop the next ones. With --out-dir, do so for each of many inputs."""
+        if not self.is_set_up:  # `__init__` is that of a subclass, which parsed the options
+            with self.usage_errors():
+                if self.args.out_dir is not None:
+                    raise PasslineError("--out-dir: this tool reads its options itself")
+                self.check_arguments()
+                self.finish_setup()
         if self.args.out_dir is not None:
             self.run_corpus()
             return
