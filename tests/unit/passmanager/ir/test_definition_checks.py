@@ -132,7 +132,7 @@ VALID: list[Callable[[], Operation]] = [
     lambda: segments(sized(1, 1, 2), i32, i64, IndexType(), IndexType()),
     lambda: body(Block(arg_types=[i32])),
 ]
-INVALID: list[Callable[[], Operation]] = [
+INVALID = [
     lambda: plain(f32, kind=A, mark=A),
     lambda: plain(f32, f32, result=i32, kind=A, mark=A),
     lambda: plain(f32, f32, f32, kind=A, mark=A),
