@@ -456,7 +456,9 @@ class PasslineOptMain(xDSLOptMain):
                 self.write_result(module, result)
 
     def result_file(self) -> ResultFile:
-        """Return the output of the run."""
+        """Return the output of the run; that of `prepare_output` if a subclass overrides it."""
+        if type(self).prepare_output is not xDSLOptMain.prepare_output:
+            return ResultFile(None, self.prepare_output())
         return ResultFile(self.args.output_file)
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:

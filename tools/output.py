@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 from os.path import exists, isfile, realpath
 from pathlib import Path
+from typing import IO
 
 from typing_extensions import Buffer
 
@@ -26,20 +27,22 @@ class ResultFile:
     """The output of a run: stdout is written at once, a file only by `commit`.
 
     `-`, None and `/dev/stdout` are stdout. Until `commit` the file keeps its content, even if it
-    is the input.
+    is the input. With `stream`, that is written to in place of stdout, and closed by `commit`.
     """
 
-    def __init__(self, name: str | None) -> None:
+    def __init__(self, name: str | None, stream: IO[str] | None = None) -> None:
         self._path = None if name in (None, "-", "/dev/stdout") else Path(name)
+        self._stream = stream
         self._parts: list[Iterable[str | Buffer]] = []
 
     def write(self, text: str) -> None:
         """Add text to the output."""
         if self._path is None:
-            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+            stream = sys.stdout if self._stream is None else self._stream
+            if stream is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise OSError(errno.EBADF, "stdout is closed")
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            stream.write(text)
+            stream.flush()
         else:
             self._parts.append([text])
 
@@ -54,6 +57,8 @@ class ResultFile:
 
     def commit(self) -> None:
         """Replace the content of the file by the output."""
+        if self._stream is not None and self._stream is not sys.stdout:
+            self._stream.close()
         if self._path is not None:
             from ..passmanager.files import replace_file
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from io import StringIO
 from pathlib import Path
+from typing import IO
 
 import pytest
 from support.inprocess import Result, capture
@@ -123,3 +125,31 @@ def test_callback_of_the_pipeline_of_a_subclass_is_called(tmp_path: Path) -> Non
     tool = Counting(args=[str(tmp_path / "x.mlir")])
     result = capture(tool.run)
     assert result.status == 0 and tool.called == 3, result
+
+
+class Kept(StringIO):
+    """A stream whose text is kept when it is closed."""
+
+    text = ""
+
+    def close(self) -> None:
+        self.text = self.getvalue()
+        super().close()
+
+
+class OwnOutput(PasslineOptMain):
+    """A tool that writes to a stream of its own."""
+
+    stream: Kept
+
+    def prepare_output(self) -> IO[str]:
+        self.stream = Kept()
+        return self.stream
+
+
+def test_output_of_a_subclass_gets_the_result(tmp_path: Path) -> None:
+    (tmp_path / "x.mlir").write_text(MODULE)
+    tool = OwnOutput(args=[str(tmp_path / "x.mlir")])
+    result = capture(tool.run)
+    assert (result.status, result.stdout) == (0, "")
+    assert "func.func @f()" in tool.stream.text
