@@ -123,7 +123,7 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_passes()
         self.register_all_targets()
 
-        parser = ArgumentParser(description, self.available_passes)
+        self.arg_parser = parser = ArgumentParser(description, self.available_passes)
         parser.short_help = self.short_help
         self.register_all_arguments(parser)
         group_xdsl_options(parser)

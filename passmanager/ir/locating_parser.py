@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     ModuleOp,
     StringAttr,
+    UnregisteredOp,
 )
 from xdsl.ir import (
     Attribute,
@@ -213,7 +214,7 @@ class LocatingParser(LiteralParser):
         span = Span(start, start + len(name), self.lexer.input)
         is_generic = self.lexer.input.content[start] == '"'
         if found is not None:
-            if not is_generic and found.parse.__func__ is Operation.parse.__func__:
+            if not is_generic and issubclass(found, UnregisteredOp):
                 self.raise_error(
                     f"operation '{name}' is read in generic form only, "
                     f'"{name}"(...) : (...) -> ..., which mlir-opt --mlir-print-op-generic writes',
