@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xdsl.ir import Dialect
 
-__all__ = ["DIALECTS"]
+__all__ = ["DIALECTS", "EXTENSIONS"]
 
 
 def _relax() -> Dialect:
@@ -21,4 +21,13 @@ def _tir() -> Dialect:
     return Tir
 
 
+def _llvm(dialect: Dialect) -> Dialect:
+    from .llvm_extension import extend
+
+    return extend(dialect)
+
+
 DIALECTS: dict[str, Callable[[], Dialect]] = {"relax": _relax, "tir": _tir}
+
+EXTENSIONS: dict[str, Callable[[Dialect], Dialect]] = {"llvm": _llvm}
+"""Additions to dialects of xDSL, by the names of these."""

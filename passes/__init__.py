@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
-from xdsl.universe import Universe
 
-from ..dialects import DIALECTS
+from ..dialects import DIALECTS, EXTENSIONS
 from ..dialects.device_type import DeviceType
 from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
+from ..passmanager.registry import ExtendingUniverse
 
 if TYPE_CHECKING:
     from .generic.canonicalize import Canonicalize
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from .generic.print_op_stats import PrintOpStats
     from .generic.remove_unused_functions import RemoveUnusedFunctions
     from .generic.remove_unused_parameters import RemoveUnusedParameters
+    from .llvm.lower_arith import LowerArith
+    from .llvm.lower_func import LowerFunc
+    from .llvm.lower_math import LowerMath
+    from .llvm.lower_memref import LowerMemref
+    from .llvm.lower_parallel import LowerParallel
+    from .llvm.lower_scf import LowerSCF
+    from .llvm.lower_vector import LowerVector
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
     from .relax.bind_params import BindParams
@@ -77,6 +84,7 @@ if TYPE_CHECKING:
     from .tir.vectorize_loop import VectorizeLoop
 
 __all__ = [
+    "LOWER_TO_LLVM",
     "LOWER_TO_MLIR",
     "LOWER_TO_TIR",
     "OPTIMIZE",
@@ -119,7 +127,14 @@ __all__ = [
     "LegalizeOps",
     "LiftTransformParams",
     "LoopPartition",
+    "LowerArith",
+    "LowerFunc",
+    "LowerMath",
+    "LowerMemref",
+    "LowerParallel",
+    "LowerSCF",
     "LowerTIR",
+    "LowerVector",
     "MLIROpt",
     "MergeCompositeFunctions",
     "OutlineParallel",
@@ -175,7 +190,14 @@ PASSES = {
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
     "lift-transform-params": "relax.lift_transform_params:LiftTransformParams",
+    "lower-arith": "llvm.lower_arith:LowerArith",
+    "lower-func": "llvm.lower_func:LowerFunc",
+    "lower-math": "llvm.lower_math:LowerMath",
+    "lower-memref": "llvm.lower_memref:LowerMemref",
+    "lower-parallel": "llvm.lower_parallel:LowerParallel",
+    "lower-scf": "llvm.lower_scf:LowerSCF",
     "lower-tir": "tir.lower_tir:LowerTIR",
+    "lower-vector": "llvm.lower_vector:LowerVector",
     "merge-composite-functions": "relax.merge_composite_functions:MergeCompositeFunctions",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory:PlanMemory",
@@ -256,7 +278,18 @@ LOWER_TO_MLIR = (
 )
 """The pipeline `lower-to-mlir`: transforms loops as their kinds say, then lowers."""
 
+LOWER_TO_LLVM = (
+    "lower-scf",  # first: blocks have one value for each part of a buffer, regions have not
+    "lower-memref",
+    "lower-vector",
+    "lower-math",
+    "lower-arith",  # after the passes that need to see constants
+    "lower-func",
+)
+"""The pipeline `lower-to-llvm`: from MLIR's dialects to the dialect llvm."""
+
 PIPELINES = {
+    "lower-to-llvm": LOWER_TO_LLVM,
     "lower-to-mlir": LOWER_TO_MLIR,
     "lower-to-tir": LOWER_TO_TIR,
     "optimize": OPTIMIZE,
@@ -295,12 +328,13 @@ _REPLACING = {
 REPLACEMENTS = {name: _factory(place) for name, place in _REPLACING.items()}
 """Passes that passline-opt runs instead of xDSL's passes of the same names."""
 
-UNIVERSE = Universe(
+UNIVERSE = ExtendingUniverse(
     all_dialects=DIALECTS,
     all_passes={
         **{name: _factory(place) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
+    dialect_extensions=EXTENSIONS,
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)

@@ -15,9 +15,32 @@ from xdsl.utils.target import Target
 from .errors import PassNotFoundError
 from .info import did_you_mean, name_key
 
-__all__ = ["Installed", "find_pass", "installed", "make_ir_context", "register_pass"]
+__all__ = [
+    "ExtendingUniverse",
+    "Installed",
+    "find_pass",
+    "installed",
+    "make_ir_context",
+    "register_pass",
+]
 
 PassFactory = Callable[[], type[ModulePass]]
+Extension = Callable[[Dialect], Dialect]
+
+
+class ExtendingUniverse(Universe):
+    """A universe that also extends dialects of xDSL by operations that they lack; only contexts of
+    `make_ir_context` have these."""
+
+    def __init__(
+        self,
+        *,
+        all_dialects: dict[str, Callable[[], Dialect]],
+        all_passes: dict[str, PassFactory],
+        dialect_extensions: dict[str, Extension],
+    ) -> None:
+        super().__init__(all_dialects=all_dialects, all_passes=all_passes)
+        self.dialect_extensions = dialect_extensions
 
 
 @dataclass
@@ -71,7 +94,15 @@ def installed() -> Installed:
         for name, target in universe.all_targets.items():
             if _is_free(f"target '{name}'", name in found.targets, plugin.name):
                 found.targets[name] = target
+        if isinstance(universe, ExtendingUniverse):
+            for name, extend in universe.dialect_extensions.items():
+                found.dialects[name] = partial(_extended, found.dialects[name], extend)
     return found
+
+
+def _extended(dialect: Callable[[], Dialect], extend: Extension) -> Dialect:
+    """Return the dialect that a factory makes, extended."""
+    return extend(dialect())
 
 
 def _load_dialect(name: str, plugin: str, factory: Callable[[], Dialect]) -> Dialect:

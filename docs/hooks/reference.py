@@ -60,6 +60,7 @@ SHIM = "https://unpkg.com/iframe-worker/shim"
 GROUPS = {
     "relax": "Passes on tensors",
     "tir": "Passes on loops",
+    "llvm": "Passes to the dialect llvm",
     "generic": "Passes on any dialect",
 }
 """The packages in `passes/`, and the titles of their pages."""

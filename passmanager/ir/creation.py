@@ -13,11 +13,13 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 
+from ...compat.acceleration import is_accelerated
 from .per_class import PerClass
 
-__all__ = ["append_op", "is_plain", "set_operands", "set_results"]
+__all__ = ["append_op", "create_before", "is_plain", "set_operands", "set_results"]
 
 _new = object.__new__
+_FAST = is_accelerated("copying")
 
 
 def set_operands(op: Operation, operands: Sequence[SSAValue]) -> None:
@@ -46,6 +48,44 @@ def set_results(op: Operation, types: Sequence[Attribute]) -> None:
         result.index = index
         results.append(result)
     op.results = SSAValues(results)
+
+
+def create_before(
+    place: Operation,
+    op_class: type[Operation],
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+) -> Operation:
+    """Insert a new op before another, with its location; the op has no regions and successors."""
+    if not _FAST or not is_plain[op_class]:
+        op = op_class.create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties,
+            location=place.location,
+        )
+        assert place.parent is not None
+        place.parent.insert_ops_before((op,), place)
+        return op
+    op = _new(op_class)
+    op.properties = properties
+    op.attributes = {}
+    op.location = place.location
+    if result_types:
+        set_results(op, result_types)
+    if operands:
+        set_operands(op, operands)
+    op.parent = block = place.parent
+    op._next_op = place
+    op._prev_op = before = place._prev_op
+    place._prev_op = op
+    if before is None:
+        assert block is not None
+        block._first_op = op
+    else:
+        before._next_op = op
+    return op
 
 
 def append_op(block: Block, op: Operation) -> None:

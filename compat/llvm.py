@@ -1,0 +1,97 @@
+"""Operations of the dialects llvm and ub that xDSL did not always have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    I32,
+    DenseArrayBase,
+    SignlessIntegerConstraint,
+    VectorType,
+)
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    irdl_to_attr_constraint,
+    operand_def,
+    prop_def,
+    result_def,
+    successor_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import IsTerminator, Pure
+
+__all__ = [
+    "BrOp",
+    "FPTruncOp",
+    "InsertElementOp",
+    "PoisonOp",
+    "ShuffleVectorOp",
+]
+
+if TYPE_CHECKING:
+    from xdsl.dialects.llvm import BrOp, FPTruncOp, InsertElementOp, ShuffleVectorOp
+    from xdsl.dialects.ub import PoisonOp
+else:
+    try:
+        from xdsl.dialects.llvm import FPTruncOp
+    except ImportError:  # since xDSL 0.72
+
+        @irdl_op_definition
+        class FPTruncOp(llvm.GenericCastOp):
+            name = "llvm.fptrunc"
+
+    try:
+        from xdsl.dialects.llvm import BrOp
+    except ImportError:  # since xDSL 0.66
+
+        @irdl_op_definition
+        class BrOp(IRDLOperation):
+            name = "llvm.br"
+            arguments = var_operand_def()
+            successor = successor_def()
+            traits = traits_def(IsTerminator())
+            assembly_format = "$successor (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
+
+    try:
+        from xdsl.dialects.llvm import InsertElementOp, ShuffleVectorOp
+    except ImportError:  # since xDSL 0.66
+
+        @irdl_op_definition
+        class InsertElementOp(IRDLOperation):
+            name = "llvm.insertelement"
+            T: ClassVar = VarConstraint("T", AnyAttr())
+            V: ClassVar = VarConstraint("V", VectorType.constr(T))
+            vector = operand_def(V)
+            value = operand_def(T)
+            index = operand_def(SignlessIntegerConstraint)
+            res = result_def(V)
+            traits = traits_def(Pure())
+            assembly_format = (
+                "$value `,` $vector `[` $index `:` type($index) `]` attr-dict `:` type($vector)"
+            )
+
+        @irdl_op_definition
+        class ShuffleVectorOp(IRDLOperation):
+            name = "llvm.shufflevector"
+            T: ClassVar = VarConstraint("T", VectorType.constr(AnyAttr()))
+            v1 = operand_def(T)
+            v2 = operand_def(T)
+            mask = prop_def(irdl_to_attr_constraint(DenseArrayBase[I32]))
+            res = result_def(VectorType)
+            traits = traits_def(Pure())
+            # Printed in the generic form: the type of the result cannot be inferred from a mask.
+
+    try:
+        from xdsl.dialects.ub import PoisonOp
+    except ImportError:  # since xDSL 0.66; no IR has such an op before
+
+        @irdl_op_definition
+        class PoisonOp(IRDLOperation):
+            name = "ub.poison"
+            result = result_def()

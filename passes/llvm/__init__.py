@@ -1,0 +1,1 @@
+"""Passes that turn MLIR's dialects into the dialect llvm."""

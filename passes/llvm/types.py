@@ -1,0 +1,125 @@
+"""The types of the dialect llvm for the types of MLIR's other dialects, and buffers as values.
+
+A buffer is a pointer to its first element, and an i64 for each size and each stride that its type
+leaves open; an offset is added to the pointer. MLIR makes a structure of all of them, the
+descriptor, which hides from LLVM what does not alias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import TypeAlias
+
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    Signedness,
+    StridedLayoutAttr,
+    VectorType,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMPointerType
+from xdsl.ir import Attribute, SSAValue
+
+__all__ = [
+    "POINTER",
+    "Buffer",
+    "Number",
+    "is_buffer",
+    "is_vector",
+    "lowered_type",
+    "lowered_types",
+    "strides_of_type",
+]
+
+POINTER = LLVMPointerType()
+
+Number: TypeAlias = "int | SSAValue"
+"""A number that is known, or an i64."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer in the dialect llvm."""
+
+    pointer: SSAValue
+    sizes: tuple[Number, ...]
+    strides: tuple[Number, ...]
+    element: Attribute
+    """The type of an element in memory."""
+
+
+def is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+    """Return whether `type` is a vector type."""
+    return isinstance(type, VectorType)
+
+
+def is_buffer(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
+    """Return whether `type` is that of a buffer of known rank."""
+    return isinstance(type, MemRefType)
+
+
+@cache
+def lowered_types(type: Attribute) -> tuple[Attribute, ...]:
+    """Return the types of the values that stand for a value of `type`: itself, if it is a type of
+    the dialect llvm already, or of a dialect that is not known."""
+    if is_buffer(type):
+        return (POINTER, *[i64] * len(open_numbers(type)))
+    return (lowered_type(type),)
+
+
+def lowered_type(type: Attribute) -> Attribute:
+    """Return the type of the one value that stands for a value of `type`.
+
+    A vector of several dimensions becomes one of all its elements, in row-major order.
+    """
+    match type:
+        case IndexType():
+            return i64
+        case IntegerType() if type.signedness.data is not Signedness.SIGNLESS:
+            return IntegerType(type.bitwidth)
+        case VectorType() if is_vector(type):
+            shape, element = type.get_shape(), lowered_type(type.element_type)
+            if len(shape) == 1 and element == type.element_type:
+                return type
+            scalable = type.scalable_dims if len(shape) == 1 else None
+            return VectorType(element, [prod(shape)], scalable)
+        case MemRefType():
+            return POINTER
+        case _:
+            return type
+
+
+def open_numbers(type: MemRefType[Attribute]) -> list[int]:
+    """Return the places, among the sizes and then the strides, of those that a type leaves open.
+
+    Without a layout the strides follow from the sizes.
+    """
+    numbers = [*type.get_shape()]
+    if not isinstance(type.layout, NoneAttr):
+        numbers += [DYNAMIC_INDEX if s is None else s for s in type.get_strides() or ()]
+    return [place for place, number in enumerate(numbers) if number == DYNAMIC_INDEX]
+
+
+def strides_of_type(type: MemRefType[Attribute]) -> list[int | None] | None:
+    """Return the strides of a buffer, None for each that the type leaves open or that follows from
+    an unknown size; None if the layout is not strided."""
+    match type.layout:
+        case NoneAttr():
+            strides: list[int | None] = []
+            stride: int | None = 1
+            for size in reversed(type.get_shape()):
+                strides.append(stride)
+                stride = None if stride is None or size == DYNAMIC_INDEX else stride * size
+            return strides[::-1]
+        case StridedLayoutAttr():
+            return [*type.layout.get_strides()]
+        case _:
+            found = type.get_strides()
+            return None if found is None else [*found]
