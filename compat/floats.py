@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import builtin
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, FloatAttr, FloatData
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    CompileTimeFixedBitwidthType,
+    FloatAttr,
+    FloatData,
+)
 from xdsl.printer import Printer
 
 __all__ = [
@@ -37,7 +43,7 @@ NARROW_FLOATS = hasattr(builtin, "Float8E4M3FNType")
 """Whether this xDSL has the types."""
 
 PACKS_BF16 = TYPE_CHECKING or "pack" in vars(BFloat16Type)
-"""Whether this xDSL has dense constants of bf16."""
+"""Whether this xDSL has dense constants of bf16, and arithmetic on vectors of it."""
 _ROUNDS_BF16 = TYPE_CHECKING or (
     PACKS_BF16 and FloatAttr(1 + 2**-8 + 2**-40, BFloat16Type()).value.data > 1
 )
@@ -47,8 +53,8 @@ DISTINGUISHES_ZEROS = FloatData(0.0) != FloatData(-0.0)
 """Whether attributes of 0.0 and -0.0 are different: since xDSL 0.72."""
 
 
-def byte_size(type: AnyFloat) -> int:
-    """Return how many bytes a number of a type takes."""
+def byte_size(type: CompileTimeFixedBitwidthType) -> int:
+    """Return how many bytes a value of a type takes; xDSL says so of bf16 since 0.64."""
     return 2 if isinstance(type, BFloat16Type) else type.compile_time_size
 
 

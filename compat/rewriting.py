@@ -1,4 +1,4 @@
-"""The base of rewriters, with the names of methods that xDSL has since 0.70."""
+"""The base of rewriters, with the names of methods that xDSL has since 0.70, and folding."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from inspect import signature
 from typing import TYPE_CHECKING
 
 from xdsl.builder import Builder, InsertOpInvT
+from xdsl.folder import Folder
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import VerifyException
 
-__all__ = ["BaseRewriter"]
+__all__ = ["BaseRewriter", "fold"]
+
+
+def fold(op: Operation, folder: Folder, rewriter: PatternRewriter) -> None:
+    """Replace an op by the result of its folder, unless that is invalid: sums of `arith` that
+    overflow raise an error until xDSL 0.65.
+    """
+    try:
+        folder.replace_with_fold(op, rewriter)
+    except VerifyException:
+        return
+
 
 if TYPE_CHECKING or hasattr(PatternRewriter, "replace"):
     BaseRewriter = PatternRewriter

@@ -22,6 +22,7 @@ from xdsl.traits import (
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
 from ..compat.acceleration import is_accelerated
+from ..compat.rewriting import fold
 from .ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from .ir.per_class import PerClass
 
@@ -66,7 +67,7 @@ class Fold(RewritePattern):
         self._folder = folder
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        self._folder.replace_with_fold(op, rewriter)
+        fold(op, self._folder, rewriter)
 
 
 @op_type_rewrite_pattern

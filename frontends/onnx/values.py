@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...compat.floats import byte_size
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.shapes import Shape, is_static
 from ...dialects.relax.types import Element, SmallFloat, shape_of, static_shape, tensor_type
@@ -225,7 +226,7 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
     """Return a tensor of a model as a constant that shares its bytes."""
     element = element_type(tensor.data_type)
     type = tensor_of(element, tuple(tensor.dims))
-    size = element.compile_time_size * prod(tensor.dims)
+    size = byte_size(element) * prod(tensor.dims)
     if tensor.data_location == TensorProto.EXTERNAL:
         data = files.read(tensor, max(size, 0))
     elif tensor.HasField("raw_data"):

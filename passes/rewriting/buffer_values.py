@@ -21,6 +21,7 @@ from xdsl.dialects.memref import GlobalOp
 from xdsl.dialects.tensor import DimOp, FromElementsOp, ReshapeOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
+from ...compat.floats import byte_size
 from ...dialects.argument_names import name_in, with_name
 from ...dialects.relax.constant import FullOp
 from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
@@ -95,7 +96,7 @@ class Storage:
     def element_size(self) -> int:
         """The size of an element in bytes."""
         element = self.element
-        return element.compile_time_size if isinstance(element, FixedBitwidthType) else INDEX_SIZE
+        return byte_size(element) if isinstance(element, FixedBitwidthType) else INDEX_SIZE
 
     @property
     def size(self) -> int:

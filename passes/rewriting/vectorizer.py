@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import MemRefType, i1
+from xdsl.dialects.builtin import BFloat16Type, MemRefType, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryEffectKind, only_has_effect
@@ -25,6 +25,7 @@ from xdsl.utils.hints import isa
 from ...analysis.lane_strides import find_shared_store
 from ...analysis.memory.buffers import Allocation
 from ...analysis.vectorization_plan import VectorizationPlan, is_expandable
+from ...compat.floats import PACKS_BF16
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
@@ -53,6 +54,12 @@ def vectorize_loop(
     if find_shared_store(loop) is not None:
         loop.kind = ForKindAttr(ForKind.SERIAL)
         actions.missed(loop, "SharedStore", "is serial: lanes may write the same element")
+        return
+    if not PACKS_BF16 and any(
+        isinstance(value.type, BFloat16Type) for op in walk(loop) for value in op.results
+    ):
+        loop.kind = ForKindAttr(ForKind.SERIAL)
+        actions.missed(loop, "VectorsOfBF16", "is serial: this xDSL has no vectors of bf16")
         return
     location = loop.location
     privatize_buffers(loop, count, constants)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 from support.inprocess import mlir_opt, passline_opt
+from support.releases import has_xdsl
 
 # Of dialects that are not registered: torch-mlir, IREE, StableHLO, Triton and CIRCT write such.
 FORMS = {
@@ -135,11 +136,12 @@ def generic(texts: Sequence[str]) -> list[str]:
 
 @needs_mlir_opt
 def test_what_is_printed_is_what_was_read() -> None:
-    printed = [passline_opt(*OPTIONS, stdin=text) for text in FORMS.values()]
-    assert [p.stderr for p in printed] == [""] * len(FORMS)
+    forms = {name: text for name, text in FORMS.items() if "f8E" not in text or has_xdsl("0.67")}
+    printed = [passline_opt(*OPTIONS, stdin=text) for text in forms.values()]
+    assert [p.stderr for p in printed] == [""] * len(forms)
     own = [*map(unnumbered, generic([p.stdout for p in printed]))]
-    expected = generic([*FORMS.values()])
-    assert dict(zip(FORMS, own, strict=True)) == dict(zip(FORMS, expected, strict=True))
+    expected = generic([*forms.values()])
+    assert dict(zip(forms, own, strict=True)) == dict(zip(forms, expected, strict=True))
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
+from support.releases import has_xdsl, needs_xdsl
 from support.xdsl_sources import xdsl_tests
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
@@ -53,6 +54,9 @@ DEVIATIONS = {
     "transforms/riscv_lower_parallel_mov.mlir": "expects the prefix that xDSL's driver adds to "
     "the message of an exception of a pattern; ours does not change the message",
 }
+FOLDED_SINCE_0_66 = ("transforms/eqsat-extract.mlir",)
+"""Where xDSL's canonicalization folds operations on constants of `equivalence` since that release,
+as ours does with each."""
 NOT_PURE_FOR_XDSL = re.compile(r"arith\.(extsi|remui)")
 """Operations that xDSL keeps where they are dead."""
 
@@ -96,12 +100,15 @@ def arguments(text: str, path: Path) -> list[str]:
 @pytest.mark.parametrize("name", CANONICALIZATION)
 def test_canonicalization(name: str, tests: Path, tmp_path: Path):
     path = tests / name
+    if not path.exists() and not has_xdsl("0.74"):
+        pytest.skip("the installed xDSL is older than this test")
     lines = [line for line in RUN.findall(path.read_text()) if "canonicalize" in line[0]]
     assert lines
     for options, checks in lines:
         assert check(Opt, path, options, checks, tmp_path / "output")
 
 
+@needs_xdsl("0.74", "its files")
 def test_the_list_of_canonicalization_tests_is_complete(tests: Path):
     found = {
         str(path.relative_to(tests))
@@ -139,9 +146,9 @@ def test_any_module_of_the_tests_is_canonicalized_as_by_xdsl(tests: Path):
             compared += 1
             changed += after != before
             if str(ours) != after and not NOT_PURE_FOR_XDSL.search(after):
-                different.append(str(path))
-    assert not different
-    assert compared > 850 and changed > 250
+                different.append(str(path.relative_to(tests)))
+    assert not {*different} - {*(() if has_xdsl("0.66") else FOLDED_SINCE_0_66)}
+    assert compared > 700 and changed > 200
 
 
 def test_pattern_passes_of_xdsl_do_the_same(

@@ -8,7 +8,7 @@ DOUBLE = """
 tir.prim_func private @double(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
-  %n = memref.dim %y, %c0 : memref<?x4xf32>
+  %n = "memref.dim"(%y, %c0) : (memref<?x4xf32>, index) -> index
   tir.for %i = %c0 extent %n {
     tir.for %j = %c0 extent %c4 {
       %0 = memref.load %x[%i, %j] : memref<?x4xf32>
@@ -19,7 +19,7 @@ tir.prim_func private @double(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
 }
 tir.prim_func private @flat(%x: memref<?xf32>, %y: memref<?xf32>) {
   %c0 = arith.constant 0 : index
-  %n = memref.dim %y, %c0 : memref<?xf32>
+  %n = "memref.dim"(%y, %c0) : (memref<?xf32>, index) -> index
   tir.for %i = %c0 extent %n {
     %0 = memref.load %x[%i] : memref<?xf32>
     %1 = arith.mulf %0, %0 : f32
@@ -75,7 +75,7 @@ tir.prim_func private @positive(%x: memref<?xf32>, %n: memref<1xi64>) {{
   %c1 = arith.constant 1 : i64
   %none = arith.constant 0 : i64
   %z = arith.constant 0.0 : f32
-  %s = memref.dim %x, %c0 : memref<?xf32>
+  %s = "memref.dim"(%x, %c0) : (memref<?xf32>, index) -> index
   memref.store %none, %n[%c0] : memref<1xi64>
   tir.for %i = %c0 extent %s {{
     %0 = memref.load %x[%i] : memref<?xf32>

@@ -94,9 +94,17 @@ _LACKS = (
         r"Operation (memref\.alloca|memref\.dim) does not have a custom format",
         "the custom form of `memref.alloca` and `memref.dim`",
     ),
+    ("0.66", r"Unexpected attribute vector<\d+xf\d+>", "conversions of vectors of floats"),
+    (
+        "0.66",
+        r"Operation llvm\.[\w.]+ does not have a custom|operation 'llvm\.[\w.]+' is not registered",
+        "operations of the dialect llvm, and custom forms of them",
+    ),
     ("0.64", r"Unexpected attribute bf16", "arithmetic on vectors of bf16"),
     ("0.64", r"constants of bf16 (are not supported|need xDSL)", "dense constants of bf16"),
-    ("0.64", r"^NotImplementedError: \(\) in BFloat16Type", "dense constants of bf16"),
+    ("0.67", r"f[468]E\d+M\d+[\s\S]*Expected shape type", "floats of at most 8 bits"),
+    ("0.67", r"element type FLOAT\dE\w+ is not supported", "floats of at most 8 bits"),
+    ("0.64", r"NotImplementedError: (?:'|$|\(\) in BFloat16Type)", "dense constants of bf16"),
 )
 """Since which release xDSL has something, the error for it before, and what it is."""
 

@@ -17,6 +17,7 @@ import pytest
 from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 from support.inprocess import Result, capture, passline_opt
 from support.machine import needs_native
+from support.releases import needs_part
 
 from passline.interpreters.array_files import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
@@ -267,6 +268,7 @@ def test_buffers_of_terabytes_are_not_allocated() -> None:
     refused(passline_run(stdin=text), "exceeds the limit")
 
 
+@needs_part("reading")
 @pytest.mark.parametrize("type", ["tensor<1099511627776xf32>", "vector<1048576x1048576xi8>"])
 def test_splats_of_terabytes_are_not_expanded(type: str) -> None:
     number = "1.0" if "f32" in type else "1"
@@ -393,6 +395,7 @@ tir.prim_func @f(%a : memref<4xf32>, %x : f32) {{
     refused(passline_opt("-p", "tir-unroll-loop", stdin=text), "is too large to be unrolled")
 
 
+@needs_part("reading")
 @pytest.mark.parametrize(
     "text",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rows import QUICK_OPS, Scope, measure
+from support.releases import needs_xdsl
 from text import STEPS, cases, cases_on
 from workloads import SYNTHETIC, Workload, relax_graph, synthetic
 from xdsl.dialects.builtin import ModuleOp
@@ -42,6 +43,7 @@ def test_the_relax_graph_has_work_for_the_passes() -> None:
     assert sum(1 for _ in walk(workload.module)) == 163
 
 
+@needs_xdsl("0.72", "blocks that are numbered as ours")
 @pytest.mark.parametrize("name", SYNTHETIC)
 @pytest.mark.parametrize("step", STEPS)
 def test_both_sides_of_a_step_do_the_same(step: str, name: str) -> None:

@@ -13,6 +13,7 @@ from support.inprocess import Result, capture
 from support.toy import Append
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
 from xdsl.passes import ModulePass, PassPipeline
 
 from passline.tools.opt import PasslineOptMain
@@ -124,7 +125,10 @@ def test_callback_of_the_pipeline_of_a_subclass_is_called(tmp_path: Path) -> Non
     (tmp_path / "x.mlir").write_text(MODULE)
     tool = Counting(args=[str(tmp_path / "x.mlir")])
     result = capture(tool.run)
-    assert result.status == 0 and tool.called == 3, result
+    by_tool, tool.called = tool.called, 0
+    ctx = tool.ctx
+    tool.pipeline.apply(ctx, Parser(ctx, MODULE).parse_module())  # older releases call it less
+    assert result.status == 0 and by_tool == tool.called > 0, result
 
 
 class Kept(StringIO):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Any
@@ -379,6 +380,7 @@ def test_a_function_that_calls_itself_without_end(tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(
         "tir.prim_func @main(%x: memref<2xf32>) { tir.call @main(%x) : memref<2xf32> }"
     )
+    gc.collect()  # there would be no stack for the finalizers of what other tests have left
     assert "@main cannot be computed: calls are nested too deeply" in failing(str(path))
 
 
@@ -450,15 +452,6 @@ def test_numbers_are_checked(engine: str, tmp_path: Path):
         np.savez(given, n=n, x=np.ones(2, np.float32))
         message = failing(str(path), "--engine", engine, "--inputs", str(given))
         assert f"parameter 'n' is i8: {problem}" in message
-
-
-def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
-    monkeypatch.setenv("PASSLINE_MLIR_OPT", "nowhere")
-    message = failing(str(path), "--engine=native")
-    assert (
-        "there is no executable 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
-    )
 
 
 def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
