@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-demo
-	@$(BIN)/python examples/resnet50.py
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/resnet50.py
 
 # Types are those of the newest xDSL: with another release pyright is left out.
 CHECKS := lint $(if $(filter-out latest,$(XDSL)),,types) unit

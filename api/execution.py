@@ -71,7 +71,7 @@ def compile(
     """Return a function of a module as a Python function on arrays.
 
     The module is optimized at `level` first, unless it is None; it does not change. The engine
-    `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
+    `native` makes machine code, with llvmlite; `numpy` does not need it. Kernels are
     made for `target`, such as `x86-64-v3`, by default for this machine. A call of machine code runs
     on up to `threads` threads, where there is enough work; without an OpenMP runtime, there is a
     warning, and it runs on one. With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`,

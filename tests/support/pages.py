@@ -8,7 +8,7 @@
   prints to stdout.
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
-* `<!-- needs mlir-opt, cc -->` before a block: it is run where these programs are installed.
+* `<!-- needs llvmlite, cc -->` before a block: it is run where these programs are installed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from support.inprocess import mlir_opt
@@ -81,7 +82,7 @@ def blocks(page: str) -> Iterator[Block]:
 def missing(programs: str) -> str:
     """Return why a block that needs these programs is not run; empty if they are there."""
     names = [name for name in programs.split(", ") if name]
-    found = {"mlir-opt": mlir_opt()}
+    found = {"mlir-opt": mlir_opt(), "llvmlite": find_spec("llvmlite")}
     if all(found[name] if name in found else shutil.which(name) for name in names):
         return ""
     return f"it needs {' and '.join(names)}"

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import Buffer
-from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..native.jit import load_llvm, machine_of, optimize
+from ..native.llvm_ir import llvm_ir
 from ..native.objects import object_code
 from ..native.openmp import PREFIXES
-from ..native.preparation import Prepared, mlir_text
-from ..native.symbols import missing_text, number_ops, undefined_symbols, user_of
-from ..native.toolchain import Tools, to_llvm
+from ..native.preparation import Prepared
+from ..native.symbols import missing_text, undefined_symbols
 from .constant_text import assembly_of, llvm_ir_of
 from .elf import with_data
 from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
@@ -77,32 +76,33 @@ class Code:
         return [name for name in declared if not name.startswith("llvm.")]
 
 
-def compile_code(prepared: Prepared, interface: Interface, tools: Tools) -> Code:
+def compile_code(prepared: Prepared, interface: Interface) -> Code:
     """Compile a prepared function and its C interface for the target of the interface.
 
     PasslineError if it calls a function that neither the module nor C defines.
     """
     machine = machine_of(interface.target)
-    module = optimized(prepared, prepared.module, tools, machine)
+    ir = llvm_ir(prepared.module, exported=(prepared.entry,))
+    module = optimize(ir, prepared.entry, machine)
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
     code = Code(module, machine, constants)
-    check_symbols(code.called_functions(), prepared, tools, machine)
+    check_symbols(code.called_functions(), prepared)
     return code
 
 
-def object_files(prepared: Prepared, interface: Interface, tools: Tools) -> list[list[Buffer]]:
+def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]:
     """Compile a prepared function, in parts at the same time if it is large, and its C interface;
     return the object files, in parts. The linker is to hide their symbols.
 
     PasslineError if it calls a function that neither the module nor C defines.
     """
     machine = machine_of(interface.target)
-    codes = object_code(prepared, tools, interface.target, machine)
+    codes = object_code(prepared, interface.target, machine)
     undefined = undefined_symbols(*codes)
     constants = {n: prepared.constants[n] for n in undefined if n in prepared.constants}
     called = [name for name in undefined if name not in constants]
-    check_symbols(called, prepared, tools, machine)
+    check_symbols(called, prepared)
     ir = f"{interface_ir(interface)}{references(constants)}"
     return [*([code] for code in codes), with_data(object_of(ir, machine), constants)]
 
@@ -137,31 +137,14 @@ def empty_object(target: Target) -> bytes:
     return object_of("", machine_of(target))
 
 
-def check_symbols(
-    called: Sequence[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
-) -> None:
+def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
     """Raise PasslineError if code calls a function that is not one of C, nor, with several threads,
     one of the OpenMP runtime."""
     known = [name for name in called if name in C_LIBRARY]
     if prepared.threads > 1:
         known += [name for name in called if name.startswith(PREFIXES)]
     if missing := [name for name in called if name not in known]:
-        raise PasslineError(missing_symbols(missing, prepared, tools, machine))
-
-
-def optimized(
-    prepared: Prepared,
-    module: ModuleOp,
-    tools: Tools,
-    machine: llvm.TargetMachine,
-    *,
-    locations: bool = False,
-) -> llvm.ModuleRef:
-    """Return LLVM's module for a prepared one."""
-    ir = tools.llvm_ir(
-        mlir_text(module), to_llvm(prepared.by_pointer, prepared.threads), locations=locations
-    )
-    return optimize(ir, prepared.entry, machine)
+        raise PasslineError(missing_text(prepared.module, missing, "the C library"))
 
 
 def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
@@ -189,14 +172,3 @@ def hide_data(
         elif not variable.is_declaration and name not in exported:
             variable.linkage = "internal"
     return used
-
-
-def missing_symbols(
-    missing: Iterable[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
-) -> str:
-    """Return an error message about functions that are not defined, with the operations that call
-    them."""
-    numbered, ops = number_ops(prepared.module)
-    module = optimized(prepared, numbered, tools, machine, locations=True)
-    text = machine.emit_assembly(module)
-    return missing_text({n: ops.get(user_of(n, text)) for n in missing}, "the C library")

@@ -19,11 +19,9 @@ from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
-from ..native.function import parameters_of
 from ..native.jit import load_llvm
 from ..native.lowering import NECESSARY, bind_target, complete_lowering
 from ..native.preparation import Prepared, prepare
-from ..native.toolchain import find_tools
 from ..opt import PasslineOptMain
 from ..output import ResultFile
 from ..short_help import ShortHelp
@@ -93,9 +91,8 @@ class PasslineCompileMain(PasslineOptMain):
         return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline, which may take long, after a look for the tools that follow it."""
+        """Run the pipeline, which may take long, after a look for the linker."""
         entry_function(prog, self.entry)
-        self.tools = find_tools()
         load_llvm()
         self.target = self.target_for(prog)
         self.linker = find_linker(self.target) if self.kind == "so" else None
@@ -123,7 +120,6 @@ class PasslineCompileMain(PasslineOptMain):
         assert isinstance(result, LibraryFiles)
         with paused_collector():
             prepared = prepare(prog, self.entry, self.target, self.args.threads)
-        parameters_of(prepared.function)  # which checks that C has their types
         interface = Interface(
             library_name(self.args),
             signature_of(prepared.function),
@@ -139,9 +135,9 @@ class PasslineCompileMain(PasslineOptMain):
     def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
         """Compile, and return the output in parts."""
         if self.linker is not None:
-            files = object_files(prepared, interface, self.tools)
+            files = object_files(prepared, interface)
             return linked(files, self.linker, interface, self.args.output_file, prepared.threads)
-        code = compile_code(prepared, interface, self.tools)
+        code = compile_code(prepared, interface)
         match self.kind:
             case "ll":
                 return code.llvm_ir(self.target.triple)

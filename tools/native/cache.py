@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from ...compat.release import xdsl_version
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
-from .toolchain import find_tools
 
 __all__ = ["LIMIT", "key_of", "load", "store"]
 
@@ -78,19 +77,13 @@ class KeyPrinter(ExactPrinter):
 
 
 def versions() -> Iterator[str]:
-    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM, MLIR's
-    tools."""
+    """Yield the versions of all that takes part in a compilation: Passline, xDSL, LLVM."""
     import llvmlite
 
     yield source_stamp()
     yield plugin_stamp()
     yield xdsl_version()
     yield llvmlite.__version__
-    tools = find_tools()
-    for tool in (tools.mlir_opt, tools.mlir_translate):
-        path = os.path.realpath(tool)
-        status = os.stat(path)
-        yield f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 @cache

@@ -15,14 +15,18 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    NoneAttr,
+    TensorType,
 )
 from xdsl.ir import Attribute
 
 from ...dialects.relax.types import SmallFloat
+from ...dialects.tir.ops import output_count
+from ...interpreters.signature import Function, argument_names, is_buffer, result_names
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.location import place_of
 from ...passmanager.limits import too_many_elements
 from .assertions import STATUS_WORDS
-from .preparation import is_plain
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -33,7 +37,9 @@ __all__ = [
     "Status",
     "address",
     "descriptor",
+    "is_plain",
     "number_type",
+    "parameters_of",
     "status_passing",
 ]
 
@@ -69,6 +75,12 @@ def number_type(name: str, type: Attribute) -> Number:
             return ctypes.c_double
         case _:
             raise PasslineError(f"parameter '{name}' is {type}: expected a buffer or a C number")
+
+
+def is_plain(type: MemRefType[Attribute]) -> bool:
+    """Return whether a memref type has no layout: its elements are contiguous, in row-major
+    order."""
+    return isinstance(type.layout, NoneAttr)
 
 
 class Buffer:
@@ -150,6 +162,24 @@ class Buffer:
         if isinstance(self.narrow, BFloat16Type):
             return widen_bf16(memory)
         return numbers_of(memory, self.narrow)
+
+
+def parameters_of(function: Function) -> list[Buffer | Number]:
+    """Return, for each parameter, how it is passed; PasslineError if the function does not take
+    buffers and numbers only, or returns values."""
+    name = f"function @{function.sym_name.data}{place_of(function)}"
+    types = function.function_type
+    if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
+        raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
+    if not all(map(is_buffer, types.outputs)):
+        raise PasslineError(f"{name} returns numbers: expected one that writes them into buffers")
+    outputs = output_count(function)
+    inputs = len(types.inputs) - outputs
+    names = [*argument_names(function), *(result_names(function) if outputs else [])]
+    return [
+        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else number_type(name, type)
+        for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
+    ]
 
 
 def address(array: Array) -> int:

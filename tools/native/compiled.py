@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from io import StringIO
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
@@ -20,15 +21,15 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrealizedConversionCastOp,
 )
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, Operation
 
 from ...dialects.argument_names import name_in, with_name
 from ...interpreters.signature import Function
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.parser import parse_module
+from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.registry import make_ir_context
 from .assertions import Failures
-from .preparation import mlir_text
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -73,7 +74,7 @@ def write_compiled(compiled: Compiled, file: IO[bytes]) -> None:
     for size in sizes:
         offsets.append(offsets[-1] + _aligned(size))
     description = {
-        "function": mlir_text(signature_of(compiled.function)),
+        "function": text_of(signature_of(compiled.function)),
         "entry": compiled.entry,
         "by_pointer": compiled.by_pointer,
         "is_long": compiled.is_long,
@@ -99,6 +100,13 @@ def write_compiled(compiled: Compiled, file: IO[bytes]) -> None:
     file.seek(0)
     head = (sha256(start).digest(), crc, len(text), data + offsets[-1])
     file.write(HEAD.pack(MAGIC, *head))
+
+
+def text_of(op: Operation) -> str:
+    """Return an operation as text in the generic form, with its location."""
+    printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
+    printer.print_op(op)
+    return stream.getvalue()
 
 
 def read_compiled(file: IO[bytes]) -> Compiled:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target, host
 from ...dialects.tir.ops import output_count
@@ -18,7 +18,6 @@ from ...interpreters.arguments import check_arguments
 from ...interpreters.signature import (
     Function,
     Value,
-    argument_names,
     entry_function,
     is_buffer,
     result_names,
@@ -26,21 +25,19 @@ from ...interpreters.signature import (
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
-from ...passmanager.ir.location import place_of
 from . import cache
 from .assertions import STOP, Failures
-from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
+from .calling import Buffer, Number, Status, address, descriptor, parameters_of, status_passing
 from .compiled import Compiled
 from .interruption import interruptible
-from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .jit import Code, is_in_process, link, load_llvm, machine_of
 from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
 from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
-from .preparation import Prepared, mlir_text, prepare
+from .preparation import Prepared, prepare
 from .returned_buffers import ReturnedBuffers
-from .symbols import missing_text, number_ops, undefined_symbols, user_of
-from .toolchain import Tools, find_tools, to_llvm
+from .symbols import missing_text, undefined_symbols
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -75,7 +72,6 @@ def compile_code(
     if threads < 1:
         raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     entry_function(module, entry)
-    tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
     check_runnable(processor := target or host())
     machine, threads = machine_of(processor), usable_threads(threads)
@@ -83,17 +79,16 @@ def compile_code(
         divided = None
         if is_divisible(module):
             module = lowering_to_kernels(entry, target, threads)(module)
-            divided = compile_kernels(module, entry, threads, tools, machine)
+            divided = compile_kernels(module, entry, threads, machine)
         if divided is not None and not missing_symbols(*divided):
             prepared, codes = divided
         else:
             prepared, codes = prepare(module, entry, target, threads), None
-    parameters_of(prepared.function)
     return Compiled(
         prepared.function,
         prepared.entry,
         prepared.by_pointer,
-        codes or complete_objects(prepared, tools, processor, machine),
+        codes or complete_objects(prepared, processor, machine),
         prepared.constants,
         prepared.failures,
         prepared.is_long,
@@ -173,17 +168,13 @@ def check_runnable(target: Target) -> None:
 
 
 def complete_objects(
-    prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
+    prepared: Prepared, target: Target, machine: llvm.TargetMachine
 ) -> list[bytes]:
     """Compile a prepared module to object files; PasslineError if it calls a function that neither
     the module nor this process defines."""
-    codes = object_code(prepared, tools, target, machine)
+    codes = object_code(prepared, target, machine)
     if missing := missing_symbols(prepared, codes):
-        with_numbers, ops = number_ops(prepared.module)
-        passes = to_llvm(prepared.by_pointer, prepared.threads)
-        ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
-        text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
-        raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
+        raise PasslineError(missing_text(prepared.module, missing))
     return codes
 
 
@@ -192,24 +183,6 @@ def missing_symbols(prepared: Prepared, codes: Sequence[bytes]) -> list[str]:
     undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
     runtime = runtime_symbols(undefined)
     return [name for name in undefined if name not in runtime and not is_in_process(name)]
-
-
-def parameters_of(function: Function) -> list[Buffer | Number]:
-    """Return, for each parameter, how it is passed; PasslineError if the function does not take
-    buffers and numbers only, or returns values."""
-    name = f"function @{function.sym_name.data}{place_of(function)}"
-    types = function.function_type
-    if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
-        raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
-    if not all(map(is_buffer, types.outputs)):
-        raise PasslineError(f"{name} returns numbers: expected one that writes them into buffers")
-    outputs = output_count(function)
-    inputs = len(types.inputs) - outputs
-    names = [*argument_names(function), *(result_names(function) if outputs else [])]
-    return [
-        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else number_type(name, type)
-        for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
-    ]
 
 
 class NativeFunction:

@@ -50,7 +50,7 @@ def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -
 
 def cannot_parse(reason: object) -> PasslineError:
     """Return the error that LLVM cannot parse its IR."""
-    return PasslineError(f"LLVM cannot parse the output of mlir-translate: {reason}")
+    return PasslineError(f"LLVM cannot parse the IR of the module: {reason}")
 
 
 def is_in_process(symbol: str) -> bool:

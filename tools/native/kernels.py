@@ -22,33 +22,30 @@ from xdsl.ir import Operation, Region
 from ...analysis.call_graph import CallGraph
 from ...analysis.constants import constant_extent
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from ...interpreters.signature import is_buffer
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.clone import clone
+from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
 from . import codegen
 from .assertions import Failures, report_assertions
 from .forks import Fork, Lost, Send, can_fork
+from .llvm_ir import llvm_ir
 from .lowering import is_lowered, kernel_lowering
 from .objects import available_cores
 from .owned_memory import assert_allocated
-from .pointer_arguments import is_bare
 from .polls import Work, insert_polls_in_long
 from .preparation import (
     PREFIX,
     Elsewhere,
     Prepared,
     check_dialects,
-    mlir_text,
     prepare_lowered,
     prepare_operations,
-    takes_pointers,
     without_values,
 )
 from .soft_promotion import CONVERSION
-from .toolchain import Tools, to_llvm
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -73,7 +70,7 @@ def is_divisible(module: ModuleOp) -> bool:
 
 
 def compile_kernels(
-    module: ModuleOp, entry: str, threads: int, tools: Tools, machine: llvm.TargetMachine
+    module: ModuleOp, entry: str, threads: int, machine: llvm.TargetMachine
 ) -> tuple[Prepared, list[bytes]] | None:
     """Compile a module whose functions are all on buffers to object files, its kernels in as many
     groups as there are cores. Return them with all but the kernels, prepared; None if there are
@@ -81,7 +78,7 @@ def compile_kernels(
     groups = grouped(kernels_of(module, entry), available_cores())
     if len(groups) < 2:
         return None
-    compiling = Compiling(threads, tools, machine, len(groups) + 1)
+    compiling = Compiling(threads, machine, len(groups) + 1)
     try:
         return compiling.run(module, entry, groups)
     except (Lost, PasslineError):
@@ -90,11 +87,8 @@ def compile_kernels(
 
 def kernels_of(module: ModuleOp, entry: str) -> list[PrimFuncOp]:
     """Return the functions that can be compiled by themselves: private ones that call no other
-    function, do not fail, and read no variables. All buffers are passed as pointers."""
+    function, do not fail, and read no variables."""
     functions = [op for op in module.ops if isinstance(op, PrimFuncOp | func.FuncOp)]
-    types = [type for op in functions for type in op.function_type.inputs]
-    if not all(is_bare(type) for type in types if is_buffer(type)):
-        return []
     graph = CallGraph(module)
     return [
         op
@@ -164,7 +158,6 @@ class Compiling:
     """The compilation of the groups of a module, each in a process, and of the rest in this one."""
 
     threads: int
-    tools: Tools
     machine: llvm.TargetMachine
     parts: int
     """The groups and the rest."""
@@ -177,7 +170,7 @@ class Compiling:
             for number, group in enumerate(groups, 1):
                 forks.append(stack.enter_context(self.fork(module, group, number)))
             lowered = without_bodies(module, {kernel for group in groups for kernel in group})
-            kernel_lowering().apply(make_ir_context(), lowered)
+            lower(lowered)
             reports = [cast("Report", fork.receive()) for fork in forks]
             elsewhere = Elsewhere(
                 {name: work for report in reports for name, work in report.work.items()},
@@ -199,7 +192,7 @@ class Compiling:
             PassContext.current().renderer = refuse
             names = [kernel.sym_name.data for kernel in group]
             lowered = only(module, group)
-            kernel_lowering().apply(make_ir_context(), lowered)
+            lower(lowered)
             send(self.prepare_group(lowered, names, number))
             send(self.object_code(lowered, [PREFIX + name for name in names]))
 
@@ -208,8 +201,6 @@ class Compiling:
     def prepare_group(self, module: ModuleOp, names: Sequence[str], number: int) -> Report:
         """Prepare the functions of a group, as `prepare_lowered` does with those of a module."""
         check_dialects(module)
-        if not takes_pointers(module):
-            raise Lost
         work = Work(module)
         amounts = {name: work.of_function(name) for name in names}
         is_long = insert_polls_in_long(module, work)
@@ -224,9 +215,19 @@ class Compiling:
 
     def object_code(self, module: ModuleOp, exported: Sequence[str]) -> bytes:
         """Compile a prepared part, of which others call the functions `exported`."""
-        passes = to_llvm(True, self.threads)
-        ir = self.tools.llvm_ir(mlir_text(module), passes)
+        ir = llvm_ir(module, exported=exported)
         return self.machine.emit_object(codegen.optimized(ir, exported, CONVERSION, self.machine))
+
+
+def lower(module: ModuleOp) -> None:
+    """Lower functions on buffers. The result is verified, and not what each pass made: if it is
+    invalid, the module is compiled as a whole, with a verification that names the pass."""
+    ctx = PassContext.current()
+    with ctx.at_level(ctx.opt_level) as inner:
+        inner.verify_each = False
+        kernel_lowering().apply(make_ir_context(), module)
+    if ctx.verify_each:
+        verify(module)
 
 
 def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:

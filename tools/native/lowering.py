@@ -1,4 +1,4 @@
-"""The completion of lowering: from any stage to operations that MLIR's tools translate."""
+"""The completion of lowering: from any stage to MLIR's dialects."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from .jit import cannot_parse, optimize, processor_of
 from .parts import Part, parts_of
 from .preparation import Prepared
 from .soft_promotion import CONVERSION
-from .toolchain import Tools, to_llvm
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -24,23 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["object_code"]
 
 
-def object_code(
-    prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
-) -> list[bytes]:
+def object_code(prepared: Prepared, target: Target, machine: llvm.TargetMachine) -> list[bytes]:
     """Compile a prepared module to object files, for `target`, of which `machine` is LLVM's.
 
     A large module is compiled in parts, one for each core of this process.
     """
     parts = parts_of(prepared.module, prepared.entry, available_cores(), CONVERSION)
-    passes = to_llvm(prepared.by_pointer, prepared.threads)
     if len(parts) == 1:
-        ir = tools.llvm_ir(parts[0].text, passes)
-        return [machine.emit_object(optimize(ir, prepared.entry, machine))]
+        return [machine.emit_object(optimize(parts[0].ir, prepared.entry, machine))]
 
     def compiled(part: Part) -> bytes:
-        with Worker() as worker:  # it starts while MLIR's tools run
-            ir = tools.llvm_ir(part.text, passes)
-            return worker.compile(ir, part.exported, processor_of(target))
+        with Worker() as worker:
+            return worker.compile(part.ir, part.exported, processor_of(target))
 
     with ThreadPoolExecutor(len(parts)) as threads:
         return [*threads.map(compiled, parts)]

@@ -1,32 +1,27 @@
-"""Parts of a prepared module that are compiled independently of each other."""
+"""Parts of prepared modules that are compiled independently of each other."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.dialects.func import FuncOp
-from xdsl.dialects.memref import GlobalOp
-from xdsl.ir import Operation
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
 
-from .pointer_arguments import BARE_POINTERS
-from .preparation import C_INTERFACE, mlir_text
+from ...passmanager.ir.walk import walk
+from .llvm_ir import llvm_ir
 
 __all__ = ["Part", "parts_of"]
 
-PART_BYTES = 150_000
-"""The least text for which a process of its own pays: it starts in about 0.1 s."""
-
-SYMBOL = re.compile(r'@("(?:[^"\\]|\\.)*"|[\w$.-]+)')
+PART_WORK = 1500
+"""The least operations for which a process of its own pays: it starts in about 0.1 s."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A module, as text of MLIR, with some of the functions of a larger one."""
+    """The LLVM IR of a module, with the bodies of some of its functions."""
 
-    text: str
+    ir: str
     exported: tuple[str, ...]
     """The functions in it that others call."""
 
@@ -34,103 +29,46 @@ class Part:
 def parts_of(module: ModuleOp, entry: str, count: int, inlined: str) -> list[Part]:
     """Return a module as up to `count` parts of about the same size, one if it is small.
 
-    A function is in one part, and declared in those that call it; one whose name starts with
-    `inlined`, and constants, are in each part that needs them. A module with other operations, or
-    with variables, is one part.
+    A function is in one part, and declared in the others; one whose name starts with `inlined`, and
+    constants, are in each part. A module with variables is one part.
     """
-    ops = [*module.ops]
-    texts = [mlir_text(op) for op in ops]
-    whole = Part(_module_text(module, texts), (entry,))
-    count = min(count, len(whole.text) // PART_BYTES)
-    if count < 2 or not all(map(_is_divisible, ops)):
-        return [whole]
-    return Division(module, ops, texts, inlined).parts(entry, count)
+    functions = {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, llvm.FuncOp) and op.body.first_block is not None
+    }
+    divided = [name for name in functions if not name.startswith(inlined)]
+    sizes = {name: sum(1 for _ in walk(functions[name])) for name in divided}
+    count = min(count, len(divided), sum(sizes.values()) // PART_WORK)
+    if count < 2 or not all(map(is_constant, module.ops)):
+        return [Part(llvm_ir(module, exported=(entry,)), (entry,))]
+    groups: list[list[str]] = [[] for _ in range(count)]
+    totals = [0] * count
+    for name in sorted(divided, key=lambda name: -sizes[name]):  # the largest ones first
+        least = totals.index(min(totals))
+        groups[least].append(name)
+        totals[least] += sizes[name]
+    called = {name: called_by(functions[name]) for name in divided}
+    parts: list[Part] = []
+    for group in groups:
+        others = {name for other in divided if other not in group for name in called[other]}
+        exported = tuple(name for name in group if name == entry or name in others)
+        left_out = {*divided}.difference(group)
+        parts.append(Part(llvm_ir(module, exported=exported, declared=left_out), exported))
+    return parts
 
 
-def _is_divisible(op: Operation) -> bool:
-    """Return whether a module with `op` may be divided: it is a function, a constant, or declares
-    one."""
-    return isinstance(op, FuncOp) or (
-        isinstance(op, GlobalOp)
-        and (op.constant is not None or "initial_value" not in op.properties)
-    )
+def is_constant(op: object) -> bool:
+    """Return whether each part of a module may have `op`: it is no variable."""
+    return not isinstance(op, llvm.GlobalOp) or op.constant is not None or op.value is None
 
 
-class Division:
-    """The division of a module into parts, by the symbols in the text of its operations."""
-
-    def __init__(
-        self, module: ModuleOp, ops: Sequence[Operation], texts: Sequence[str], inlined: str
-    ) -> None:
-        self.module = module
-        names = [op.sym_name.data for op in ops if isinstance(op, FuncOp | GlobalOp)]
-        self.ops = dict(zip(names, ops, strict=True))
-        self.texts = dict(zip(names, texts, strict=True))
-        self.uses = {
-            name: {used.strip('"') for used in SYMBOL.findall(text)} & self.ops.keys() - {name}
-            for name, text in self.texts.items()
-        }
-        self.divided = [
-            name
-            for name, op in self.ops.items()
-            if isinstance(op, FuncOp) and not op.is_declaration and not name.startswith(inlined)
-        ]
-        """The functions that are in one part each."""
-
-    def parts(self, entry: str, count: int) -> list[Part]:
-        """Return `count` parts at most; the largest functions are distributed first."""
-        groups: list[list[str]] = [[] for _ in range(min(count, len(self.divided)))]
-        sizes = [0] * len(groups)
-        for name in sorted(self.divided, key=lambda name: -len(self.texts[name])):
-            least = sizes.index(min(sizes))
-            groups[least].append(name)
-            sizes[least] += len(self.texts[name])
-        called = {
-            name
-            for group in groups
-            for user in self.needed(group)
-            for name in self.uses[user]
-            if name in self.divided and name not in group
-        }
-        return [self.part(group, called, entry) for group in groups]
-
-    def needed(self, group: Sequence[str]) -> list[str]:
-        """Return `group` with all symbols that it needs."""
-        found = dict.fromkeys(group)
-        pending = [*group]
-        while pending:
-            for name in sorted(self.uses[pending.pop()]):
-                if name not in found:
-                    found[name] = None
-                    if name not in self.divided:
-                        pending.append(name)
-        return [*found]
-
-    def part(self, group: Sequence[str], called: Collection[str], entry: str) -> Part:
-        """Return the part with the functions `group`, of which it exports those that are `called`
-        by other parts, and `entry`, which may be the C interface of a function."""
-        others = {*self.divided}.difference(group)
-        texts = [
-            self.declaration(name) if name in others else self.texts[name]
-            for name in self.needed(group)
-        ]
-        exported = [name for name in group if name in called]
-        exported += [entry] if entry.removeprefix(C_INTERFACE) in group else []
-        return Part(_module_text(self.module, texts), tuple(dict.fromkeys(exported)))
-
-    def declaration(self, name: str) -> str:
-        """Return the text of the declaration of a function."""
-        op = self.ops[name]
-        assert isinstance(op, FuncOp)
-        types = op.function_type
-        declared = FuncOp.external(name, [*types.inputs], [*types.outputs])
-        if BARE_POINTERS in op.attributes:  # it decides how the function is called
-            declared.attributes[BARE_POINTERS] = UnitAttr()
-        return mlir_text(declared)
-
-
-def _module_text(module: ModuleOp, texts: Sequence[str]) -> str:
-    """Return the text of a module with the attributes of `module`, and operations with `texts`."""
-    empty = ModuleOp([], module.attributes.copy())
-    start, block, end = mlir_text(empty).partition("({\n^bb0:\n")
-    return "".join([start, block, *(f"{text}\n" for text in texts), end])
+def called_by(function: llvm.FuncOp) -> Sequence[str]:
+    """Return the names of the functions that a function refers to."""
+    found: list[str] = []
+    for op in walk(function):
+        if isinstance(op, llvm.CallOp) and op.callee is not None:
+            found.append(op.callee.string_value())
+        elif isinstance(op, llvm.AddressOfOp):
+            found.append(op.global_name.string_value())
+    return found

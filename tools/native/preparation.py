@@ -1,18 +1,15 @@
-"""Preparation of modules for MLIR's tools."""
+"""Preparation of lowered modules, and their way to the dialect llvm."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING
 
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, llvm, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -24,24 +21,25 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
-from ...analysis.device_analyzer import DEVICE
 from ...compat.memref import dim_op
-from ...dialects.relax.device import DeviceAttr
 from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
+from ...passes.llvm.c_interface import C_INTERFACE, EMIT_C_INTERFACE
+from ...passes.llvm.lower_parallel import share_loops
+from ...passes.llvm.lower_to_llvm import lower_to_llvm
 from ...passes.rewriting.dead_symbols import remove_unreachable_symbols
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
-from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from .assertions import Failures, report_assertions
 from .byte_storage import store_as_bytes
+from .calling import is_plain, parameters_of
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
 from .owned_memory import assert_allocated
-from .pointer_arguments import is_bare, pass_pointers
 from .polls import insert_polls
 from .soft_promotion import soft_promote
 
@@ -49,22 +47,17 @@ if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
 __all__ = [
-    "C_INTERFACE",
     "PREFIX",
     "Elsewhere",
     "Prepared",
     "check_dialects",
-    "is_plain",
-    "mlir_text",
     "prepare",
     "prepare_lowered",
     "prepare_operations",
-    "takes_pointers",
     "without_values",
 ]
 
 PREFIX = "passline."
-C_INTERFACE = "_mlir_ciface_"
 KNOWN_DIALECTS = frozenset(
     ("affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub")
 ) | {"vector"}
@@ -74,7 +67,7 @@ TEXT_BYTES = 1024
 
 @dataclass(frozen=True)
 class Prepared:
-    """A module that MLIR's tools can translate to LLVM IR."""
+    """A module in the dialect llvm."""
 
     module: ModuleOp
     function: Function
@@ -119,34 +112,36 @@ class Elsewhere:
 def prepare_lowered(
     module: ModuleOp, entry: str, threads: int, elsewhere: Elsewhere = Elsewhere({})
 ) -> Prepared:
-    """Prepare a lowered module, which is changed."""
+    """Prepare a lowered module, which is changed. PasslineError if a parameter or a result of the
+    function is none that a caller in C has."""
     remove_unreachable_symbols(module, (entry,), functions=True)
     check_dialects(module)
-    by_pointer = takes_pointers(module)
     function, symbol = clone(entry_function(module, entry)), PREFIX + entry
+    parameters_of(function)
+    by_pointer = takes_pointers(function)
     is_long = insert_polls(module, entry, elsewhere.work)
     assert_allocated(module)
     failures = report_assertions(module, 0, elsewhere.parts, elsewhere.failing)
     if not by_pointer:
-        entry_function(module, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
+        entry_function(module, entry).attributes[EMIT_C_INTERFACE] = UnitAttr()
         symbol = C_INTERFACE + symbol
     prepare_operations(module, threads, elsewhere.work)
-    if not by_pointer:
-        pass_pointers(module, PREFIX + entry)
     constants = without_values(module)
     return Prepared(module, function, symbol, by_pointer, constants, failures, is_long, threads)
 
 
 def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str] = ()) -> None:
-    """Prepare the operations of a module by themselves, and prefix its symbols, and those of the
-    functions `elsewhere`, which it only declares."""
-    remove_devices(module)
+    """Turn a prepared module into the dialect llvm, with a prefix before its symbols, and those of
+    the functions `elsewhere`, which it only declares."""
+    if threads > 1:
+        share_loops(module, threads)
     prefix_symbols(module, PREFIX, elsewhere)
-    hoist_allocas(module, threads)
+    hoist_allocas(module)
     expand_copies(module)
     store_as_bytes(module)
     soft_promote(module)
     expand_math(module)
+    lower_to_llvm(module)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -157,25 +152,6 @@ def check_dialects(module: ModuleOp) -> None:
                 f"'{op.name}'{place_of(op)} cannot be compiled to machine code: no pass lowers it "
                 "to a dialect of MLIR"
             )
-
-
-def remove_devices(module: ModuleOp) -> None:
-    """Remove the devices of functions, parameters and results, which mlir-opt cannot read."""
-    for op in module.ops:
-        if isinstance(op, func.FuncOp):
-            op.attributes.pop(DEVICE, None)
-            if op.arg_attrs is not None:
-                op.arg_attrs = without_devices(op.arg_attrs)
-            if op.res_attrs is not None:
-                op.res_attrs = without_devices(op.res_attrs)
-
-
-def without_devices(attributes: ArrayAttr[DictionaryAttr]) -> ArrayAttr[DictionaryAttr]:
-    """Return the attributes of parameters or results without those whose value is a device."""
-    return ArrayAttr(
-        DictionaryAttr({k: v for k, v in each.data.items() if not isinstance(v, DeviceAttr)})
-        for each in attributes
-    )
 
 
 def prefix_symbols(module: ModuleOp, prefix: str, elsewhere: Collection[str] = ()) -> None:
@@ -199,43 +175,17 @@ def prefix_symbols(module: ModuleOp, prefix: str, elsewhere: Collection[str] = (
             op.name_ = SymbolRefAttr(prefix + op.name_.string_value())
 
 
-def hoist_allocas(module: ModuleOp, threads: int) -> None:
+def hoist_allocas(module: ModuleOp) -> None:
     """Move stack allocations of static size to the entry block of their function, as an allocation
-    in a loop would take stack space in each iteration. In parallel loops, they become allocations
-    on the heap if there are several threads: each needs memory of its own."""
+    in a loop would take stack space in each iteration."""
     for function in module.ops:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
         entry = function.body.blocks[0]
-        for op in [*walk(function)]:
-            if not isinstance(op, memref.AllocaOp):
-                continue
-            if threads > 1 and is_in_parallel_loop(op):
-                put_on_heap(op)
-            elif op.parent is not entry and not op.operands:
+        for op in [op for op in walk(function) if isinstance(op, memref.AllocaOp)]:
+            if op.parent is not entry and not op.operands:
                 op.detach()
                 Rewriter.insert_op(op, InsertPoint.at_start(entry))
-
-
-def is_in_parallel_loop(op: Operation) -> bool:
-    """Return whether `op` is in a parallel loop."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, scf.ParallelOp):
-        parent = parent.parent_op()
-    return parent is not None
-
-
-def put_on_heap(op: memref.AllocaOp) -> None:
-    """Replace an allocation on the stack by one on the heap that lives as long as its block."""
-    new = memref.AllocOp.create(
-        operands=op.operands,
-        result_types=op.result_types,
-        properties=op.properties,
-        location=op.location,
-    )
-    assert op.parent is not None and (end := op.parent.last_op) is not None
-    Rewriter.replace_op(op, new)
-    Rewriter.insert_op(memref.DeallocOp.get(new.memref), InsertPoint.before(end))
 
 
 def expand_copies(module: ModuleOp) -> None:
@@ -273,19 +223,18 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
     Rewriter.erase_op(op)
 
 
-def takes_pointers(module: ModuleOp) -> bool:
-    """Return whether all buffers that are parameters can be passed as bare pointers, and none is a
-    result."""
-    types = [op.function_type for op in module.ops if isinstance(op, func.FuncOp)]
-    return all(
-        is_bare(type) for each in types for type in each.inputs if is_buffer(type)
-    ) and not any(is_buffer(type) for each in types for type in each.outputs)
+def takes_pointers(function: Function) -> bool:
+    """Return whether a caller passes the buffers of a function as bare pointers: all have a static
+    shape and no layout, and none is a result."""
+    types = function.function_type
+    return all(is_bare(type) for type in types.inputs if is_buffer(type)) and not any(
+        map(is_buffer, types.outputs)
+    )
 
 
-def is_plain(type: MemRefType[Attribute]) -> bool:
-    """Return whether a memref type has no layout: its elements are contiguous, in row-major
-    order."""
-    return isinstance(type.layout, NoneAttr)
+def is_bare(type: MemRefType[Attribute]) -> bool:
+    """Return whether a buffer can be passed as a pointer alone."""
+    return isinstance(type.layout, NoneAttr) and DYNAMIC_INDEX not in type.get_shape()
 
 
 # Constants
@@ -298,13 +247,13 @@ def without_values(module: ModuleOp) -> dict[str, Array]:
     """
     arrays: dict[str, Array] = {}
     for op in module.ops:
-        if not isinstance(op, memref.GlobalOp):
+        if not isinstance(op, llvm.GlobalOp):
             continue
-        value = op.initial_value
-        if isinstance(value, DenseIntOrFPElementsAttr) and len(value.data.data) > TEXT_BYTES:
+        value = op.value
+        if isa(value, DenseIntOrFPElementsAttr) and len(value.data.data) > TEXT_BYTES:
             arrays[op.sym_name.data] = _memory(value, writable=op.constant is None)
-            for name in ("initial_value", "sym_visibility", "alignment"):
-                op.properties.pop(name, None)
+            op.linkage = llvm.LinkageAttr("external")
+            op.value = op.alignment = None
     return arrays
 
 
@@ -314,11 +263,3 @@ def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
 
     data: Array = np.frombuffer(value.data.data, np.uint8)
     return data.copy() if writable else data
-
-
-def mlir_text(op: Operation) -> str:
-    """Return a module or another operation as text in the generic form, which all versions of MLIR
-    parse, with locations for error messages."""
-    printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
-    printer.print_op(op)
-    return stream.getvalue()

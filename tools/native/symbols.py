@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.llvm import CallIntrinsicOp, CallOp
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
 from ...interpreters.codegens import CODEGEN
-from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 
@@ -19,9 +18,7 @@ __all__ = [
     "ELF64",
     "SYMBOL_TABLE",
     "missing_text",
-    "number_ops",
     "undefined_symbols",
-    "user_of",
 ]
 
 ELF64 = b"\x7fELF\x02\x01"
@@ -65,39 +62,22 @@ def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
         yield kind, offset, length, link
 
 
-def number_ops(module: ModuleOp) -> tuple[ModuleOp, dict[int, Operation]]:
-    """Return a copy of `module` in which the location of each operation is a line number of its
-    own, and the operations of `module` by these numbers."""
-    copy = clone(module)
-    for line, op in enumerate(walk(copy), 1):
-        op.location = FileLineColLoc(StringAttr("-"), IntAttr(line), IntAttr(0))
-    return copy, dict(enumerate(walk(module), 1))
-
-
-def user_of(symbol: str, assembly: str) -> int:
-    """Return the line of the first instruction in `assembly` that refers to `symbol`, or 0.
-
-    It is the last line other than 0 that a `.loc` before it gives: `.loc 1 42 0` gives 42.
-    """
-    line = 0
-    name = re.compile(rf"(?<![\w.$]){re.escape(symbol)}(?![\w.$])")
-    for text in assembly.splitlines():
-        words = text.split()
-        if words[:1] == [".loc"]:
-            line = int(words[2]) or line
-        elif name.search(text) and not words[0].startswith("."):
-            return line
-    return 0
-
-
-def missing_text(users: Mapping[str, Operation | None], place: str = "this process") -> str:
-    """Return an error message about symbols that neither the module nor `place` defines; `users`
-    gives an operation that needs each, if one is known."""
-    return "; ".join(_missing(symbol, op, place) for symbol, op in users.items())
+def missing_text(module: ModuleOp, missing: Iterable[str], place: str = "this process") -> str:
+    """Return an error message about symbols that neither a module in the dialect llvm nor `place`
+    defines, with an operation that needs each, if there is one."""
+    users: dict[str, Operation] = {}
+    for op in walk(module):
+        if isinstance(op, CallOp) and op.callee is not None:
+            users.setdefault(op.callee.string_value(), op)
+        elif isinstance(op, CallIntrinsicOp):  # llvm.sin.f64 becomes sin, that of f32 sinf
+            name = op.intrin.data.split(".")[1]
+            users.setdefault(name, op)
+            users.setdefault(f"{name}f", op)
+    return "; ".join(_missing(symbol, users.get(symbol), place) for symbol in missing)
 
 
 def _missing(symbol: str, op: Operation | None, place: str) -> str:
-    user = "" if op is None else f": '{op.name}'{place_of(op)} needs it"
+    user = "" if op is None else f": the call{place_of(op)} needs it"
     callee = None if op is None else SymbolTable.lookup_symbol(op, symbol)
     if callee is not None and isinstance(name := callee.attributes.get(CODEGEN), StringAttr):
         return (

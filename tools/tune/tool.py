@@ -19,7 +19,6 @@ from ..corpus.executors import dask_executor
 from ..failures import report
 from ..native.function import check_runnable
 from ..native.jit import load_llvm
-from ..native.toolchain import find_tools
 from ..output import ResultFile, is_same_file
 from ..short_help import ShortHelp
 from ..trial_tool import TrialMain
@@ -86,7 +85,6 @@ class PasslineTuneMain(TrialMain):
     def tune(self) -> None:
         """Tune the kernels of the input, and print what that gained."""
         args = self.args
-        find_tools()
         load_llvm()  # `host` would raise a ValueError without it
         check_runnable(target := self.processor or host())
         module = self.read_module()

@@ -457,7 +457,7 @@ def test_neither_the_input_nor_a_header_of_others_is_overwritten(tmp_path: Path)
             "}",
             [],
             "function @f is called, but has no body, neither in the module nor in the C library: "
-            "'func.call' at <stdin>:4:8 needs it",
+            "the call at <stdin>:4:8 needs it",
         ),
         (
             "func.func @main(%x: memref<4xi3>) { func.return }",

@@ -20,7 +20,7 @@ from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.printer import module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import compile_module, function
+from passline.tools.native import compile_module
 from passline.tools.native.lowering import complete_lowering
 
 PASSES = (*OPTIMIZE, *LOWER_TO_TIR, *LOWER_TO_MLIR)
@@ -157,7 +157,6 @@ def test_a_lowering_for_this_machine_needs_llvmlite():
 @pytest.mark.usefixtures("without_llvmlite")
 @pytest.mark.parametrize("target", [None, NAMED["x86-64-v3"]])
 def test_compilation_needs_llvmlite(target: Target | None, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(function, "find_tools", lambda: None)
     module = parse("tir.prim_func @main(%x: memref<2xf32>) { }")
     with pytest.raises(PasslineError, match=NO_LLVMLITE):
         compile_module(module, target=target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.machine import needs_native
+from support.releases import needs_xdsl
 
 import passline
 from passline.dialects.relax.types import SmallFloat
@@ -15,6 +16,7 @@ pytestmark = needs_native
 SMALL = ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN")
 
 
+@needs_xdsl("0.67", "floats of at most 8 bits")
 @pytest.mark.parametrize("level", [0, 3])
 def test_conversions_of_small_floats(level: int):
     names = {cls.name: cls for cls in SmallFloat.__args__}

@@ -110,15 +110,15 @@ def kernel_assembly(op: Operation, target: Target) -> str:
     from passline.passmanager import PassContext, Sequential
     from passline.passmanager.pipeline import parse_pipeline
     from passline.tools.native.jit import machine_of, optimize
-    from passline.tools.native.preparation import mlir_text, prepare
-    from passline.tools.native.toolchain import find_tools, to_llvm
+    from passline.tools.native.llvm_ir import llvm_ir
+    from passline.tools.native.preparation import prepare
 
     module = module_of([op])
     passes = parse_pipeline("plan-memory,lower-to-mlir").passes
     with PassContext(verify_each=False):
         lowered = Sequential([LegalizeOps(target=str(target)), *passes])(module)
     prepared = prepare(lowered, "f0")
-    ir = find_tools().llvm_ir(mlir_text(prepared.module), to_llvm(prepared.by_pointer))
+    ir = llvm_ir(prepared.module, exported=(prepared.entry,))
     machine = machine_of(target)
     return machine.emit_assembly(optimize(ir, prepared.entry, machine))
 
