@@ -3,6 +3,7 @@ functions on memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
@@ -39,8 +40,9 @@ from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import compile_module, function
+from passline.tools.native import codegen, compile_module, function
 from passline.tools.native.arithmetic import element_of, with_element
+from passline.tools.native.codegen import Processor, initialize
 from passline.tools.native.jit import load_llvm, optimize, target_machine
 from passline.tools.native.llvm_ir import llvm_ir
 from passline.tools.native.preparation import prepare
@@ -123,6 +125,38 @@ def test_kernels(element: Element):
     with PassContext(verify_each=False):
         parse_pipeline("tir-vectorize-loop,tir-simplify").apply(make_ir_context(), module)
         assert not symbols_not_allowed(module, level=1 if element == f32 else 0)
+
+
+# Processors for which code is only compiled
+
+OTHERS = {
+    "riscv64": Processor("riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c", 1),
+    "riscv64 with vectors": Processor(
+        "riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c,+v", 1
+    ),
+    "wasm32": Processor("wasm32-unknown-unknown", "generic", "+simd128", 1),
+    "nvptx64": Processor("nvptx64-nvidia-cuda", "sm_80", "", 1),
+}
+EACH = 8
+"""Every so many operations are compiled: there are 2 to 9 of a family."""
+
+
+@pytest.mark.parametrize("element", [f32, i32], ids=str)
+@pytest.mark.parametrize("processor", OTHERS)
+def test_a_kernel_of_each_family_compiles_for_other_processors(processor: str, element: Element):
+    kernels = [kernel_or_none(op, f"f{i}") for i, op in enumerate(instances(element))]
+    module = calling([kernel for kernel in kernels if kernel is not None][::EACH])
+    with PassContext(verify_each=False):
+        parse_pipeline("tir-vectorize-loop,tir-simplify").apply(make_ir_context(), module)
+    prepared = prepare(module, "main")
+    ir = llvm_ir(prepared.module, exported=(prepared.entry,))
+    initialize()
+    machine = codegen.target_machine(OTHERS[processor])
+    code = optimize(ir, prepared.entry, machine, 1)
+    if processor == "nvptx64":  # there are no object files, but text in PTX
+        assert re.search(r"\.visible \.func \S*main", machine.emit_assembly(code))
+    else:
+        assert len(machine.emit_object(code)) > 10_000
 
 
 # Operations of MLIR's own dialects
