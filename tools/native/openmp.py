@@ -79,8 +79,10 @@ def loaded_libraries() -> list[str]:
 
 
 def installed_libraries() -> Iterator[Path]:
-    """Yield the libraries of the wheel `intel-openmp`, and of Debian's packages, newest first."""
+    """Yield the libraries of the wheel `intel-openmp`, of Homebrew, and of Debian's packages."""
     yield from (Path(root, "lib", "libiomp5.so") for root in (sys.prefix, sys.base_prefix))
+    for root in ("/opt/homebrew", "/usr/local"):
+        yield Path(root, "opt", "libomp", "lib", "libomp.dylib")
 
     def version(path: Path) -> int:
         return (
