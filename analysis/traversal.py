@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.ir import Block, Operation
 
 from ..dialects.relax.ordering import dependence_order
-from ..passmanager.ir.dominance import is_graph_region
+from ..passmanager.ir.checks.dominance import is_graph_region
 
 __all__ = ["in_order"]
 

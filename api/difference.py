@@ -15,8 +15,8 @@ from xdsl.passes import ModulePass
 from ..passmanager.html import block, fold
 from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
 from ..passmanager.ir.clone import clone
-from ..passmanager.ir.highlight import highlighted
 from ..passmanager.ir.symbols import brief, name_of
+from ..passmanager.ir.text.highlight import highlighted
 from ..passmanager.registry import make_ir_context
 from ..passmanager.runner import info_of
 

@@ -12,9 +12,9 @@ from xdsl.ir import Operation
 
 from ..passmanager.html import Html, block, element, fold, join
 from ..passmanager.instruments.ir_text import ir_text, top_level
-from ..passmanager.ir.highlight import highlighted
-from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import brief
+from ..passmanager.ir.text.highlight import highlighted
+from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.ir.walk import walk
 
 __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]

@@ -18,11 +18,11 @@ from ..interpreters.shape_bindings import Bindings
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.files import replace_file
 from ..passmanager.info import did_you_mean
+from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
-from ..passmanager.ir.parser import parse_module
-from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.symbols import brief
-from ..passmanager.ir.verifier import verify
+from ..passmanager.ir.text.parser import parse_module
+from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.walk import walk
 from ..passmanager.registry import make_ir_context
 from ..tools.inputs import decode_mlir, parse_onnx

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import Executor
 
 from ..dialects.target import Target, host
-from ..passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from ..tools.native.function import check_runnable

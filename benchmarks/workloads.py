@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from rows import Unavailable
 
 from passline.passmanager import PassContext
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.printer import PrintStyle, module_text
+from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.printer import PrintStyle, module_text
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

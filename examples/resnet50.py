@@ -36,7 +36,7 @@ from passline.interpreters.signature import Function, entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instruments import ReportInstrument
-from passline.passmanager.ir.printer import PrintStyle, module_text
+from passline.passmanager.ir.text.printer import PrintStyle, module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module

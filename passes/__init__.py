@@ -15,7 +15,7 @@ from ..passmanager.config import register_config_hint, register_config_option
 from ..passmanager.registry import ExtendingUniverse
 
 if TYPE_CHECKING:
-    from .generic.canonicalize import Canonicalize
+    from .generic.canonicalize.canonicalize import Canonicalize
     from .generic.cse import CommonSubexpressionElimination
     from .generic.dead_code_elimination import DeadCodeElimination
     from .generic.eliminate_common_subexpr import EliminateCommonSubexpr
@@ -31,57 +31,59 @@ if TYPE_CHECKING:
     from .llvm.lower_parallel import LowerParallel
     from .llvm.lower_scf import LowerSCF
     from .llvm.lower_vector import LowerVector
-    from .relax.alter_op_layout import AlterOpLayout
-    from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.alter_op_layout.alter_op_layout import AlterOpLayout
     from .relax.bind_params import BindParams
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
-    from .relax.combine_parallel_conv2d import CombineParallelConv2D
-    from .relax.combine_parallel_matmul import CombineParallelMatmul
+    from .relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
+    from .relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
     from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls
     from .relax.dynamic_to_static import DynamicToStatic
-    from .relax.fake_quantization_to_integer import FakeQuantizationToInteger
+    from .relax.fake_quantization_to_integer.fake_quantization_to_integer import (
+        FakeQuantizationToInteger,
+    )
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
     from .relax.fold_explicit_padding import FoldExplicitPadding
-    from .relax.fold_scale_axis import FoldScaleAxis
+    from .relax.fold_scale_axis.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.fold_scale_axis.fold_scale_axis import FoldScaleAxis
+    from .relax.fold_scale_axis.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fold_symbolic_shapes import FoldSymbolicShapes
-    from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
-    from .relax.fuse_ops import FuseOps
-    from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.fuse_ops.fuse_ops import FuseOps
+    from .relax.fuse_ops.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.fuse_ops.merge_composite_functions import MergeCompositeFunctions
     from .relax.gradient.gradient import Gradient
     from .relax.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.infer_type import InferType
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
-    from .relax.legalize_ops.legalize_ops import LegalizeOps
-    from .relax.lift_transform_params import LiftTransformParams
-    from .relax.merge_composite_functions import MergeCompositeFunctions
+    from .relax.legalize_ops import LegalizeOps
+    from .relax.lift_transform_params.lift_transform_params import LiftTransformParams
     from .relax.plan_devices import PlanDevices
-    from .relax.plan_memory import PlanMemory
+    from .relax.plan_memory.plan_memory import PlanMemory
     from .relax.preallocate_collections import PreallocateCollections
-    from .relax.recognize_ops import RecognizeOps
+    from .relax.recognize_ops.recognize_ops import RecognizeOps
     from .relax.run_codegen import RunCodegen
-    from .relax.simplify_expr import SimplifyExpr
+    from .relax.simplify_expr.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
-    from .relax.to_mixed_precision import ToMixedPrecision
+    from .relax.to_mixed_precision.to_mixed_precision import ToMixedPrecision
     from .relax.unroll_loops import UnrollLoops
     from .tir.bind_target import BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim
-    from .tir.flatten_buffer import FlattenBuffer
+    from .tir.flatten_buffer.flatten_buffer import FlattenBuffer
     from .tir.hoist_if_then_else import HoistIfThenElse
     from .tir.inject_double_buffer import InjectDoubleBuffer
-    from .tir.loop_partition import LoopPartition
-    from .tir.lower_tir import LowerTIR
+    from .tir.loop_partition.loop_partition import LoopPartition
+    from .tir.lower_tir.lower_tir import LowerTIR
     from .tir.outline_parallel import OutlineParallel
     from .tir.parallelize import Parallelize
     from .tir.remove_no_op import RemoveNoOp
     from .tir.simplify import Simplify
     from .tir.storage_rewrite import StorageRewrite
     from .tir.unroll_loop import UnrollLoop
-    from .tir.vectorize_loop import VectorizeLoop
+    from .tir.vectorize_loop.vectorize_loop import VectorizeLoop
 
 __all__ = [
     "LOWER_TO_LLVM",
@@ -162,69 +164,69 @@ __all__ = [
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
-    "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
-    "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
+    "alter-op-layout": "relax.alter_op_layout.alter_op_layout:AlterOpLayout",
+    "backward-fold-scale-axis": "relax.fold_scale_axis.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-params": "relax.bind_params:BindParams",
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
-    "combine-parallel-conv2d": "relax.combine_parallel_conv2d:CombineParallelConv2D",
-    "combine-parallel-matmul": "relax.combine_parallel_matmul:CombineParallelMatmul",
+    "combine-parallel-conv2d": "relax.combine_parallel.combine_parallel_conv2d:CombineParallelConv2D",
+    "combine-parallel-matmul": "relax.combine_parallel.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dataflow-use-inplace-calls": "relax.dataflow_use_inplace_calls:DataflowUseInplaceCalls",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
-    "fake-quantization-to-integer": "relax.fake_quantization_to_integer:FakeQuantizationToInteger",
+    "fake-quantization-to-integer": "relax.fake_quantization_to_integer.fake_quantization_to_integer:FakeQuantizationToInteger",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
-    "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "fold-scale-axis": "relax.fold_scale_axis.fold_scale_axis:FoldScaleAxis",
     "fold-symbolic-shapes": "relax.fold_symbolic_shapes:FoldSymbolicShapes",
-    "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
-    "fuse-ops": "relax.fuse_ops:FuseOps",
-    "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
+    "forward-fold-scale-axis": "relax.fold_scale_axis.forward_fold_scale_axis:ForwardFoldScaleAxis",
+    "fuse-ops": "relax.fuse_ops.fuse_ops:FuseOps",
+    "fuse-ops-by-pattern": "relax.fuse_ops.fuse_ops_by_pattern:FuseOpsByPattern",
     "gradient": "relax.gradient.gradient:Gradient",
     "infer-symbolic-shapes": "relax.infer_symbolic_shapes:InferSymbolicShapes",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
-    "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
-    "lift-transform-params": "relax.lift_transform_params:LiftTransformParams",
+    "legalize-ops": "relax.legalize_ops:LegalizeOps",
+    "lift-transform-params": "relax.lift_transform_params.lift_transform_params:LiftTransformParams",
     "lower-arith": "llvm.lower_arith:LowerArith",
     "lower-func": "llvm.lower_func:LowerFunc",
     "lower-math": "llvm.lower_math:LowerMath",
     "lower-memref": "llvm.lower_memref:LowerMemref",
     "lower-parallel": "llvm.lower_parallel:LowerParallel",
     "lower-scf": "llvm.lower_scf:LowerSCF",
-    "lower-tir": "tir.lower_tir:LowerTIR",
+    "lower-tir": "tir.lower_tir.lower_tir:LowerTIR",
     "lower-vector": "llvm.lower_vector:LowerVector",
-    "merge-composite-functions": "relax.merge_composite_functions:MergeCompositeFunctions",
+    "merge-composite-functions": "relax.fuse_ops.merge_composite_functions:MergeCompositeFunctions",
     "plan-devices": "relax.plan_devices:PlanDevices",
-    "plan-memory": "relax.plan_memory:PlanMemory",
+    "plan-memory": "relax.plan_memory.plan_memory:PlanMemory",
     "preallocate-collections": "relax.preallocate_collections:PreallocateCollections",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
-    "recognize-ops": "relax.recognize_ops:RecognizeOps",
+    "recognize-ops": "relax.recognize_ops.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "remove-unused-parameters": "generic.remove_unused_parameters:RemoveUnusedParameters",
     "run-codegen": "relax.run_codegen:RunCodegen",
-    "simplify-expr": "relax.simplify_expr:SimplifyExpr",
+    "simplify-expr": "relax.simplify_expr.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-bind-target": "tir.bind_target:BindTarget",
     "tir-common-subexpr-elim": "tir.common_subexpr_elim:CommonSubexprElim",
-    "tir-flatten-buffer": "tir.flatten_buffer:FlattenBuffer",
+    "tir-flatten-buffer": "tir.flatten_buffer.flatten_buffer:FlattenBuffer",
     "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
     "tir-inject-double-buffer": "tir.inject_double_buffer:InjectDoubleBuffer",
-    "tir-loop-partition": "tir.loop_partition:LoopPartition",
+    "tir-loop-partition": "tir.loop_partition.loop_partition:LoopPartition",
     "tir-outline-parallel": "tir.outline_parallel:OutlineParallel",
     "tir-parallelize": "tir.parallelize:Parallelize",
     "tir-remove-no-op": "tir.remove_no_op:RemoveNoOp",
     "tir-simplify": "tir.simplify:Simplify",
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
-    "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
+    "tir-vectorize-loop": "tir.vectorize_loop.vectorize_loop:VectorizeLoop",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
-    "to-mixed-precision": "relax.to_mixed_precision:ToMixedPrecision",
+    "to-mixed-precision": "relax.to_mixed_precision.to_mixed_precision:ToMixedPrecision",
     "unroll-loops": "relax.unroll_loops:UnrollLoops",
 }
 
@@ -320,7 +322,7 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
 
 
 _REPLACING = {
-    "canonicalize": "generic.canonicalize:Canonicalize",
+    "canonicalize": "generic.canonicalize.canonicalize:Canonicalize",
     "cse": "generic.cse:CommonSubexpressionElimination",
     "mlir-opt": "generic.mlir_opt:MLIROpt",
 }

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from .errors import PassDependencyError
 from .instrumentor import PassInstrumentor
-from .ir.changes import Changes
+from .ir.changes.changes import Changes
 
 __all__ = ["AnalysisManager"]
 

@@ -11,9 +11,9 @@ from .analysis_manager import AnalysisManager
 from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, name_key
-from .ir.changes import Changes
+from .ir.changes.changes import Changes
+from .ir.changes.snapshot import Snapshot
 from .ir.clone import clone
-from .ir.snapshot import Snapshot
 from .run import Run
 
 __all__ = ["check_preserved"]

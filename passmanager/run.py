@@ -18,10 +18,10 @@ from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
-from .ir.changes import Changes
+from .ir.changes.changes import Changes
+from .ir.changes.snapshot import Snapshot
 from .ir.location import place_of
 from .ir.op_classes import OpClasses
-from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
 from .ir.walk import walk
 from .registry import make_ir_context

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import ModuleOp
 from .context import PassContext
 from .info import PassInfo, did_you_mean, name_key
 from .instrumentor import PassInstrumentor
+from .ir.checks.verifier import verify_changes
 from .ir.clone import clone
 from .ir.op_classes import OpClasses, has_any
 from .ir.per_class import PerClass
-from .ir.verifier import verify_changes
 from .loading import Loading
 from .options import pass_text
 from .preservation import check_preserved

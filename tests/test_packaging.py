@@ -23,6 +23,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "kernels",
     "new",
     "passes",
     "passmanager",

@@ -28,7 +28,7 @@ from xdsl.ir import SSAValue
 
 from passline.passes import PASSES
 from passline.passmanager import PassContext, find_pass
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

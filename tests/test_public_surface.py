@@ -17,6 +17,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "kernels",
     "new",
     "passes",
     "passmanager",

@@ -16,12 +16,12 @@ from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import PassInfo, did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
-from .argument_parser import Numbers
+from .command_line.argument_parser import Numbers
 
 if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument

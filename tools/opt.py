@@ -32,29 +32,29 @@ from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
+from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import remember_source
-from ..passmanager.ir.parser import parse_module
-from ..passmanager.ir.printer import PrintStyle, module_text
-from ..passmanager.ir.resources import ELIDED
-from ..passmanager.ir.verifier import verify
+from ..passmanager.ir.text.parser import parse_module
+from ..passmanager.ir.text.printer import PrintStyle, module_text
+from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.loading import Loading
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
-from .argument_parser import ArgumentParser
-from .arguments import add_arguments, check_arguments
 from .chunks import split_chunks
-from .configuration import read_config
+from .command_line.argument_parser import ArgumentParser
+from .command_line.arguments import add_arguments, check_arguments
+from .command_line.configuration import read_config
+from .command_line.short_help import ShortHelp, group_xdsl_options
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
-from .diagnostic_output import DiagnosticOutput, remark_filter
-from .expected_output import expects_output, xdsl_report
-from .failures import INTERRUPTED, report
+from .diagnostics.diagnostic_output import DiagnosticOutput, remark_filter
+from .diagnostics.expected_output import expects_output, xdsl_report
+from .diagnostics.failures import INTERRUPTED, report
 from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
 from .process import restart_without_acceleration, run_process
-from .short_help import ShortHelp, group_xdsl_options
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 

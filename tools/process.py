@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ..compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ..passmanager.streams import complete_streams
-from .failures import report
+from .diagnostics.failures import report
 
 __all__ = ["restart_without_acceleration", "run_process"]
 

@@ -13,7 +13,7 @@ from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
-from .argument_parser import ArgumentParser, add_optional, nonempty_text
+from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text
 from .output import is_same_file
 from .process import run_process
 

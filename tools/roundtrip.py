@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import ParseError
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import location_of, span_location
-from ..passmanager.ir.parser import LocatingParser
-from ..passmanager.ir.printer import PrintStyle, module_text
+from ..passmanager.ir.text.parser import LocatingParser
+from ..passmanager.ir.text.printer import PrintStyle, module_text
 
 __all__ = ["verify_roundtrip"]
 

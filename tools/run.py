@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..analysis.index_ranges import Range, index_ranges
+from ..analysis.loops.index_ranges import Range, index_ranges
 from ..interpreters.arguments import (
     check_arguments,
     named_arguments,
@@ -34,11 +34,11 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
-from .argument_parser import nonempty_text, positive, size
+from .command_line.argument_parser import nonempty_text, positive, size
+from .command_line.short_help import ShortHelp
 from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
-from .short_help import ShortHelp
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array

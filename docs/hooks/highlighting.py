@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pygments.lexers import LEXERS  # pyright: ignore[reportUnknownVariableType]
 
-from passline.passmanager.ir.highlight import mlir_lexer
+from passline.passmanager.ir.text.highlight import mlir_lexer
 
 __all__ = ["MLIRLexer", "on_startup"]
 

@@ -44,7 +44,7 @@ from xdsl.irdl import (
 )
 
 from passline.dialects.relax.base import TensorOp
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

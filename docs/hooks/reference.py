@@ -29,17 +29,17 @@ import passline
 from passline import instruments
 from passline.dialects.relax import FAMILIES, interfaces, operations
 from passline.dialects.tir import Tir
+from passline.kernels.legalizations import RELAX
 from passline.passes import PASSES, PIPELINES
-from passline.passes.relax.legalize_ops.legalizations import RELAX
 from passline.passmanager import PasslineError, find_pass
 from passline.passmanager.anchors import anchor_of
 from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.option_types import to_text
 from passline.passmanager.options import PassOption, pass_options
-from passline.tools import failures
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.diagnostics import failures
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
@@ -367,7 +367,7 @@ def errors() -> Iterator[str]:
 
 
 def statuses() -> Iterator[tuple[int, str]]:
-    """Yield the exit statuses, with the strings below the constants in `tools/failures.py`."""
+    """Yield the exit statuses, with the strings below the constants of `failures.py`."""
     yield 0, "Success."
     body = ast.parse(inspect.getsource(failures)).body
     for statement, below in pairwise(body):
@@ -380,7 +380,16 @@ def statuses() -> Iterator[tuple[int, str]]:
 
 def import_all() -> None:
     """Import all modules of Passline, so that all subclasses are known."""
-    for package in ("analysis", "frontends", "interpreters", "passes", "passmanager", "tools"):
+    packages = (
+        "analysis",
+        "frontends",
+        "interpreters",
+        "kernels",
+        "passes",
+        "passmanager",
+        "tools",
+    )
+    for package in packages:
         root = import_module(f"passline.{package}")
         for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
             import_module(info.name)

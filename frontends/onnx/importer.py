@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from ...analysis.symbolic_shapes import SymbolicShapes, name_results
+from ...analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
 from ...dialects.argument_names import with_name
 from ...dialects.dimension_names import DIMENSIONS, with_dimension_names
 from ...dialects.relax.interfaces import InfersType

@@ -30,7 +30,7 @@ from ...passmanager.ir.effects import (
     own_effects,
 )
 from ...passmanager.ir.per_class import PerClass
-from ..rewriting.dead_code import is_used
+from ..dead_code.dead_code import is_used
 
 __all__ = ["CommonSubexpressionElimination", "cse"]
 

@@ -19,7 +19,7 @@ from xdsl.traits import (
 )
 
 from ...analysis.attribute_numbering import AttributeNumbering
-from ...analysis.purity import Purity, is_call
+from ...analysis.calls.purity import Purity, is_call
 from ...analysis.traversal import in_order
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
@@ -29,7 +29,7 @@ from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
-from ..rewriting.scalar_folds import COMMUTATIVE
+from ..constants.scalar_folds import COMMUTATIVE
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.mlir_opt import MLIROptPass
 from xdsl.utils.exceptions import ParseError, PassFailedException
 
-from ...passmanager.ir.parser import parse_module
-from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+from ...passmanager.ir.text.parser import parse_module
+from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from .mlir_tool import VARIABLE, find_mlir_opt
 
 __all__ = ["MLIROpt"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ..rewriting.dead_symbols import remove_unreachable_symbols
+from ..dead_code.symbols import remove_unreachable_symbols
 
 __all__ = ["RemoveUnusedFunctions"]
 

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import SSAValue
 
-from ...analysis.call_graph import CallGraph
-from ...analysis.signature_liveness import SignatureLiveness, direct_calls
+from ...analysis.calls.call_graph import CallGraph
+from ...analysis.calls.signature_liveness import SignatureLiveness, direct_calls
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

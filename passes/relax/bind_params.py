@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import BlockArgument
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph
 from ...dialects.relax.constant import ConstantOp
 from ...dialects.relax.types import is_number, is_ranked, is_tensor
 from ...interpreters.array_files import load_arrays

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph
 from ...dialects.dimension_names import (
     dimension_names_in,
     rename_dimensions,
@@ -30,7 +30,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.info import did_you_mean
 from ...passmanager.ir.walk import walk
-from ..rewriting.type_casts import cast_for_users
+from ..sizes.type_casts import cast_for_users
 
 __all__ = ["BindShapes", "bind_function", "bind_module", "function_to_bind"]
 

@@ -13,7 +13,7 @@ from ...dialects.relax.interfaces import CompositeOp
 from ...dialects.relax.nn import BiasAddOp
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.rewriting import PatternPass
-from ..rewriting.decompose import replace_by_decomposition
+from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["CanonicalizeOps", "DecomposeComposite"]
 
@@ -60,7 +60,7 @@ class CanonicalizeOps(PatternPass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if BiasAddOp in ops:
-            import_module("..rewriting.decompositions", __package__)
+            import_module("..decomposition.decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeComposite(),)

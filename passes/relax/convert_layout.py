@@ -18,8 +18,8 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.op_classes import OpClasses
-from ..rewriting.evaluation_code import load_relayout
-from ..rewriting.layout_propagation import change_layouts
+from ..constants.evaluation_code import load_relayout
+from ..layouts.propagation import change_layouts
 
 __all__ = ["ConvertLayout", "convert_layouts"]
 

@@ -12,9 +12,9 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
 
-from ...analysis.call_evaluator import CallEvaluator
-from ...analysis.constant_evaluator import ConstantEvaluator, NotEvaluated
-from ...analysis.purity import Purity
+from ...analysis.calls.call_evaluator import CallEvaluator
+from ...analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
+from ...analysis.calls.purity import Purity
 from ...analysis.traversal import in_order
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
@@ -33,8 +33,8 @@ from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
-from ..rewriting.evaluation_code import load_evaluation
-from ..rewriting.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
+from ..constants.evaluation_code import load_evaluation
+from ..constants.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 
 __all__ = ["FoldConstant", "fold_constants"]
 

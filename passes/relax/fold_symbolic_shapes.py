@@ -10,8 +10,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 
-from ...analysis.call_graph import CallGraph
-from ...analysis.symbolic_shapes import Sizes, SymbolicShapes
+from ...analysis.calls.call_graph import CallGraph
+from ...analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ...dialects.relax.broadcast import BroadcastToOp, TileOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.broadcast import (
@@ -30,7 +30,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
-from ..rewriting.known_sizes import functions_with_unknown_sizes, retype_known_sizes
+from ..sizes.known_sizes import functions_with_unknown_sizes, retype_known_sizes
 from .infer_type import infer_types
 
 __all__ = ["FoldSymbolicShapes", "fold_symbolic_shapes"]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...analysis.call_graph import CallGraph
-from ...analysis.symbolic_shapes import SymbolicShapes, name_results
+from ...analysis.calls.call_graph import CallGraph
+from ...analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
 from ...dialects.dimension_names import annotate_results
 from ...dialects.sizes import Size
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.known_sizes import functions_with_unknown_sizes, retype_known_sizes
+from ..sizes.known_sizes import functions_with_unknown_sizes, retype_known_sizes
 from .infer_type import infer_types
 
 __all__ = ["InferSymbolicShapes", "infer_symbolic_shapes"]

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph
 from ...analysis.region_flow import (
     carried_arguments,
     first_carried_operand,
@@ -29,7 +29,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.per_class import PerClass
-from ..rewriting.type_casts import cast_at_regions, cast_for_users
+from ..sizes.type_casts import cast_at_regions, cast_for_users
 
 __all__ = ["InferType", "infer_types"]
 

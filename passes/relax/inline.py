@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLo
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...analysis.call_graph import CallGraph, References
-from ...analysis.opaque_functions import is_opaque
+from ...analysis.calls.call_graph import CallGraph, References
+from ...analysis.calls.opaque_functions import is_opaque
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...analysis.opaque_functions import is_opaque
+from ...analysis.calls.opaque_functions import is_opaque
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order

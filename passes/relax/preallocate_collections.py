@@ -42,7 +42,7 @@ from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from ..rewriting.evaluation_code import load_semantics
+from ..constants.evaluation_code import load_semantics
 from .infer_type import infer_types
 from .unroll_loops import iterations_of, without_cast
 

@@ -18,8 +18,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from ...analysis.call_graph import CallGraph
-from ...analysis.purity import PURE
+from ...analysis.calls.call_graph import CallGraph
+from ...analysis.calls.purity import PURE
 from ...interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass

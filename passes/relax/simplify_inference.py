@@ -13,7 +13,7 @@ from ...dialects.relax.interfaces import SimplifiesInference
 from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
 from ...passmanager.ir.op_classes import OpClasses, has_any
 from ...passmanager.rewriting import PatternPass
-from ..rewriting.decompose import replace_by_decomposition
+from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["DecomposeForInference", "SimplifyInference"]
 
@@ -78,7 +78,7 @@ class SimplifyInference(PatternPass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if has_any(ops, *_DECOMPOSED):
-            import_module("..rewriting.decompositions", __package__)
+            import_module("..decomposition.decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeForInference(),)

@@ -12,7 +12,7 @@ from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
-from ...analysis.opaque_functions import is_opaque
+from ...analysis.calls.opaque_functions import is_opaque
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...passmanager.actions import SILENT, Actions

@@ -14,7 +14,7 @@ from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...analysis.constant_evaluator import ConstantEvaluator
+from ...analysis.calls.constant_evaluator import ConstantEvaluator
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_tensor, static_shape
 from ...interpreters import has_semantics
@@ -24,7 +24,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.walk import walk
-from ..rewriting.evaluation_code import load_semantics
+from ..constants.evaluation_code import load_semantics
 from .infer_type import infer_types
 
 if TYPE_CHECKING:

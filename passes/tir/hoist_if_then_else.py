@@ -24,7 +24,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.walk import walk
-from ..rewriting.branches import exchange_loop_and_branch
+from ..loops.branches import exchange_loop_and_branch
 from .base import PrimFuncPass
 
 __all__ = ["HoistIfThenElse", "hoist_ifs"]

@@ -30,7 +30,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import Index, LoopBuilder, known_index
+from ..loops.builder import Index, LoopBuilder, known_index
 from .base import PrimFuncPass
 
 __all__ = ["InjectDoubleBuffer", "inject_double_buffers"]

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...analysis.constants import integer_constant
-from ...analysis.loop_work import FORK_WORK, extent_of, parallel_work, work_of
+from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...analysis.memory.buffers import View
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
@@ -22,8 +22,8 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import Index, LoopBuilder, known_index
-from ..rewriting.loop_chunks import chunk_of
+from ..loops.builder import Index, LoopBuilder, known_index
+from ..loops.chunks import chunk_of
 
 __all__ = ["PART", "OutlineParallel", "outline_parallel_loops"]
 

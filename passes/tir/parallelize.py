@@ -11,15 +11,15 @@ from xdsl.rewriter import InsertPoint
 
 from ...analysis.arith.analyzer import Analyzer
 from ...analysis.constants import integer_constant
-from ...analysis.loop_dependence import Dependence, dependence_of
-from ...analysis.loop_work import FORK_WORK, extent_of, parallel_work, work_of
+from ...analysis.loops.dependence import Dependence, dependence_of
+from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...dialects.target import target_of
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import LoopBuilder, known_index
-from ..rewriting.loop_chunks import chunk_of
+from ..loops.builder import LoopBuilder, known_index
+from ..loops.chunks import chunk_of
 from .base import PrimFuncPass
 
 __all__ = ["Parallelize", "parallelize_loops"]

@@ -13,13 +13,13 @@ from xdsl.traits import IsTerminator, SymbolOpInterface
 from ...analysis.arith.expressions import negated_operand
 from ...analysis.memory.buffers import Allocation
 from ...analysis.memory.effects import Effects, Epochs, Memory, Root, Stamp, has_nested_effects
-from ...analysis.redundant_effects import RedundantEffects
+from ...analysis.memory.redundant_effects import RedundantEffects
 from ...analysis.scoped_dict import ScopedDict
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
-from ..rewriting.dead_code import is_used
+from ..dead_code.dead_code import is_used
 from .base import PrimFuncPass
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]

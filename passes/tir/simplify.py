@@ -19,8 +19,8 @@ from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase
-from ..rewriting.branches import inline_branch
-from ..rewriting.dead_code import remove_dead_operations
+from ..dead_code.dead_code import remove_dead_operations
+from ..loops.branches import inline_branch
 from .base import PrimFuncPass
 
 __all__ = ["Simplify", "simplify"]

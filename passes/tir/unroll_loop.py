@@ -16,8 +16,8 @@ from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.constant_pool import ConstantPool
-from ..rewriting.loop_expansion import expand_loop
+from ..loops.constant_pool import ConstantPool
+from ..loops.expansion import expand_loop
 from .base import PrimFuncPass
 
 __all__ = ["UnrollLoop", "UnrollOptions", "unroll_loops"]

@@ -18,8 +18,8 @@ from xdsl.traits import IsolatedFromAbove
 from ..diagnostics import wants_colour
 from ..info import PassInfo
 from ..instrument import PassInstrument
-from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
 from ..ir.symbols import symbol_of
+from ..ir.text.printer import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
 from .ir_text import banner, ir_text, title_of, top_level
 

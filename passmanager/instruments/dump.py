@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
-from ..ir.printer import PLAIN, PrintStyle
+from ..ir.text.printer import PLAIN, PrintStyle
 from ..run import Frame, Run
 from .ir_text import ir_text
 

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo
-from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
-from ..ir.verifier import verify
+from ..ir.checks.verifier import verify
+from ..ir.text.printer import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
 
 __all__ = ["banner", "ir_text", "print_ir", "print_text", "title_of", "top_level"]

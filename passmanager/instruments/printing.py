@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
-from ..ir.printer import PLAIN, PrintStyle
 from ..ir.symbols import symbol_of
+from ..ir.text.printer import PLAIN, PrintStyle
 from ..run import Run
 from .ir_text import ir_text, print_ir, print_text, title_of, top_level
 from .numbering import NumberingInstrument

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.traits import IsolatedFromAbove
 
 from ..ir.location import file_location, place_text
-from ..ir.printer import ExactPrinter, PrintStyle, is_dense
-from ..ir.resources import blob_name, is_splat
 from ..ir.symbols import name_of, symbol_of
+from ..ir.text.printer import ExactPrinter, PrintStyle, is_dense
+from ..ir.text.resources import blob_name, is_splat
 from ..ir.walk import walk
 from ..run import Run
 from .diff import renamed, values_in

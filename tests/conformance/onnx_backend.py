@@ -40,7 +40,7 @@ from passline.frontends.onnx.schemas import has_body
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
 
 __all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]
 

@@ -77,7 +77,7 @@ from xdsl.passes import PassPipeline
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import OptBisect, PassTimingInstrument, ReportInstrument
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 cancel = UNIVERSE.all_passes["xdsl-cancel-inverses"]()()

@@ -24,7 +24,7 @@ from xdsl.pattern_rewriter import PatternRewriteWalker
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from passline.passes.generic.canonicalize import Canonicalize, canonicalize
+from passline.passes.generic.canonicalize.canonicalize import Canonicalize, canonicalize
 from passline.passmanager import PassContext
 from passline.passmanager.rewriting import apply_patterns
 

@@ -28,8 +28,8 @@ from passline.interpreters.equivalence.evaluation import (
 from passline.interpreters.signature import Function, Value
 from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.passmanager.runner import info_of, nested_passes

@@ -33,8 +33,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.types import Element, is_number, static_shape
-from passline.passes.relax.legalize_ops.legalizations import RELAX
-from passline.passmanager.ir.parser import parse_module
+from passline.kernels.legalizations import RELAX
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -21,9 +21,9 @@ from passline.interpreters.equivalence import SemanticsError
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import Function, entry_function, input_types
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks

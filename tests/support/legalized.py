@@ -15,9 +15,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from passline.dialects.relax.kernels import CallTIROp
-from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -8,7 +8,8 @@
   prints to stdout.
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
-* `<!-- needs llvmlite, cc -->` before a block: it is run where these programs are installed.
+* `<!-- needs llvmlite, cc -->` before a block: it is run where these programs are installed;
+  `<!-- needs xDSL 0.66 -->`: with that release or a newer one.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from support.inprocess import mlir_opt
+from support.releases import has_xdsl
 
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 __all__ = ["Block", "Runner", "blocks", "matches"]
@@ -82,6 +84,8 @@ def blocks(page: str) -> Iterator[Block]:
 def missing(programs: str) -> str:
     """Return why a block that needs these programs is not run; empty if they are there."""
     names = [name for name in programs.split(", ") if name]
+    if names and (release := names[0].removeprefix("xDSL ")) != names[0]:
+        return "" if has_xdsl(release) else f"it needs {names[0]}"
     found = {"mlir-opt": mlir_opt(), "llvmlite": find_spec("llvmlite")}
     if all(found[name] if name in found else shutil.which(name) for name in names):
         return ""

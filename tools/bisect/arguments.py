@@ -6,8 +6,8 @@ import argparse
 import re
 from collections.abc import Callable, Iterable
 
-from ..argument_parser import add_version, nonempty_text, seconds
-from ..arguments import add_pipeline, add_semantics, add_verification
+from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.arguments import add_pipeline, add_semantics, add_verification
 
 __all__ = ["add_bisection", "expression"]
 

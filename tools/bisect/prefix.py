@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 
 from ...passmanager.info import PassInfo
 from ...passmanager.instruments.numbering import NumberingInstrument
-from ...passmanager.ir.changes import Changes
+from ...passmanager.ir.changes.changes import Changes
+from ...passmanager.ir.changes.snapshot import Snapshot
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.snapshot import Snapshot
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.run import Run
 from .functions import changed_functions, restore_functions

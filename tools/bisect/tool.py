@@ -17,14 +17,14 @@ from xdsl.utils.exceptions import ParseError
 from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
-from ...passmanager.ir.parser import parse_module
-from ...passmanager.ir.verifier import verify
+from ...passmanager.ir.checks.verifier import verify
+from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.pipeline import parse_pipeline
-from ..arguments import check_pipeline_source
-from ..failures import report
+from ..command_line.arguments import check_pipeline_source
+from ..command_line.short_help import ShortHelp
+from ..diagnostics.failures import report
 from ..output import ResultFile
 from ..reduce.interestingness import check_command
-from ..short_help import ShortHelp
 from ..trial_tool import TrialMain, flat
 from .arguments import add_bisection
 from .bisection import Bisection

@@ -18,7 +18,7 @@ from ...passmanager.errors import InvalidIRError
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.clone import clone
 from ...passmanager.sequential import Sequential
-from ..failures import diagnostics_of
+from ..diagnostics.failures import diagnostics_of
 from ..reduce.interestingness import Failure
 from .place import Place, function_of
 from .prefix import Prefix

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ...passmanager.errors import PasslineError
-from ..argument_parser import nonempty_text, positive
+from ..command_line.argument_parser import nonempty_text, positive
 from ..output import is_same_file
 from .header import FIRST_LINE
 from .signature import identifier

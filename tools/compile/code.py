@@ -15,7 +15,7 @@ from ..native.jit import load_llvm, machine_of, optimize
 from ..native.llvm_ir import llvm_ir
 from ..native.objects import object_code
 from ..native.openmp import PREFIXES
-from ..native.preparation import Prepared
+from ..native.preparation.preparation import Prepared
 from ..native.symbols import missing_text, undefined_symbols
 from .constant_text import assembly_of, llvm_ir_of
 from .elf import with_data

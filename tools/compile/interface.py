@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import FileLineColLoc
 
 from ...dialects.target import Target
 from ...passmanager.ir.location import place_text
-from ..native.assertions import STATUS_WORDS, Failures
+from ..native.preparation.assertions import STATUS_WORDS, Failures
 from .dimensions import check_names, check_sizes
 from .llvm_text import Body, Data, quoted, row
 from .signature import Signature, Tensor, identifier

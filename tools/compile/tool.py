@@ -19,12 +19,12 @@ from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
+from ..command_line.short_help import ShortHelp
 from ..native.jit import load_llvm
 from ..native.lowering import NECESSARY, bind_target, complete_lowering
-from ..native.preparation import Prepared, prepare
+from ..native.preparation.preparation import Prepared, prepare
 from ..opt import PasslineOptMain
 from ..output import ResultFile
-from ..short_help import ShortHelp
 from .arguments import add_compilation, check_files, header_file, kind_of, library_name
 from .code import compile_code, empty_object, object_files
 from .header import header_text

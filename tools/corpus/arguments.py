@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from ...passmanager.errors import PasslineError
-from ..argument_parser import nonempty_text, size
+from ..command_line.argument_parser import nonempty_text, size
 
 __all__ = ["add_corpus_options", "check_corpus", "parse_inputs", "tool_options"]
 

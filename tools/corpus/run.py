@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ...passmanager.errors import PasslineError
-from ..failures import BAD_INPUT
+from ..diagnostics.failures import BAD_INPUT
 from .executors import process_pool
 from .manifest import Manifest, job_key
 from .outcome import Outcome

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.files import replace_file
 from ...passmanager.ir.walk import walk
-from ..failures import report
+from ..diagnostics.failures import report
 from .outcome import Outcome
 
 __all__ = ["Job", "Sizes", "Tool", "ToolClass", "digest_of", "log_of", "run_job"]

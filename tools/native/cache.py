@@ -21,7 +21,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
 from ...compat.release import xdsl_version
-from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
 
 __all__ = ["LIMIT", "key_of", "load", "store"]
@@ -32,17 +32,8 @@ DEFAULT_BYTES = 4 << 30
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 SUFFIX = ".native"
 PACKAGES = (
-    *(
-        "analysis",
-        "api",
-        "compat",
-        "dialects",
-        "frontends",
-        "interpreters",
-        "passes",
-        "passmanager",
-    ),
-    "tools",
+    *("analysis", "api", "compat", "dialects", "frontends", "interpreters", "kernels", "passes"),
+    *("passmanager", "tools"),
 )
 """The packages whose code decides what a module is compiled to."""
 EXACT_BYTES = 64

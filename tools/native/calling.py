@@ -26,7 +26,7 @@ from ...interpreters.signature import Function, argument_names, is_buffer, resul
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.limits import too_many_elements
-from .assertions import STATUS_WORDS
+from .preparation.assertions import STATUS_WORDS
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array

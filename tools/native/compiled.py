@@ -26,10 +26,10 @@ from xdsl.ir import BlockArgument, Operation
 from ...dialects.argument_names import name_in, with_name
 from ...interpreters.signature import Function
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.parser import parse_module
-from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+from ...passmanager.ir.text.parser import parse_module
+from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.registry import make_ir_context
-from .assertions import Failures
+from .preparation.assertions import Failures
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array

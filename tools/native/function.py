@@ -26,7 +26,6 @@ from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from . import cache
-from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, parameters_of, status_passing
 from .compiled import Compiled
 from .interruption import interruptible
@@ -35,7 +34,8 @@ from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
 from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
-from .preparation import Prepared, prepare
+from .preparation.assertions import STOP, Failures
+from .preparation.preparation import Prepared, prepare
 from .returned_buffers import ReturnedBuffers
 from .symbols import missing_text, undefined_symbols
 

@@ -11,7 +11,7 @@ from ...dialects.target import Target, host
 from ...passmanager.errors import PasslineError
 from ...passmanager.installation import install_hint
 from . import codegen
-from .soft_promotion import CONVERSION
+from .preparation.soft_promotion import CONVERSION
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

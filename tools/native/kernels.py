@@ -19,24 +19,24 @@ from xdsl.dialects import cf, func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, Region
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph
 from ...analysis.constants import constant_extent
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
 from . import codegen
-from .assertions import Failures, report_assertions
 from .forks import Fork, Lost, Send, can_fork
 from .llvm_ir import llvm_ir
 from .lowering import is_lowered, kernel_lowering
 from .objects import available_cores
-from .owned_memory import assert_allocated
-from .polls import Work, insert_polls_in_long
-from .preparation import (
+from .preparation.assertions import Failures, report_assertions
+from .preparation.owned_memory import assert_allocated
+from .preparation.polls import Work, insert_polls_in_long
+from .preparation.preparation import (
     PREFIX,
     Elsewhere,
     Prepared,
@@ -45,7 +45,7 @@ from .preparation import (
     prepare_operations,
     without_values,
 )
-from .soft_promotion import CONVERSION
+from .preparation.soft_promotion import CONVERSION
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

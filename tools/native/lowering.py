@@ -13,7 +13,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...interpreters.signature import entry_function
 from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
-from ...passes.relax.plan_memory import is_on_tensors
+from ...passes.relax.plan_memory.plan_memory import is_on_tensors
 from ...passes.tir.bind_target import BindTarget
 from ...passmanager.context import PassContext
 from ...passmanager.pipeline import parse_pipeline

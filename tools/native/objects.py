@@ -14,8 +14,8 @@ from ...passmanager.errors import PasslineError
 from . import codegen
 from .jit import cannot_parse, optimize, processor_of
 from .parts import Part, parts_of
-from .preparation import Prepared
-from .soft_promotion import CONVERSION
+from .preparation.preparation import Prepared
+from .preparation.soft_promotion import CONVERSION
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

@@ -6,9 +6,8 @@ import struct
 from collections.abc import Iterable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.llvm import CallIntrinsicOp, CallOp
+from xdsl.dialects.llvm import CallIntrinsicOp, CallOp, FuncOp
 from xdsl.ir import Operation
-from xdsl.traits import SymbolTable
 
 from ...interpreters.codegens import CODEGEN
 from ...passmanager.ir.location import place_of
@@ -66,6 +65,7 @@ def missing_text(module: ModuleOp, missing: Iterable[str], place: str = "this pr
     """Return an error message about symbols that neither a module in the dialect llvm nor `place`
     defines, with an operation that needs each, if there is one."""
     users: dict[str, Operation] = {}
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for op in walk(module):
         if isinstance(op, CallOp) and op.callee is not None:
             users.setdefault(op.callee.string_value(), op)
@@ -73,17 +73,21 @@ def missing_text(module: ModuleOp, missing: Iterable[str], place: str = "this pr
             name = op.intrin.data.split(".")[1]
             users.setdefault(name, op)
             users.setdefault(f"{name}f", op)
-    return "; ".join(_missing(symbol, users.get(symbol), place) for symbol in missing)
-
-
-def _missing(symbol: str, op: Operation | None, place: str) -> str:
-    user = "" if op is None else f": the call{place_of(op)} needs it"
-    callee = None if op is None else SymbolTable.lookup_symbol(op, symbol)
-    if callee is not None and isinstance(name := callee.attributes.get(CODEGEN), StringAttr):
-        return (
-            f"function @{symbol} is computed by the back end '{name.data}', which only the engine "
-            f"numpy calls, not machine code{user}"
-        )
-    return (
-        f"function @{symbol} is called, but has no body, neither in the module nor in {place}{user}"
+    return "; ".join(
+        f"function @{symbol} {_lack(functions.get(symbol), place)}{_user(users.get(symbol))}"
+        for symbol in missing
     )
+
+
+def _lack(callee: FuncOp | None, place: str) -> str:
+    name = None if callee is None else callee.attributes.get(CODEGEN)
+    if isinstance(name, StringAttr):
+        return (
+            f"is computed by the back end '{name.data}', which only the engine numpy calls, "
+            "not machine code"
+        )
+    return f"is called, but has no body, neither in the module nor in {place}"
+
+
+def _user(op: Operation | None) -> str:
+    return "" if op is None else f": the call{place_of(op)} needs it"

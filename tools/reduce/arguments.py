@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 
-from ..argument_parser import add_version, nonempty_text, seconds
-from ..arguments import add_pipeline, add_verification
+from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.arguments import add_pipeline, add_verification
 
 __all__ = ["add_reduction"]
 

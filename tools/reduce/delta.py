@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
 

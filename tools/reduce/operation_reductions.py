@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import IRDLOperation, OptAttributeDef, OptPropertyDef
 
-from ...passmanager.ir.printer import is_dense
 from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.text.printer import is_dense
 from ...passmanager.ir.walk import walk
 from .edit import Edit
 from .replacement import erase_and_replace, is_source, is_terminator, stand_in

@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove, SymbolTable
 
-from ...analysis.call_graph import References
+from ...analysis.calls.call_graph import References
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from .edit import Edit

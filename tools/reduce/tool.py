@@ -14,14 +14,14 @@ from xdsl.passes import ModulePass
 
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential
-from ..arguments import check_pipeline_source
-from ..failures import report
+from ..command_line.arguments import check_pipeline_source
+from ..command_line.short_help import ShortHelp
+from ..diagnostics.failures import report
 from ..output import ResultFile
-from ..short_help import ShortHelp
 from ..trial_tool import TrialMain, flat
 from .arguments import add_reduction
 from .delta import op_count, smaller_lists, smaller_modules

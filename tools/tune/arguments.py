@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable, Iterable
 
 from ...passmanager.errors import PasslineError
-from ..argument_parser import add_version, nonempty_text, positive, seconds, size
-from ..arguments import add_pipeline, add_verification
+from ..command_line.argument_parser import add_version, nonempty_text, positive, seconds, size
+from ..command_line.arguments import add_pipeline, add_verification
 
 __all__ = ["add_tuning", "check_tuning"]
 

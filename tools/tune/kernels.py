@@ -15,14 +15,14 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.types import static_shape, tensor_type
 from ...dialects.target import Target
-from ...passes.relax.legalize_ops.choices import Choice, Made
-from ...passes.relax.legalize_ops.kernel import kernel_of
-from ...passes.relax.legalize_ops.kernel_builder import Winograd
-from ...passes.relax.legalize_ops.kernel_key import kernel_key
-from ...passes.relax.legalize_ops.legalize_ops import constant_arguments, outline_operations
-from ...passes.relax.legalize_ops.no_kernel import NoKernel
+from ...kernels.builder import Winograd
+from ...kernels.choices import Choice, Made
+from ...kernels.kernel import kernel_of
+from ...kernels.key import kernel_key
+from ...kernels.no_kernel import NoKernel
+from ...passes.relax.legalize_ops import constant_arguments, outline_operations
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.printer import module_text
+from ...passmanager.ir.text.printer import module_text
 from ...passmanager.ir.walk import walk
 
 __all__ = ["TunableKernel", "tunable_kernels"]

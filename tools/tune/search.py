@@ -9,8 +9,8 @@ from random import Random
 from typing import TypeAlias
 
 from ... import __version__
-from ...passes.relax.legalize_ops.choices import Choice
-from ...passes.relax.legalize_ops.database import Record, target_key
+from ...kernels.choices import Choice
+from ...kernels.database import Record, target_key
 from .kernels import TunableKernel
 from .task import Measurement, Task
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...passes.relax.legalize_ops.choices import Choice
-from ...passes.relax.legalize_ops.kernel_builder import Winograd
+from ...kernels.builder import Winograd
+from ...kernels.choices import Choice
 
 __all__ = ["Measure", "Measurement", "Task"]
 

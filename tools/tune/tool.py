@@ -9,18 +9,18 @@ from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from ...dialects.target import Target, host, set_target
-from ...passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from ...passes.relax.legalize_ops import LegalizeOps
 from ...passmanager.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
-from ...passmanager.ir.verifier import verify
-from ..arguments import check_pipeline_source
+from ...passmanager.ir.checks.verifier import verify
+from ..command_line.arguments import check_pipeline_source
+from ..command_line.short_help import ShortHelp
 from ..corpus.executors import dask_executor
-from ..failures import report
+from ..diagnostics.failures import report
 from ..native.function import check_runnable
 from ..native.jit import load_llvm
 from ..output import ResultFile, is_same_file
-from ..short_help import ShortHelp
 from ..trial_tool import TrialMain
 from .arguments import add_tuning, check_tuning
 from .search import Settings

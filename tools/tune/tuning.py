@@ -22,13 +22,13 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target
-from ...passes.relax.legalize_ops.database import (
+from ...kernels.builder import Winograd
+from ...kernels.database import (
     Database,
     Record,
     append_record,
     check_writable,
 )
-from ...passes.relax.legalize_ops.kernel_builder import Winograd
 from .kernels import TunableKernel, tunable_kernels
 from .sandbox import measure_apart, stop_processes
 from .search import Search, Settings, StoppedError

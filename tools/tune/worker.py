@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.index_ranges import index_ranges
+from ...analysis.loops.index_ranges import index_ranges
 from ...dialects.relax.constant import ConstantOp
 from ...dialects.relax.types import is_element, tensor_type
 from ...dialects.target import Target, set_target
@@ -27,12 +27,12 @@ from ...interpreters.equivalence.comparison import mismatch_in, tolerance
 from ...interpreters.equivalence.values import flat_values
 from ...interpreters.interpret import interpret
 from ...interpreters.signature import Value, argument_names, entry_function
-from ...passes.relax.legalize_ops.choices import Choice
-from ...passes.relax.legalize_ops.database import Database, Record, target_key
-from ...passes.relax.legalize_ops.legalize_ops import legalize_operations
+from ...kernels.choices import Choice
+from ...kernels.database import Database, Record, target_key
+from ...passes.relax.legalize_ops import legalize_operations
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.parser import parse_module
+from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.registry import make_ir_context
 from ..native import compile_module
 from .task import Measurement, Task

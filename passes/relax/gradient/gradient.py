@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import DiagnosticException
 
-from ....analysis.call_graph import CallGraph
+from ....analysis.calls.call_graph import CallGraph
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.types import static_shape
 from ....interpreters.signature import argument_names
@@ -23,7 +23,7 @@ from ....passmanager.info import did_you_mean
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
-from ...rewriting.dead_code import remove_dead_operations
+from ...dead_code.dead_code import remove_dead_operations
 from ..inline import replace_by_body
 from .reverse_mode import ReverseMode, is_differentiable
 from .tensors import Tensors

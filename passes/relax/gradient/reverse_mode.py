@@ -21,7 +21,7 @@ from ....dialects.relax.types import is_tensor
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
-from ...rewriting.decompositions import DECOMPOSITIONS
+from ...decomposition.decompositions import DECOMPOSITIONS
 from .rules import GRADIENTS
 from .tensors import Tensor, Tensors
 

@@ -30,7 +30,7 @@ from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape
 from ....dialects.relax.unary import NegativeOp
 from ....dialects.unverified import set_results
 from ....interpreters.arrays import Array, element_of
-from ...rewriting.constant_arrays import Known, constant_of
+from ...constants.arrays import Known, constant_of
 
 __all__ = ["Rule", "Tensor", "Tensors"]
 

@@ -17,7 +17,7 @@ from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.types import is_number
 from passline.interpreters.arrays import fit, is_bool
 from passline.interpreters.signature import Function, is_buffer
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 from ..networks.choices import Choices

@@ -8,7 +8,7 @@ import pytest
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import Value, entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 

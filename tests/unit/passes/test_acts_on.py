@@ -13,14 +13,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from passline.analysis.dataflow_pattern import Either, OpPattern, Pattern
-from passline.analysis.dataflow_pattern_parser import parse_pattern
+from passline.analysis.fusion.dataflow_pattern import Either, OpPattern, Pattern
+from passline.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
-from passline.passes.rewriting.operation_forms import FORMS, Form
+from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
 from passline.passmanager import Pass
+from passline.passmanager.ir.changes.snapshot import Snapshot
 from passline.passmanager.ir.op_classes import OpClasses, has_any
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import find_pass, make_ir_context
 from passline.tools.chunks import split_chunks
 

@@ -24,7 +24,7 @@ from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
 from passline.passmanager.instruments.statistics import StatisticsInstrument
 from passline.passmanager.ir.collector import paused_collector
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
@@ -148,7 +148,7 @@ def test_first_use_in_many_threads_at_once():
         def work(_):
             start.wait()
             from passline.passmanager import PassContext
-            from passline.passmanager.ir.parser import parse_module
+            from passline.passmanager.ir.text.parser import parse_module
             from passline.passmanager.pipeline import parse_pipeline
             from passline.passmanager.registry import make_ir_context
             ctx = make_ir_context()

@@ -17,10 +17,10 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.dominance import DominanceInfo
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.clone import clone
-from passline.passmanager.ir.dominance import DominanceInfo
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.rewriting import apply_patterns
 

@@ -18,7 +18,7 @@ from xdsl.utils.target import Target
 
 from passline.compat.targets import MLIRTarget
 from passline.passmanager import PassNotFoundError, find_pass, register_pass
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
 

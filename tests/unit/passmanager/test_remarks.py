@@ -23,7 +23,7 @@ from passline.passmanager import (
     Sequential,
     Severity,
 )
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.remarks import Argument, RemarkFilter, yaml_text
 
 

@@ -9,7 +9,7 @@ from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSube
 from passline.passes.relax.fold_constant import FoldConstant
 from passline.passes.relax.infer_type import InferType
 from passline.passmanager import FunctionPass, PassContext, Sequential, find_pass
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 

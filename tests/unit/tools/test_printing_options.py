@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.inprocess import Result, mlir_opt, passline_opt
 
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.opt import PasslineOptMain
 

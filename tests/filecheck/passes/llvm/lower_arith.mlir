@@ -1,3 +1,4 @@
+// REQUIRES-XDSL: 0.66 (operations of the dialect llvm, and custom forms of them)
 // RUN: passline-opt %s -p lower-arith --split-input-file | filecheck %s
 
 // Constants and indices: an index is an i64.

@@ -1,3 +1,4 @@
+// REQUIRES-XDSL: 0.66 (operations of the dialect llvm, and custom forms of them)
 // RUN: passline-opt %s -p lower-func --split-input-file | filecheck %s
 
 // A buffer is a pointer, and an i64 for each size that is not known; a structure returns several values.

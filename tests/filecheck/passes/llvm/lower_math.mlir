@@ -1,3 +1,4 @@
+// REQUIRES-XDSL: 0.66 (operations of the dialect llvm, and custom forms of them)
 // RUN: passline-opt %s -p lower-math --split-input-file | filecheck %s
 
 // Functions that LLVM has, with their flags.

@@ -1,3 +1,4 @@
+// REQUIRES-XDSL: 0.66 (operations of the dialect llvm, and custom forms of them)
 // RUN: passline-opt %s -p lower-vector --split-input-file | filecheck %s
 
 // Vectors in memory are aligned as their elements.

@@ -17,8 +17,8 @@ from passline.analysis.arith.linear_form import LinearForm
 from passline.analysis.arith.materialize import FormBuilder
 from passline.analysis.arith.predicates import NEGATED, Predicate
 from passline.dialects.tir.ops import ForOp
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -13,7 +13,7 @@ from passline.dialects.sizes import Size
 from passline.dialects.tir.builder import TirBuilder
 from passline.dialects.tir.extents import extent_of
 from passline.dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 

@@ -19,8 +19,8 @@ from xdsl.interpreters import register_implementations
 from xdsl.utils.exceptions import InterpretationError
 
 from passline.interpreters.relax import RelaxFunctions
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 Array = NDArray[Any]

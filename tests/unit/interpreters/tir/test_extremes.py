@@ -7,7 +7,7 @@ import pytest
 
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager import PasslineError
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 Array = NDArray[Any]

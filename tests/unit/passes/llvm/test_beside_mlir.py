@@ -20,12 +20,12 @@ from xdsl.dialects.builtin import ModuleOp, f32
 
 from passline.dialects.target import host
 from passline.interpreters.signature import entry_function
+from passline.kernels.kernel import kernel_of
+from passline.kernels.no_kernel import NoKernel
 from passline.passes.llvm.lower_to_llvm import lower_to_llvm
-from passline.passes.relax.legalize_ops.kernel import kernel_of
-from passline.passes.relax.legalize_ops.no_kernel import NoKernel
 from passline.passmanager import PassContext
 from passline.passmanager.ir.clone import clone
-from passline.passmanager.ir.printer import ExactPrinter, PrintStyle
+from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.tools.native.calling import Buffer, address, parameters_of

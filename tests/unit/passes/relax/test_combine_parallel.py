@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from support.inprocess import passline_opt
 from xdsl.ir import Operation
 
-from passline.passes.relax.combine_parallel_conv2d import CombineParallelConv2D
-from passline.passes.relax.combine_parallel_matmul import CombineParallelMatmul
+from passline.passes.relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
+from passline.passes.relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
 from passline.passmanager import Pass
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

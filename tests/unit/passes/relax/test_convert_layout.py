@@ -16,7 +16,7 @@ from passline.dialects.relax.layout import Relayout
 from passline.dialects.relax.types import TENSOR, tensor_type
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import Diagnostic, DiagnosticError, PassContext, PassInstrument, Remark
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

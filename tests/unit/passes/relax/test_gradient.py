@@ -17,8 +17,8 @@ import passline
 from passline.dialects.relax import Relax
 from passline.dialects.relax.interfaces import Decomposes
 from passline.interpreters.arrays import Array
+from passline.passes.decomposition.decompositions import DECOMPOSITIONS
 from passline.passes.relax.gradient.rules import GRADIENTS
-from passline.passes.rewriting.decompositions import DECOMPOSITIONS
 from passline.passmanager.pipeline import parse_pipeline
 
 

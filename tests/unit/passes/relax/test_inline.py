@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from passline.passes.relax.inline import inline_functions
 from passline.passmanager import Actions, Recorder
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 DOUBLE = """

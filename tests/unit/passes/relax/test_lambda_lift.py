@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 from passline.dialects.relax.closures import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
 from passline.passmanager import Recorder
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.location import location_of, place_text
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from passline.analysis.device_analyzer import DEVICE
+from passline.analysis.devices.analyzer import DEVICE
 from passline.dialects.device_type import DeviceType
 from passline.dialects.relax.closures import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
@@ -34,9 +34,9 @@ from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -11,10 +11,10 @@ from xdsl.dialects.memref import AllocOp
 
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
-from passline.passes.relax.plan_memory import PlanMemory
+from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

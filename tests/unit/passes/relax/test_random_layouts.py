@@ -39,8 +39,8 @@ from passline.dialects.relax.unary import NegativeOp
 from passline.interpreters.arrays import dense_of
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 LAYOUTS = ("NHWC", "NCHW", "CHWN:IHWO", "NCHW4c", "NHWC2c:HWIO2i2o", "HWNC1c:OHWI")

@@ -14,9 +14,9 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

@@ -9,8 +9,8 @@ from xdsl.ir import Operation
 from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
 from passline.passmanager import Recorder
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

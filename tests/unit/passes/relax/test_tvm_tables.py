@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 
 from passline.interpreters.signature import entry_function, input_types
 from passline.passmanager import PassContext
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -6,7 +6,7 @@ from support.inprocess import passline_opt
 
 from passline.passes.tir.hoist_if_then_else import HoistIfThenElse
 from passline.passmanager import PassContext
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 THREADS = """

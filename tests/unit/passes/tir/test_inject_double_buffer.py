@@ -9,7 +9,7 @@ from support.laws import check_equal, run
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer, inject_double_buffers
 from passline.passmanager import PassContext, Recorder
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 LOOP = """

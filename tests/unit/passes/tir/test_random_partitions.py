@@ -11,9 +11,9 @@ from support.loops import GuardedLoops
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.tir.ops import LikelyOp
-from passline.passes.tir.loop_partition import LoopPartition
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passes.tir.loop_partition.loop_partition import LoopPartition
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 OPTIONS = [

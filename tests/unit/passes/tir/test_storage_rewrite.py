@@ -8,7 +8,7 @@ from support.inprocess import passline_opt
 from passline.passes.tir.storage_rewrite import StorageRewrite
 from passline.passmanager import DiagnosticError, PassContext
 from passline.passmanager.instruments import StatisticsInstrument
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 CHAIN = """

@@ -12,7 +12,7 @@ from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
 from passline.passmanager import ConfigError, DiagnosticError, PassContext
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 NEST = """

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from passline.passes.generic.canonicalize import Canonicalize
+from passline.passes.generic.canonicalize.canonicalize import Canonicalize
 from passline.passes.generic.dead_code_elimination import DeadCodeElimination
 from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
 from passline.passes.relax.fold_constant import FoldConstant
@@ -27,8 +27,8 @@ from passline.passmanager import (
     pass_instrument,
 )
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -29,7 +29,7 @@ from passline.passmanager.instruments.diff import (
     text_to_name,
 )
 from passline.passmanager.instruments.ir_text import ir_text
-from passline.passmanager.ir.printer import PrintStyle
+from passline.passmanager.ir.text.printer import PrintStyle
 
 Capture = pytest.CaptureFixture[str]
 

@@ -22,7 +22,7 @@ from passline.passmanager.instruments import (
     PrintBeforeAll,
 )
 from passline.passmanager.instruments.ir_text import ir_text, print_ir
-from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.changes.snapshot import Snapshot
 
 Capture = pytest.CaptureFixture[str]
 

@@ -24,7 +24,7 @@ from passline.passmanager import (
     Sequential,
 )
 from passline.passmanager.instruments import CrashReproducer, Reproducer, read_reproducer
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import register_pass
 

@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from passline.passes.generic.canonicalize import Canonicalize
+from passline.passes.generic.canonicalize.canonicalize import Canonicalize
 from passline.passmanager import Fixpoint, PassContext, PatternPass, Sequential
 from passline.passmanager.instruments import StatisticsInstrument
 from passline.passmanager.run import Run

@@ -18,8 +18,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.transcendental import TanhOp
-from passline.passes.relax.legalize_ops.elementwise import as_operation
-from passline.passes.relax.legalize_ops.legalizations import RELAX
+from passline.kernels.elementwise.elementwise import as_operation
+from passline.kernels.legalizations import RELAX
 from passline.passmanager import PatternPass, register_pass
 from passline.passmanager.registry import installed
 

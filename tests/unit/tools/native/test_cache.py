@@ -18,11 +18,11 @@ from passline.dialects.target import NAMED, Target
 from passline.interpreters.signature import argument_names, entry_function, result_names
 from passline.passmanager import PassContext, PassInstrument
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import cache, function
-from passline.tools.native.assertions import Failures
 from passline.tools.native.compiled import Compiled, Damaged, read_compiled, write_compiled
+from passline.tools.native.preparation.assertions import Failures
 
 BIG = ", ".join(f"{i}.0" for i in range(1, 301))
 MODULE = f"""

@@ -15,8 +15,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 
@@ -138,7 +138,7 @@ def test_numbers_may_be_arrays():
 
 
 def test_what_is_lowered_already_is_compiled():
-    from passline.passes.tir.lower_tir import LowerTIR
+    from passline.passes.tir.lower_tir.lower_tir import LowerTIR
 
     (y,) = compile_module(LowerTIR()(rows()))(X, 3)
     np.testing.assert_array_equal(y, Y)

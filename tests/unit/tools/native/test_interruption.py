@@ -11,7 +11,7 @@ import pytest
 from support.machine import needs_native
 
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import NativeFunction, compile_module
 from passline.tools.native.interruption import interruptible

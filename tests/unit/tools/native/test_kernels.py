@@ -13,11 +13,12 @@ from passline.interpreters.arrays import Array
 from passline.passmanager.context import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.instruments import PassTimingInstrument
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import NativeFunction, compile_module, function, kernels, polls
-from passline.tools.native.assertions import Failures
+from passline.tools.native import NativeFunction, compile_module, function, kernels
 from passline.tools.native.kernels import Compiling, is_divisible, kernels_of
+from passline.tools.native.preparation import polls
+from passline.tools.native.preparation.assertions import Failures
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 

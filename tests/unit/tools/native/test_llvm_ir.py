@@ -6,7 +6,7 @@ import pytest
 from support.machine import needs_native
 
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native.jit import load_llvm

@@ -16,8 +16,8 @@ from passline.dialects.target import NAMED, Target, host
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR, OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instrument import PassInstrument
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.ir.printer import module_text
+from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.printer import module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module

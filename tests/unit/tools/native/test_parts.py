@@ -12,14 +12,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import host
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module, objects, parts
 from passline.tools.native.jit import machine_of, processor_of
 from passline.tools.native.objects import Worker, available_cores, object_code
 from passline.tools.native.parts import parts_of
-from passline.tools.native.preparation import prepare
-from passline.tools.native.soft_promotion import CONVERSION
+from passline.tools.native.preparation.preparation import prepare
+from passline.tools.native.preparation.soft_promotion import CONVERSION
 from passline.tools.native.symbols import undefined_symbols
 
 MODULE = """

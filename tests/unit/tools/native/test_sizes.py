@@ -17,11 +17,11 @@ from xdsl.dialects.llvm import FuncOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 from passline.tools.native.function import NativeFunction
-from passline.tools.native.preparation import prepare
+from passline.tools.native.preparation.preparation import prepare
 
 pytestmark = needs_native
 

@@ -32,20 +32,20 @@ from xdsl.utils.exceptions import VerifyException
 from passline.dialects.relax.dynamic.base import DynamicOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import CallOp, PrimFuncOp, YieldOp
-from passline.passes.relax.legalize_ops.kernel import kernel_of
-from passline.passes.relax.legalize_ops.legalizations import RELAX
-from passline.passes.relax.legalize_ops.no_kernel import NoKernel
+from passline.kernels.kernel import kernel_of
+from passline.kernels.legalizations import RELAX
+from passline.kernels.no_kernel import NoKernel
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import codegen, compile_module, function
-from passline.tools.native.arithmetic import element_of, with_element
 from passline.tools.native.codegen import Processor, initialize
 from passline.tools.native.jit import load_llvm, optimize, target_machine
 from passline.tools.native.llvm_ir import llvm_ir
-from passline.tools.native.preparation import prepare
+from passline.tools.native.preparation.arithmetic import element_of, with_element
+from passline.tools.native.preparation.preparation import prepare
 from passline.tools.native.symbols import undefined_symbols
 
 pytestmark = needs_native

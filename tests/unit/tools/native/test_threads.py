@@ -19,12 +19,12 @@ from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.context import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
-from passline.tools.native.preparation import prepare
+from passline.tools.native.preparation.preparation import prepare
 from passline.tools.run import main
 
 pytestmark = needs_native

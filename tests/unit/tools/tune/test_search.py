@@ -18,10 +18,10 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import NAMED
-from passline.passes.relax.legalize_ops.choices import Choice
-from passline.passes.relax.legalize_ops.database import Database
+from passline.kernels.choices import Choice
+from passline.kernels.database import Database
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.tune.kernels import tunable_kernels
 from passline.tools.tune.search import Settings, candidates

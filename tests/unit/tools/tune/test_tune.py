@@ -19,9 +19,9 @@ from support.machine import needs_native
 
 import passline
 from passline.dialects.target import host
-from passline.passes.relax.legalize_ops.choices import Choice
-from passline.passes.relax.legalize_ops.database import Database
-from passline.passmanager.ir.parser import parse_module
+from passline.kernels.choices import Choice
+from passline.kernels.database import Database
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.tune import sandbox
 from passline.tools.tune.kernels import TunableKernel, tunable_kernels

@@ -20,7 +20,7 @@ from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.creation import ArangeOp
 from passline.dialects.relax.interfaces import InfersType
 from passline.dialects.relax.interfaces.signatures import SignatureTable
-from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

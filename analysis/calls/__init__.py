@@ -1,0 +1,1 @@
+"""Functions: who calls whom, what calls compute and change."""

@@ -1,0 +1,1 @@
+"""Which operations of `relax` are computed together."""

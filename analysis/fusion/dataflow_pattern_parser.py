@@ -1,0 +1,104 @@
+"""The parser of dataflow patterns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...dialects.relax.attributes import PropertyValue
+from .dataflow_pattern import Pattern, is_const, is_op, wildcard
+
+__all__ = ["parse_pattern"]
+
+T = TypeVar("T")
+
+
+def parse_pattern(text: str) -> Pattern:
+    """Parse a pattern: `*`, `%name`, `const`, an operation `relax.nn.conv2d` with or without
+    properties and operands `relax.sum{axis=[1]}(*)`, and alternatives `a | b`, also in parentheses.
+
+    Errors: ValueError, with the expected and the given text.
+    """
+    parser = _PatternParser(text)
+    pattern = parser.alternatives()
+    parser.expect("", "the end")
+    return pattern
+
+
+class _PatternParser:
+    """A recursive descent parser."""
+
+    _TOKEN = re.compile(r"\s*(%[\w.]+|[\w.]+|[*(){}|,=]|\Z)")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+
+    def peek(self) -> str | None:
+        match = self._TOKEN.match(self.text, self.position)
+        return match and match[1]
+
+    def take(self, token: str | None = None) -> bool:
+        """Consume the next token if it is `token`, or any with None; return whether it did."""
+        match = self._TOKEN.match(self.text, self.position)
+        if match is None or (token is not None and match[1] != token):
+            return False
+        self.position = match.end()
+        return True
+
+    def expect(self, token: str, description: str = "") -> None:
+        if not self.take(token):
+            self.fail(description or f"'{token}'")
+
+    def fail(self, expected: str) -> None:
+        found = self.text[self.position :].strip() or "the end"
+        raise ValueError(f"pattern '{self.text}': expected {expected}, got '{found}'")
+
+    def alternatives(self) -> Pattern:
+        pattern = self.pattern()
+        while self.take("|"):
+            pattern |= self.pattern()
+        return pattern
+
+    def pattern(self) -> Pattern:
+        token = self.peek()
+        if not token or not (token[0] in "*(%" or token[0].isalpha()):
+            self.fail("an operation, *, %name, const or (")
+        assert token is not None
+        self.take()
+        if token == "(":
+            pattern = self.alternatives()
+            self.expect(")")
+            return pattern
+        if token == "const":
+            return is_const()
+        if token[0] in "*%":
+            return wildcard(token[1:])
+        pattern = is_op(token, **dict(self.items("{", "}", self.attribute)))
+        return pattern(*self.items("(", ")", self.alternatives)) if self.peek() == "(" else pattern
+
+    def items(self, opening: str, closing: str, item: Callable[[], T]) -> list[T]:
+        """Parse items in brackets, separated by commas; none without an opening bracket."""
+        found: list[T] = []
+        if not self.take(opening) or self.take(closing):
+            return found
+        found.append(item())
+        while self.take(","):
+            found.append(item())
+        self.expect(closing, f"',' or '{closing}'")
+        return found
+
+    def attribute(self) -> tuple[str, PropertyValue]:
+        name = self.peek()
+        if not name or not name[0].isalpha():
+            self.fail("the name of a property")
+        self.take()
+        self.expect("=")
+        try:
+            value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
+        except json.JSONDecodeError:
+            self.fail("a number, a string, true, false or a list of numbers")
+            raise
+        return str(name), value

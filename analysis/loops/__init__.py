@@ -1,0 +1,1 @@
+"""Loops of `tir`: ranges, conditions, dependences, work."""

@@ -1,0 +1,1 @@
+"""Shapes of tensors, with sizes that have names."""

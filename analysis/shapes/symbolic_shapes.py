@@ -1,0 +1,227 @@
+"""The shapes of values as expressions of the names at the parameters.
+
+    shapes = SymbolicShapes(module)
+    shapes.of(value)  # (batch, 2 * h, 64)
+    shapes.elements_of(shape_value)  # the integers in a small vector, such as a shape
+
+Each unknown dimension without a name is a symbol of its own. Names belong to one function. Two
+sizes that are equal are so in all runs in which the parameters have the sizes that their names say
+and no operation fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.scf import IfOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ...dialects.dimension_names import dimension_names_in, with_dimension_names
+from ...dialects.relax.graph import GraphOp
+from ...dialects.relax.types import is_tensor, shape_of
+from ...dialects.sizes import Size, TooComplex, size_of_text
+from ..calls.call_graph import CallGraph
+from ..region_flow import result_terminators
+from ..traversal import in_order
+from .rules import inferred_dimensions
+from .values import Elements, computed_elements
+
+__all__ = ["Sizes", "SymbolicShapes", "name_results"]
+
+Sizes: TypeAlias = tuple[Size, ...]
+Dimensions: TypeAlias = "Sequence[Size | None] | None"
+
+
+class SymbolicShapes:
+    """The shapes of all tensors in a module, and the elements of small integer tensors."""
+
+    def __init__(self, module: ModuleOp, graph: CallGraph | None = None) -> None:
+        self._shapes: dict[SSAValue, Sizes] = {}
+        self._elements: dict[SSAValue, Elements] = {}
+        self._results: dict[FuncOp, Sequence[Dimensions]] = {}
+        """The shapes of the results of functions that are done."""
+        self._numbers = count()
+        graph = CallGraph(module) if graph is None else graph
+        self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
+        for op in graph.callees_first():
+            if isinstance(op, FuncOp):
+                self._visit(op)
+
+    @staticmethod
+    def of_function(function: FuncOp) -> SymbolicShapes:
+        """Return the shapes in a function that calls no other."""
+        shapes = SymbolicShapes(ModuleOp([]))
+        shapes._visit(function)
+        return shapes
+
+    # Queries
+
+    def of(self, value: SSAValue) -> Sizes | None:
+        """Return the shape of a tensor; None for an unknown rank, or a value that is no tensor."""
+        found = self._shapes.get(value)
+        return self._declared(value, None) if found is None else found
+
+    def elements_of(self, value: SSAValue) -> Elements | None:
+        """Return the elements of a small integer vector or scalar, None for unknown ones; None if
+        no element is known."""
+        return self._elements.get(value)
+
+    def results_of(self, function: FuncOp) -> Sequence[Dimensions]:
+        """Return the shapes of the results of `function`, None for what is unknown."""
+        return self._results.get(function, [None] * len(function.function_type.outputs))
+
+    def move(self, old: SSAValue, new: SSAValue) -> None:
+        """Record that `new` takes the place of `old`."""
+        if old in self._shapes:
+            self._shapes[new] = self._shapes[old]
+        if old in self._elements:
+            self._elements[new] = self._elements[old]
+
+    # The walk
+
+    def _visit(self, root: Operation) -> None:
+        """Visit the operations in `root` in order; nothing recurses."""
+        pending: list[Iterator[Operation] | Operation] = [iter((root,))]
+        while pending:
+            item = pending.pop()
+            if isinstance(item, Operation):
+                self._leave(item)
+                continue
+            for op in item:
+                if op.regions and not isinstance(op, ModuleOp):
+                    pending += (item, op)
+                    blocks = [block for region in op.regions for block in region.blocks]
+                    self._enter(op, [arg for block in blocks for arg in block.args])
+                    pending += map(in_order, reversed(blocks))
+                    break
+                self._infer(op)
+
+    def _enter(self, op: Operation, arguments: Sequence[BlockArgument]) -> None:
+        """Give the arguments of the regions of `op` the sizes of their types and names."""
+        attributes = op.arg_attrs if isinstance(op, FuncOp) else None
+        for arg in arguments:
+            named: Dimensions = None
+            if attributes is not None and arg.owner is op.regions[0].first_block:
+                named = _named(attributes.data[arg.index], arg.type)
+            self._set(arg, named)
+
+    def _leave(self, op: Operation) -> None:
+        """Give the results of an operation with regions the shapes of what the regions yield."""
+        if isinstance(op, FuncOp):
+            self._results[op] = self._yielded(op, len(op.function_type.outputs))
+        elif isinstance(op, IfOp | GraphOp):
+            for result, dimensions in zip(op.results, self._yielded(op, len(op.results))):
+                self._set(result, dimensions)
+        else:  # what a loop carries may have another size in each iteration
+            for result in op.results:
+                self._set(result, None)
+
+    def _yielded(self, op: Operation, number: int) -> Sequence[Dimensions]:
+        """Return the dimensions that all terminators of `op` agree on."""
+        ends = [[self.of(value) for value in end.operands] for end in result_terminators(op)]
+        if not ends or any(len(end) != number for end in ends):
+            return [None] * number
+        return [_common(shapes) for shapes in zip(*ends, strict=True)]
+
+    def _infer(self, op: Operation) -> None:
+        """Give the results of an operation without regions their shapes and elements."""
+        rows: Sequence[Dimensions] | None
+        try:
+            rows = self._call(op) if isinstance(op, CallOp) else inferred_dimensions(op, self)
+            elements = computed_elements(op, self)
+        except TooComplex:
+            rows = elements = None
+        for i, result in enumerate(op.results):
+            self._set(result, None if rows is None else rows[i])
+        if elements is not None:
+            self._elements[op.results[0]] = elements
+
+    def _call(self, op: CallOp) -> Sequence[Dimensions] | None:
+        """Return the shapes of the results of a function for the shapes of the arguments; None
+        while they are unknown, as in a recursion."""
+        callee = self._functions.get(op.callee.string_value())
+        if (
+            callee is None
+            or (results := self._results.get(callee)) is None
+            or not callee.body.blocks
+        ):
+            return None
+        found: dict[str, Size | None] = {}
+        for parameter, argument in zip(callee.args, op.operands, strict=False):
+            for size, actual in zip(self.of(parameter) or (), self.of(argument) or ()):
+                if (symbol := size.lone_symbol) is not None:
+                    same = found.setdefault(symbol.name, actual) == actual
+                    found[symbol.name] = actual if same else None
+        known = {name: size for name, size in found.items() if size is not None}
+
+        def in_caller(size: Size | None) -> Size | None:
+            if size is None or any(symbol.name not in known for symbol in size.symbols()):
+                return None
+            return size.substitute(lambda symbol: known[symbol.name])
+
+        return [None if row is None else [in_caller(size) for size in row] for row in results]
+
+    def _set(self, value: SSAValue, dimensions: Dimensions) -> None:
+        if (shape := self._declared(value, dimensions)) is not None:
+            self._shapes[value] = shape
+
+    def _declared(self, value: SSAValue, dimensions: Dimensions) -> Sizes | None:
+        """Return the shape with the known sizes of the type, the inferred ones, and new symbols."""
+        if not is_tensor(value.type):
+            return None
+        shape = shape_of(value.type)
+        if shape is None:
+            if dimensions is None:
+                return None
+            shape = (DYNAMIC_INDEX,) * len(dimensions)
+        if dimensions is None or len(dimensions) != len(shape):
+            dimensions = [None] * len(shape)
+        return tuple(
+            Size.of(size) if size != DYNAMIC_INDEX else self._fresh() if known is None else known
+            for size, known in zip(shape, dimensions, strict=True)
+        )
+
+    def _fresh(self) -> Size:
+        return Size.symbol(f"?{next(self._numbers)}")
+
+
+def _named(attributes: DictionaryAttr, type: Attribute) -> Dimensions:
+    """Return the sizes that the names of a parameter stand for."""
+    if not is_tensor(type) or (shape := shape_of(type)) is None:
+        return None
+    names = dimension_names_in(attributes, len(shape))
+    return [None if name is None else size_of_text(name) for name in names]
+
+
+def _common(shapes: Sequence[Sizes | None]) -> Dimensions:
+    """Return the dimensions in which shapes agree."""
+    first, *others = shapes
+    if first is None or any(other is None or len(other) != len(first) for other in others):
+        return None
+    columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
+    return [size if all(other == size for other in rest) else None for size, *rest in columns]
+
+
+def name_results(function: FuncOp, shapes: SymbolicShapes) -> None:
+    """Give the results of `function` the sizes that were found as names; a dimension of which
+    nothing is known keeps the name that it has."""
+    types = function.function_type.outputs.data
+    given = function.res_attrs or [DictionaryAttr({})] * len(types)
+    attributes: list[DictionaryAttr] = []
+    for type, old, found in zip(types, given, shapes.results_of(function), strict=True):
+        shape = (shape_of(type) if is_tensor(type) else None) or ()
+        sizes = found if found is not None and len(found) == len(shape) else [None] * len(shape)
+        rows = zip(shape, dimension_names_in(old, len(shape)), sizes, strict=True)
+        names = [_result_name(name, size) if d == DYNAMIC_INDEX else None for d, name, size in rows]
+        attributes.append(with_dimension_names(old, names))
+    function.res_attrs = ArrayAttr(attributes) if any(a.data for a in attributes) else None
+
+
+def _result_name(name: str | None, size: Size | None) -> str | None:
+    if size is None or (size.known is None and size.text is None):
+        return name
+    return size.text if size.known is None else None

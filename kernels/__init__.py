@@ -1,0 +1,1 @@
+"""How operations become loops: the builder of kernels, and the table of legalizations."""

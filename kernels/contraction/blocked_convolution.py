@@ -1,0 +1,206 @@
+"""Convolutions in blocked layouts: the channels of a block, such as the 16 of NCHW16c, are next to
+each other in data and result. The terms of a sum are so, and the outputs that a vector has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.relax import convolution as ops
+from ...dialects.relax.types import tensor_type
+from ...dialects.relax.windows import Window
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import Shape, volume
+from ..builder import Buffer, KernelBuilder, Tensor
+from ..layouts import known
+from ..scalars import convert, is_float, wide_type
+from ..tiles.cost_model import has_one_edge
+from ..tiles.edges import Edges
+from ..windows.counts import count_of, fits
+from ..windows.padded_windows import padded
+from .contraction import Contraction, Coordinates, Weights
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["blocked_convolution", "is_blocked"]
+
+MOST_CUTS, MOST_COLUMNS = 3, 12
+"""The most kinds of taps along the columns, each of which is code of its own and takes time to
+compile, and the columns of the largest tile that fits into the registers of all processors."""
+
+
+def is_blocked(op: ops.ConvolutionOp) -> bool:
+    """Return whether `op` is a convolution of floats, in one group, whose data has blocks of
+    channels as its last dimension, and whose result too, or no blocks."""
+    data, _, out = op.layouts()
+    plain = f"NC{op.SPATIAL}"
+    return (
+        isinstance(op, ops.ForwardConvolutionOp)
+        and op.groups == 1
+        and is_float(tensor_type(op.data).element_type)
+        and data.axes == f"{plain}c"
+        and out.axes in (plain, f"{plain}c")
+    )
+
+
+def blocked_convolution(
+    b: KernelBuilder,
+    data: Tensor,
+    weight: Tensor,
+    windows: Sequence[Window],
+    block: int | None,
+    element: Attribute,
+) -> Tensor:
+    """Return the convolution of data (N, C / block, ..., block) and a weight (OI...), with blocks
+    of `block` outputs, or none. A kernel that merges the spatial dimensions has windows of one
+    element."""
+    weights = b.constant(weight) or b.buffered(weight)
+    if b.groups is not None:
+        *outer, lanes = data.shape
+        data = b.reshaped(data, (*outer[:2], volume(outer[2:]), lanes))
+        windows = [Window("W", 1, 1, 1, 0, 0)]
+    extents = data.shape[2:-1]
+    out = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
+    data = b.buffered(data)
+    edges = edges_of(b, data, weight, windows)
+    if edges is None:
+        data = padded(b, data, dict(enumerate(windows, 2)))
+    return BlockedProduct(data, weights, windows, (*out,), block, edges).contraction(b, element)
+
+
+def edges_of(
+    b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window]
+) -> Edges | None:
+    """Return the edges of an image that windows reach beyond, if the products can leave out what is
+    there: those of packed weights, and tiles that have columns of one edge only."""
+    extents = [extent for extent in data.shape[2:-1] if isinstance(extent, int)]
+    if b.constant(weight) is None or data.shape[-1] == 1:
+        return None
+    if len(extents) < len(windows):
+        return None
+    pairs = zip(windows, extents, strict=True)
+    if all(fits(b, window, extent) for window, extent in pairs):
+        return None
+    edges = Edges(windows, extents)
+    if len(edges.cuts()) > MOST_CUTS:
+        return None
+    sizes = range(1, MOST_COLUMNS + 1)
+    return edges if any(has_one_edge(m, edges.columns, edges.most) for m in sizes) else None
+
+
+@dataclass(frozen=True)
+class BlockedProduct:
+    """The products of a weight and the columns of an image in a blocked layout."""
+
+    data: Tensor
+    """The data, as far as windows reach, or without padding, with `edges`."""
+    weight: Buffer
+    windows: Sequence[Window]
+    out: Shape
+    """The spatial extents of the result."""
+    block: int | None
+    """The outputs of a block, if the result has blocks."""
+    edges: Edges | None = None
+    """The edges of the data, if they are without padding."""
+
+    @property
+    def outputs(self) -> int:
+        return known(self.weight.shape[0])
+
+    @property
+    def terms(self) -> tuple[int, ...]:
+        """The extents of the terms of a sum: blocks of channels, taps, channels of a block."""
+        blocks, block = known(self.data.shape[1]), known(self.data.shape[-1])
+        return (blocks, *(window.size for window in self.windows), block)
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        blocks, *taps, lane = b.unflat(k, self.terms)
+        channel = b.add(b.mul(blocks, self.terms[-1]), lane)
+        shape = (self.outputs, volume(self.terms) // volume(self.terms[1:-1]), *self.terms[1:-1])
+        value = b.read(b.reshaped(self.weight, shape), [m, channel, *taps])
+        return convert(b, value, wide_type(self.data.element))
+
+    def rhs(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        terms: Sequence[Index],
+        row: Sequence[Index],
+        column: Index,
+    ) -> SSAValue:
+        blocks, *taps, lane = terms
+        pairs = enumerate(zip([*row, column], taps, strict=True))
+        if self.edges is not None:
+            place = [self.edges.place(b, axis, i, tap) for axis, (i, tap) in pairs]
+        else:
+            windows = self.windows
+            place = [
+                b.add(b.mul(i, windows[axis].stride), b.mul(tap, windows[axis].dilation))
+                for axis, (i, tap) in pairs
+            ]
+        value = b.read(self.data, [*batch, blocks, *place, lane])
+        return convert(b, value, wide_type(self.data.element))
+
+    def index_of(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
+    ) -> list[Index]:
+        if self.block is None:
+            return [*batch, m, *row, column]
+        return [*batch, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
+
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        if self.block is None:
+            image, m, *row, column = index
+            return [image], m, row, column
+        image, blocks, *row, column, lane = index
+        return [image], b.add(b.mul(blocks, self.block), lane), row, column
+
+    def matrices(self, weight: Array) -> Array:
+        """Return the elements of the weight as a matrix whose columns are the terms."""
+        import numpy as np
+
+        blocks, *taps, block = self.terms
+        split = weight.reshape(self.outputs, blocks, block, *taps)
+        return np.moveaxis(split, 2, -1).reshape(1, self.outputs, volume(self.terms))
+
+    def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
+        """Return the products as a contraction."""
+        *rows, columns = self.out
+        images = self.data.shape[0]
+        shape = (images, self.outputs, *self.out)
+        if self.block is not None:
+            shape = (images, self.outputs // self.block, *self.out, self.block)
+        return Contraction(
+            shape,
+            element,
+            wide_type(self.data.element),
+            (images,),
+            self.outputs,
+            (*rows,),
+            columns,
+            self.terms,
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            rhs_along_terms=True,
+            weights=Weights.of(
+                b.constant(self.weight),
+                True,
+                1,
+                self.outputs,
+                volume(self.terms),
+                self.matrices,
+            ),
+            rows_together=self.block or 1,
+            edges=self.edges,
+        )

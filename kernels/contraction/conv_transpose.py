@@ -1,0 +1,221 @@
+"""Transposed convolutions: the products of each data element and its weights, added to a result.
+
+The products are those of two matrices, whose sums over channels are a contraction. A loop then adds
+each of them to the element of the result that its window has at its tap ("col2im"):
+
+    products(output, tap, position) = sum over channels of weight(channel, output, tap)
+                                                         * data(channel, position)
+    result(output, position * stride + tap * dilation - padding) += products(output, tap, position)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.relax.windows import Window
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import Extent, Shape, volume
+from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
+from ..layouts import known
+from ..scalars import convert
+from ..tiles.tiles import write_contraction
+from .contraction import Contraction, Coordinates, Weights
+
+__all__ = ["TransposedConvolution", "products_of"]
+
+
+@dataclass(eq=False)
+class TransposedConvolution(Scheduled):
+    """A transposed convolution, given the products of data and weight."""
+
+    products: Buffer
+    """By batch, output channel, taps, and positions of the data."""
+    windows: Sequence[Window]
+    out: Shape
+    """The spatial extents of the result."""
+    index_of: Callable[[KernelBuilder, Sequence[Index]], list[Index]]
+    """Return the index in the tensor of the element at an index in NC..."""
+    place_of: Callable[[KernelBuilder, Sequence[Index]], list[Index]]
+    """The inverse of `index_of`."""
+
+    @property
+    def extents(self) -> Shape:
+        """The spatial extents of the data."""
+        return self.products.shape[2 + len(self.windows) :]
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        image, output, *place = self.place_of(b, index)
+        zero = b.number(0, self.products.element)
+
+        def step(acc: SSAValue, taps: Sequence[Index]) -> SSAValue:
+            conditions: list[SSAValue] = []
+            source: list[Index] = []
+            for i, tap, n, v in zip(place, taps, self.extents, self.windows, strict=True):
+                moved = b.sub(b.add(i, v.before), b.mul(tap, v.dilation))
+                conditions += b.inside_bounds(moved, 0, n * v.stride)
+                if v.stride > 1:
+                    conditions.append(b.equal(b.mod(moved, v.stride), 0))
+                source.append(b.floordiv(moved, v.stride))
+            place_of_product = [image, output, *taps, *source]
+            product = b.choose(
+                conditions, lambda: b.read(self.products, place_of_product), lambda: zero
+            )
+            return b.sum(acc, product)
+
+        sizes = [v.size for v in self.windows]
+        return convert(b, b.accumulate(sizes, zero, step), self.element)
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        images, channels = self.products.shape[:2]
+        total = self.products.element
+        if 0 in self.shape:
+            return
+        with b.channels(images, known(channels)) as (image, outputs):
+            sums = b.alloc(self.out, total)
+            with outputs as output:
+                b.fill(sums, self.out, total)
+                with b.loops([v.size for v in self.windows]) as taps:
+                    self.add_products(b, sums, [image, output, *taps], taps)
+                with b.elements(self.out, b.lanes) as place:
+                    value = convert(b, b.load(sums, place), self.element)
+                    store(self.index_of(b, [image, output, *place]), value)
+
+    def add_products(
+        self, b: KernelBuilder, sums: SSAValue, outer: Sequence[Index], taps: Sequence[Index]
+    ) -> None:
+        """Write loops that add the products of a tap, those inside of the result."""
+        with ExitStack() as stack:
+            source: list[Index] = []
+            place: list[Index] = []
+            dimensions = zip(taps, self.extents, self.out, self.windows, strict=True)
+            for tap, n, size, v in dimensions:
+                # Position i is added at i * stride - offset, which has to be in 0 ... size - 1.
+                offset = b.sub(v.before, b.mul(tap, v.dilation))
+                low = first_at_least(b, offset, v.stride)
+                high = b.min(n, first_at_least(b, b.add(offset, size), v.stride))
+                i = stack.enter_context(b.loop(b.max(b.sub(high, low), 0), min=low))
+                source.append(i)
+                place.append(b.sub(b.mul(i, v.stride), offset))
+            product = b.read(self.products, [*outer, *source])
+            b.store(b.sum(b.load(sums, place), product), sums, place)
+
+
+def first_at_least(b: KernelBuilder, bound: Index, stride: int) -> Index:
+    """Return the least index of at least 0 whose product with `stride` is at least `bound`."""
+    return b.floordiv(b.max(b.add(bound, stride - 1), 0), stride)
+
+
+def products_of(
+    b: KernelBuilder, data: Tensor, weight: Tensor, groups: int, total: Attribute
+) -> Buffer:
+    """Write loops that compute the products of data (NC...) and a weight (IO...).
+
+    The smaller of the two matrices is transposed, as lhs of the contraction; the other one is rhs,
+    whose columns are contiguous.
+    """
+    images, channels, *extents = data.shape
+    _, outputs, *sizes = weight.shape
+    inputs, points = known(channels) // groups, volume(extents)
+    taps = known(outputs * volume(sizes))
+    constant = b.constant(weight)
+    data = b.reshaped(data, (images, groups, inputs, points))
+    result = b.alloc((images, groups, taps, points), total)
+    columns = images * points
+    weight_first = constant is not None or not isinstance(columns, int) or taps <= columns
+    if constant is None:
+        weight = b.reshaped(weight, (groups, inputs, taps))
+        lhs = transposed(b, weight if weight_first else data)
+    else:
+        lhs = constant
+    products = Products(lhs, data if weight_first else weight, total, weight_first)
+    sizes_of_products = images, groups, inputs, taps, points
+    contraction = products.contraction(sizes_of_products, constant)
+    write_contraction(b, contraction, lambda index, value: b.store(value, result, index))
+    by_channel = (images, groups * outputs, *sizes, *extents)
+    return Buffer(by_channel, total, b.view(result, by_channel))
+
+
+@dataclass(frozen=True)
+class Products:
+    """The products of a weight and the data by image, group, tap and position."""
+
+    left: Tensor
+    right: Tensor
+    total: Attribute
+    weight_first: bool
+    """Whether the weight is `left`, which has no image then, or `right`."""
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        outer = batch[1:] if self.weight_first else batch
+        return convert(b, b.read(self.left, [*outer, m, k]), self.total)
+
+    def rhs(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        terms: Sequence[Index],
+        row: Sequence[Index],
+        column: Index,
+    ) -> SSAValue:
+        outer = batch if self.weight_first else batch[1:]
+        return convert(b, b.read(self.right, [*outer, *terms, column]), self.total)
+
+    def index_of(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
+    ) -> list[Index]:
+        return [*batch, m, column] if self.weight_first else [*batch, column, m]
+
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        *batch, tap, position = index
+        return (batch, tap, [], position) if self.weight_first else (batch, position, [], tap)
+
+    def contraction(
+        self, sizes: tuple[Extent, int, int, int, Extent], constant: Buffer | None
+    ) -> Contraction:
+        """Return the products as a contraction. `sizes` are the numbers of images, groups, input
+        channels of a group, taps and positions; `constant` is the weight if it is one."""
+        images, groups, inputs, taps, points = sizes
+        m, columns = (taps, points) if self.weight_first else (points, taps)
+        return Contraction(
+            (images, groups, taps, points),
+            self.total,
+            self.total,
+            (images, groups),
+            m,
+            (),
+            columns,
+            (inputs,),
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            weights=Weights.of(
+                constant,
+                True,
+                groups,
+                taps,
+                inputs,
+                lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
+                lambda batch: batch[1],
+            ),
+        )
+
+
+def transposed(b: KernelBuilder, tensor: Tensor) -> Buffer:
+    """Return `tensor` in a buffer with its last two dimensions swapped."""
+    *outer, rows, columns = tensor.shape
+    swapped = Elements(
+        (*outer, columns, rows),
+        tensor.element,
+        lambda b, index: b.read(tensor, [*index[:-2], index[-1], index[-2]]),
+    )
+    return b.buffered(swapped)

@@ -1,0 +1,214 @@
+"""Matrix products, as contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.relax import linear_algebra as ops
+from ...dialects.relax.types import is_integer, tensor_type
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import Extent, Shape
+from ..builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index, is_less
+from ..elementwise.broadcast import broadcast_shape
+from ..scalars import convert
+from .contraction import Contraction, Coordinates, Weights, total_type
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["MATMUL"]
+
+T = TypeVar("T")
+
+
+def matrix_product(
+    op: Operation,
+    b: KernelBuilder,
+    lhs: Tensor,
+    rhs: Tensor,
+    element: Attribute,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    known: Sequence[Array] = (),
+) -> Tensor:
+    """Return the products of matrices, over broadcast batch dimensions.
+
+    A vector is a row on the left and a column on the right; the result lacks that dimension.
+    `known` are the constants that rhs may be.
+    """
+    if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
+        return matrix_product(op, b, rhs, lhs, element, transpose_b=not transpose_a)
+    terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
+    rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
+    total = total_type(element, lhs, rhs, terms, rows)
+    if is_integer(lhs.element):
+        lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
+    constant = b.constant(rhs) if len(rhs.shape) == 2 else None
+    vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
+    lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
+    if vectors[1]:
+        rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
+    if constant is None:
+        rhs = b.buffered(rhs)
+    batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
+    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch)
+    others = rhs.shape[-1 if transpose_b else -2]
+    b.require_equal(product.k, others, "the matrices have other numbers of terms", op)
+    if product.n == 1 and not is_less(product.m, 2):
+        return product.with_rows_as_columns(element)
+    return product.contraction(element, constant)
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """The products of two matrices, which may be transposed, over broadcast batch dimensions."""
+
+    left: Tensor
+    right: Tensor
+    total: Attribute
+    transpose_a: bool
+    transpose_b: bool
+    vectors: tuple[bool, bool]
+    """Whether the result lacks the dimension of the rows, and that of the columns."""
+
+    batch: Shape
+    """The broadcast batch dimensions."""
+
+    @property
+    def m(self) -> Extent:
+        return self.left.shape[-1 if self.transpose_a else -2]
+
+    @property
+    def k(self) -> Extent:
+        return self.left.shape[-2 if self.transpose_a else -1]
+
+    @property
+    def n(self) -> Extent:
+        return self.right.shape[-2 if self.transpose_b else -1]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        return (*self.batch, *self.kept((self.m, self.n)))
+
+    def kept(self, matrix: tuple[T, T]) -> list[T]:
+        """Return what belongs to the dimensions of the matrix that the result has."""
+        return [part for part, gone in zip(matrix, self.vectors, strict=True) if not gone]
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        place = broadcast_index(b, batch, self.left.shape[:-2], self.batch)
+        place += (k, m) if self.transpose_a else (m, k)
+        return convert(b, b.read(self.left, place), self.total)
+
+    def rhs(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        terms: Sequence[Index],
+        row: Sequence[Index],
+        column: Index,
+    ) -> SSAValue:
+        place = broadcast_index(b, batch, self.right.shape[:-2], self.batch)
+        place += (column, *terms) if self.transpose_b else (*terms, column)
+        return convert(b, b.read(self.right, place), self.total)
+
+    def index_of(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
+    ) -> list[Index]:
+        return [*batch, *self.kept((m, column))]
+
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        rank = len(self.batch)
+        rest = [*index[rank:]]
+        row = 0 if self.vectors[0] else rest.pop(0)
+        return [*index[:rank]], row, [], 0 if self.vectors[1] else rest.pop()
+
+    def contraction(self, element: Attribute, constant: Buffer | None) -> Contraction:
+        """Return the products as a contraction; `constant` is the matrix on the right if it is
+        one."""
+        return Contraction(
+            self.shape,
+            element,
+            self.total,
+            self.batch,
+            self.m,
+            (),
+            self.n,
+            (self.k,),
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            weights=Weights.of(
+                constant,
+                False,
+                1,
+                self.n,
+                self.k,
+                lambda array: (array if self.transpose_b else array.T)[None],
+            ),
+            rhs_along_terms=self.transpose_b,
+        )
+
+    def with_rows_as_columns(self, element: Attribute) -> Contraction:
+        """Return the products of a matrix and one column with the rows of the matrix as columns of
+        the contraction, of which vectors can be made."""
+
+        def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+            batch, m, row, column = self.coordinates_of(b, index)
+            return batch, column, row, m
+
+        return Contraction(
+            self.shape,
+            element,
+            self.total,
+            self.batch,
+            1,
+            (),
+            self.m,
+            (self.k,),
+            lambda b, batch, m, k: self.rhs(b, batch, [k], [], m),
+            lambda b, batch, terms, row, column: self.lhs(b, batch, column, *terms),
+            lambda b, batch, m, row, column: self.index_of(b, batch, column, row, m),
+            coordinates_of,
+            rhs_along_terms=not self.transpose_a,
+        )
+
+
+def dense(op: ops.DenseOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
+    element, known = tensor_type(op.result).element_type, b.elements_of(op.weight)
+    return matrix_product(op, b, data, weight, element, transpose_b=True, known=known)
+
+
+def matmul(op: ops.MatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
+    element = tensor_type(op.result).element_type
+    return matrix_product(op, b, lhs, rhs, element, known=b.elements_of(op.rhs))
+
+
+def batch_matmul(op: ops.BatchMatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
+    return matrix_product(
+        op,
+        b,
+        lhs,
+        rhs,
+        tensor_type(op.result).element_type,
+        transpose_a=op.transpose_a,
+        transpose_b=op.transpose_b,
+    )
+
+
+MATMUL: dict[type[Operation], Legalization] = {
+    ops.BatchMatmulOp: batch_matmul,
+    ops.DenseOp: dense,
+    ops.MatmulOp: matmul,
+}

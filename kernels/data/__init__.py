@@ -1,0 +1,1 @@
+"""Operations that move, choose, sort or resample elements."""

@@ -1,0 +1,146 @@
+"""Legalizations of element-wise functions of one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relax import unary as ops
+from ...dialects.relax.logical import BitwiseNotOp, LogicalNotOp
+from ...dialects.relax.transcendental import (
+    AcoshOp,
+    AcosOp,
+    AsinhOp,
+    AsinOp,
+    AtanhOp,
+    AtanOp,
+    CoshOp,
+    CosOp,
+    ErfOp,
+    Expm1Op,
+    ExpOp,
+    Log1pOp,
+    Log2Op,
+    LogOp,
+    SigmoidOp,
+    SinhOp,
+    SinOp,
+    TanhOp,
+    TanOp,
+)
+from ..builder import KernelBuilder, Legalization
+from ..scalars import exponential, is_float, maximum, minimum, multiply
+from .elementwise import as_operation, on_all_numbers, on_numbers
+
+__all__ = ["UNARY", "sigmoid", "unchanged"]
+
+
+def rounding(function: Callable[..., Operation]) -> Legalization:
+    """Legalize a rounding function, which is the identity on integers."""
+
+    def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
+        return b.pure(function, x) if is_float(x.type) else x
+
+    return on_all_numbers(scalar)
+
+
+def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(math.AbsFOp if is_float(x.type) else math.AbsIOp, x)
+
+
+def negative(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    if is_float(x.type):
+        return b.pure(arith.NegfOp, x)
+    return b.pure(arith.SubiOp, b.number(0, x.type), x)
+
+
+def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    """Return -1, 0 or 1; NaN for NaN, and 0 for -0."""
+    one, minus_one = b.number(1, x.type), b.number(-1, x.type)
+    if not is_float(x.type):
+        return minimum(b, maximum(b, x, minus_one), one)
+    zero = b.number(0.0, x.type)
+    result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
+    result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
+    return b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
+
+
+def unchanged(_: KernelBuilder, x: SSAValue) -> SSAValue:
+    return x
+
+
+def unsigned_sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.MinUIOp, x, b.number(1, x.type))
+
+
+def square(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return multiply(b, x, x)
+
+
+def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.DivfOp, b.number(1.0, x.type), b.pure(math.SqrtOp, x))
+
+
+def sigmoid(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    """Return 1 / (1 + exp(-x))."""
+    one = b.number(1.0, x.type)
+    power = exponential(b, b.pure(arith.NegfOp, x))
+    return b.pure(arith.DivfOp, one, b.pure(arith.AddfOp, one, power))
+
+
+def is_nan(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.CmpfOp, x, x, arg="uno")
+
+
+def against_infinity(predicate: str) -> Legalization:
+    """Legalize to a comparison of the absolute value with infinity."""
+
+    def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
+        return b.pure(arith.CmpfOp, b.pure(math.AbsFOp, x), b.number(inf, x.type), arg=predicate)
+
+    return on_numbers(scalar)
+
+
+def invert(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.XOrIOp, x, b.number(-1, x.type))
+
+
+UNARY: dict[type[Operation], Legalization] = {
+    ops.AbsOp: on_numbers(absolute, unchanged),
+    AcosOp: as_operation(math.AcosOp),
+    AcoshOp: as_operation(math.AcoshOp),
+    AsinOp: as_operation(math.AsinOp),
+    AsinhOp: as_operation(math.AsinhOp),
+    AtanOp: as_operation(math.AtanOp),
+    AtanhOp: as_operation(math.AtanhOp),
+    BitwiseNotOp: on_all_numbers(invert),
+    ops.CeilOp: rounding(math.CeilOp),
+    CosOp: as_operation(math.CosOp),
+    CoshOp: as_operation(math.CoshOp),
+    ErfOp: as_operation(math.ErfOp),
+    ExpOp: as_operation(math.ExpOp),
+    Expm1Op: as_operation(math.ExpM1Op),
+    ops.FloorOp: rounding(math.FloorOp),
+    ops.IsFiniteOp: against_infinity("olt"),
+    ops.IsInfOp: against_infinity("oeq"),
+    ops.IsNanOp: on_numbers(is_nan),
+    Log1pOp: as_operation(math.Log1pOp),
+    Log2Op: as_operation(math.Log2Op),
+    LogOp: as_operation(math.LogOp),
+    LogicalNotOp: on_numbers(invert),
+    ops.NegativeOp: on_all_numbers(negative),
+    ops.RoundOp: rounding(math.RoundEvenOp),
+    ops.RsqrtOp: on_numbers(rsqrt),
+    SigmoidOp: on_numbers(sigmoid),
+    ops.SignOp: on_numbers(sign, unsigned_sign),
+    SinOp: as_operation(math.SinOp),
+    SinhOp: as_operation(math.SinhOp),
+    ops.SqrtOp: as_operation(math.SqrtOp),
+    ops.SquareOp: on_all_numbers(square),
+    TanOp: as_operation(math.TanOp),
+    TanhOp: as_operation(math.TanhOp),
+    ops.TruncOp: rounding(math.TruncOp),
+}

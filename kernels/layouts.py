@@ -1,0 +1,68 @@
+"""Tensors read in another layout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import SSAValue
+
+from ..dialects.relax.layout import Layout
+from ..dialects.tir.builder import Index
+from ..dialects.tir.extents import Extent, Shape, UnknownExtent
+from .builder import Elements, KernelBuilder, Tensor
+
+__all__ = ["known", "known_shape", "moved_index", "relayout", "shape_in"]
+
+
+def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
+    """Return a tensor of layout `src` in layout `dst`."""
+    if src.text == dst.text:
+        return tensor
+    shape = tensor.shape
+    if src.factors or dst.factors:
+        sizes = [known(extent) for extent in shape]
+        shape = dst.shape(src.extents((*sizes,)))
+    else:
+        shape = tuple(shape[src.axes.index(axis)] for axis in dst.axes)
+    return Elements(
+        shape,
+        tensor.element,
+        lambda b, index: b.read(tensor, moved_index(b, index, dst, src)),
+    )
+
+
+def known(extent: Extent | SSAValue) -> int:
+    """Return an extent that has to be known."""
+    if not isinstance(extent, int):
+        raise UnknownExtent("a dimension that has to be known")
+    return extent
+
+
+def known_shape(shape: Shape) -> tuple[int, ...]:
+    """Return a shape that has to be known."""
+    return tuple(map(known, shape))
+
+
+def shape_in(layout: Layout, sizes: Mapping[str, Extent]) -> Shape:
+    """Return the shape in a layout of a tensor whose axes have these sizes."""
+    if layout.factors:
+        return layout.shape({axis: known(extent) for axis, extent in sizes.items()})
+    return tuple(sizes[axis] for axis in layout.axes)
+
+
+def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
+    """Return the index in layout `dst` of the element at `index` in layout `src`.
+
+    With NCHW -> NCHW4c, channel C becomes C / 4 and C % 4.
+    """
+    given = dict(zip(src.axes, index, strict=True))
+    result: list[Index] = []
+    for c in dst.axes:
+        axis, inner = c.upper(), c.lower()
+        factor, other = dst.factors.get(inner, 1), src.factors.get(inner, 1)
+        if factor == other:
+            result.append(given[c])
+            continue
+        at = b.add(b.mul(given[axis], other), given.get(inner, 0))
+        result.append(b.mod(at, factor) if c.islower() else b.floordiv(at, factor))
+    return result

@@ -1,0 +1,197 @@
+"""Legalizations of argmax and argmin; NaN is selected before any number.
+
+Comparisons have no vector form in xDSL, so the loops with comparisons stay serial here, in a form
+that LLVM vectorizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.relax import reduction as ops
+from ...dialects.relax.types import tensor_type
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import volume
+from ..builder import KernelBuilder, Legalization, Store, Tensor
+from ..reduced_dimensions import reduced_axes
+from ..scalars import (
+    compare_integers,
+    convert,
+    greatest,
+    is_float,
+    least,
+    maximum,
+    minimum,
+    select,
+    step_type,
+    widen,
+)
+from ..tensors import scheduled
+from .reduction import Bound, Function, Reduced
+
+__all__ = ["ARG_REDUCTION"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order in which a reduction searches for the best element."""
+
+    floats: tuple[str, str]
+    """The predicates by which a later element replaces the best one so far, if the first or if the
+    last of equal elements is selected."""
+    integers: tuple[str, str]
+    extremum: Function
+    of_empty: Bound
+    """The extremum of an empty range."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for the index of the best element along the axes of `reduced`."""
+
+    b: KernelBuilder
+    data: Tensor
+    reduced: Reduced
+    order: Order
+    last: bool
+    """Whether the last of equal elements is selected."""
+
+    @property
+    def type(self) -> Attribute:
+        """The type in which elements are compared."""
+        return step_type(self.data.element)
+
+    @property
+    def number(self) -> IntegerType:
+        """The type of indices: as wide as the elements if possible, so that vectors of both have
+        the same number of lanes."""
+        assert isinstance(self.type, FixedBitwidthType)
+        is_small = self.type.bitwidth <= 32 and volume(self.reduced.inner) < 1 << 31
+        return i32 if is_small else i64
+
+    def element(self, outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
+        return widen(self.b, self.b.read(self.data, self.reduced.index(outer, inner)))
+
+    def place(self, inner: Sequence[Index]) -> SSAValue:
+        """Return the index along the axes as a number."""
+        return convert(self.b, self.b.index(self.b.flat(inner, self.reduced.inner)), self.number)
+
+    def worst(self) -> SSAValue:
+        return self.b.number(self.order.of_empty(self.data.element), self.type)
+
+    def is_better(self, x: SSAValue, best: SSAValue) -> SSAValue:
+        """Return whether `x` replaces `best`, the extremum of the elements before it: if it is more
+        extreme, or equal and the last index is wanted. NaN is the most extreme."""
+        b = self.b
+        if not is_float(self.type):
+            return compare_integers(b, self.order.integers[self.last], x, best)
+        better = b.pure(arith.CmpfOp, x, best, arg=self.order.floats[self.last])
+        if self.last:
+            return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
+        return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
+
+    def is_best(self, x: SSAValue, best: SSAValue) -> SSAValue:
+        """Return whether the element `x` is equal to the extremum `best`. Two NaNs are equal, and
+        `best` is NaN if an element is."""
+        b = self.b
+        if not is_float(self.type):
+            return compare_integers(b, "eq", x, best)
+        equal = b.pure(arith.CmpfOp, x, best, arg="oeq")
+        return b.pure(arith.OrIOp, equal, b.pure(arith.CmpfOp, x, x, arg="uno"))
+
+    def write(self, store: Store) -> None:
+        """Write loops that find all indices."""
+        if not self.reduced.is_contiguous:
+            self.write_columns(store)
+            return
+        assert isinstance(self.type, FixedBitwidthType)
+        is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
+        find = self.find_extremum if is_long else self.compare_all
+        with self.b.loops(self.reduced.outer) as outer:
+            store(outer, find(outer))
+
+    def extremum(self, outer: Sequence[Index]) -> SSAValue:
+        """Write loops that compute the extremum along the axes."""
+        return self.reduced.fold(
+            self.b, self.worst(), self.order.extremum, lambda inner: self.element(outer, inner)
+        )
+
+    @property
+    def nowhere(self) -> SSAValue:
+        """The initial index: greater than all others to find the first, less to find the last."""
+        return self.b.number(-1 if self.last else volume(self.reduced.inner), self.number)
+
+    def found(
+        self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
+    ) -> SSAValue:
+        """Return the first, or the last, of the index `before` and, if the element at `inner` is
+        equal to the extremum `best`, of `inner`."""
+        is_best = self.is_best(self.element(outer, inner), best)
+        here = select(self.b, is_best, self.place(inner), self.nowhere)
+        return (maximum if self.last else minimum)(self.b, before, here)
+
+    def find_extremum(self, outer: Sequence[Index]) -> SSAValue:
+        """Write loops that compute the extremum along the axes, then loops that compute the first
+        or last index of an element equal to it."""
+        best = self.extremum(outer)
+        return self.b.accumulate(
+            self.reduced.inner, self.nowhere, lambda i, inner: self.found(i, best, outer, inner)
+        )
+
+    def compare_all(self, outer: Sequence[Index]) -> SSAValue:
+        """Write loops that keep the most extreme element and its index, element by element."""
+        b = self.b
+        best = b.alloc((1,), self.type, "local")
+        b.store(self.worst(), best, [0])
+
+        def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
+            x, old = self.element(outer, inner), b.load(best, [0])
+            better = self.is_better(x, old)
+            b.store(select(b, better, x, old), best, [0])
+            return select(b, better, self.place(inner), value)
+
+        return b.accumulate(self.reduced.inner, b.number(0, self.number), step)
+
+    def write_columns(self, store: Store) -> None:
+        """Write loops that compute the extrema for all results, adjacent ones in lanes, then
+        loops that compute their indices."""
+        b = self.b
+        best = b.alloc(self.reduced.outer, self.type)
+        self.reduced.for_each(
+            b,
+            lambda outer: b.store(self.extremum(outer), best, outer),
+            vectorize=self.data.element == self.type,
+        )
+
+        def step(found: SSAValue, outer: list[Index], inner: list[Index]) -> SSAValue:
+            return self.found(found, b.load(best, outer), outer, inner)
+
+        self.reduced.accumulate_columns(b, self.nowhere, step, store)
+
+
+def index_of(order: Order) -> Legalization:
+    """Legalize a search for the best element by `order`."""
+
+    def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
+        shape = b.shape_of(op.input)
+        data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
+        element = tensor_type(op.result).element_type
+        search = Search(b, data, reduced, order, op.select_last_index)
+
+        def loops(store: Store) -> None:
+            search.write(lambda index, value: store(index, convert(b, value, element)))
+
+        return scheduled(op, b, reduced.outer, element, loops)
+
+    return legalize
+
+
+ARG_REDUCTION: dict[type[Operation], Legalization] = {
+    ops.ArgmaxOp: index_of(Order(("ugt", "oge"), ("sgt", "sge"), maximum, least)),
+    ops.ArgminOp: index_of(Order(("ult", "ole"), ("slt", "sle"), minimum, greatest)),
+}

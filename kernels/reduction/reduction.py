@@ -1,0 +1,271 @@
+"""Legalizations of reductions: f16 is computed in f32, and rounded once; integers wrap around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.relax import reduction as ops
+from ...dialects.relax.pooling import AdaptivePoolOp
+from ...dialects.relax.shapes import normalize_axes
+from ...dialects.tir.builder import Index, TirBuilder
+from ...dialects.tir.extents import Shape, volume
+from ..builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
+from ..elementwise.binary import quotient
+from ..merged_dimensions import merge
+from ..reduced_dimensions import reduced_axes, reduced_groups
+from ..scalars import (
+    add,
+    convert,
+    divide,
+    greatest,
+    is_float,
+    is_unsigned,
+    least,
+    maximum,
+    minimum,
+    multiply,
+    step_type,
+    wide_type,
+)
+from ..tensors import scheduled
+
+__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
+
+Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
+Bound = Callable[[Attribute], float | int]
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A shape and the axes over which it is reduced."""
+
+    shape: Shape
+    axes: Sequence[int]
+    keepdims: bool = False
+
+    @staticmethod
+    def of(shape: Shape, axes: Sequence[int] | None, keepdims: bool = False) -> Reduced:
+        """Build from axes that may be negative, None for all; `keepdims` keeps them with size 1."""
+        over = range(len(shape)) if axes is None else sorted(normalize_axes(axes, len(shape)))
+        return Reduced(shape, over, keepdims)
+
+    @staticmethod
+    def merged(
+        b: KernelBuilder,
+        data: Tensor,
+        shape: Shape,
+        axes: Sequence[int],
+        keepdims: bool = False,
+    ) -> tuple[Tensor, Reduced]:
+        """Return `data`, whose type has `shape`, and its reduction over `axes`: with merged
+        dimensions if the kernel merges some, or if the data is in a buffer. The result then has
+        only the kept dimensions."""
+        groups = b.groups
+        if groups is None:
+            if not isinstance(b.bound.get(data, data), Buffer):
+                return data, Reduced.of(shape, axes, keepdims)
+            groups = reduced_groups(shape, axes)
+            data = merge(b, data, groups)
+        inside = [
+            any(shape[axis] != 1 and axis % len(shape) in axes for axis in group)
+            for group in groups
+        ]
+        return data, Reduced(data.shape, [axis for axis, is_in in enumerate(inside) if is_in])
+
+    @property
+    def outer(self) -> Shape:
+        """The shape of the result."""
+        ones = (1,) if self.keepdims else ()
+        parts = (ones if axis in self.axes else (n,) for axis, n in enumerate(self.shape))
+        return tuple(n for part in parts for n in part)
+
+    @property
+    def inner(self) -> Shape:
+        """The extents of the axes."""
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    def index(self, outer: Sequence[Index], inner: Sequence[Index]) -> list[Index]:
+        """Return the index of the element at `outer` in the result and `inner` along the axes."""
+        left, along = iter(outer), iter(inner)
+        index: list[Index] = []
+        for axis in range(len(self.shape)):
+            if axis not in self.axes:
+                index.append(next(left))
+                continue
+            if self.keepdims:
+                next(left)
+            index.append(next(along))
+        return index
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements that are reduced to one are next to each other in memory."""
+        return len(self.shape) - 1 in self.axes or not self.shape
+
+    def fold(
+        self,
+        b: KernelBuilder,
+        start: SSAValue,
+        function: Function,
+        element: Callable[[Sequence[Index]], SSAValue],
+        vectors: int = INDEPENDENT,
+    ) -> SSAValue:
+        """Write loops over the axes; see `KernelBuilder.fold`."""
+        contiguous = self.is_contiguous
+        return b.fold(self.inner, start, function, element, contiguous=contiguous, vectors=vectors)
+
+    def for_each(
+        self,
+        b: KernelBuilder,
+        body: Callable[[list[Index]], None],
+        *,
+        vectorize: bool = True,
+        vectors: int = INDEPENDENT,
+    ) -> None:
+        """Write loops over the elements of the result, and write `body` for each.
+
+        Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
+        if the operations of `body` can be done on vectors (`vectorize`)."""
+        if vectorize and not self.is_contiguous:
+            b.columns(self.outer, body, vectors)
+            return
+        with b.loops(self.outer) as index:
+            body(index)
+
+    def accumulate_columns(
+        self,
+        b: KernelBuilder,
+        start: SSAValue,
+        step: Callable[[SSAValue, list[Index], list[Index]], SSAValue],
+        store: Store,
+    ) -> None:
+        """Write loops that compute adjacent results from adjacent elements, with a loop over these
+        innermost, which LLVM vectorizes: for operations that have no vector form in xDSL.
+
+        `step` returns the next partial result from the one before, the index of the result and
+        that along the axes. The partial results take a quarter of the first cache.
+        """
+        assert isinstance(start.type, FixedBitwidthType)
+        *outer, columns = self.outer
+        width = max(1, b.target.l1_cache // 4 * 8 // start.type.bitwidth)
+        if isinstance(columns, int):
+            width = max(1, min(columns, width))
+        with b.loops(outer) as index, b.loop(b.ceildiv(columns, width)) as tile:
+            first, count = b.mul(tile, width), width
+            if isinstance(columns, int):
+                first = b.min(first, columns - width)
+            else:
+                count = b.min(width, b.sub(columns, first))
+            # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
+            partial = b.alloc((width,), start.type, "local")
+            with b.loop(count) as i:
+                b.store(start, partial, [i])
+            with b.loops(self.inner) as inner, b.loop(count) as i:
+                number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
+                b.store(number, partial, [i])
+            with b.loop(count) as i:
+                store([*index, b.add(first, i)], b.load(partial, [i]))
+
+    def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
+        """Build the body of loops over the axes; in vectors where the elements are contiguous, if
+        the operations of the body can be done on vectors."""
+        return b.elements(self.inner, b.lanes if vectorize and self.is_contiguous else 1)
+
+    def place(self, index: Sequence[Index]) -> list[Index]:
+        """Return the index in the result of the element at `index`."""
+        ones = [0] if self.keepdims else []
+        places = [ones if axis in self.axes else [i] for axis, i in enumerate(index)]
+        return [i for place in places for i in place]
+
+
+def reduction(
+    op: ops.ReductionOp | AdaptivePoolOp,
+    b: KernelBuilder,
+    data: Tensor,
+    type: Attribute,
+    start: float | int,
+    combine: Function,
+    finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda b, value: value,
+) -> Tensor:
+    """Return the reduction of `data` by `combine` from `start`, computed in `type`.
+
+    `finish` maps a result before it is rounded.
+    """
+    shape = b.shape_of(op.operands[0])
+    keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
+    data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
+    identity = b.number(start, type)
+
+    def element(outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
+        return convert(b, b.read(data, reduced.index(outer, inner)), type)
+
+    def loops(store: Store) -> None:
+        def finished(index: Sequence[Index], value: SSAValue) -> None:
+            store(index, convert(b, finish(b, value), data.element))
+
+        def compute(index: list[Index]) -> None:
+            value = reduced.fold(b, identity, combine, lambda inner: element(index, inner))
+            finished(index, value)
+
+        def step(value: SSAValue, index: list[Index], inner: list[Index]) -> SSAValue:
+            return combine(b, value, element(index, inner))
+
+        if data.element == type or reduced.is_contiguous:
+            reduced.for_each(b, compute)
+        else:
+            reduced.accumulate_columns(b, identity, step, finished)
+
+    return scheduled(op, b, reduced.outer, data.element, loops)
+
+
+def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(data.element), 0, add)
+
+
+def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(data.element), 1, multiply)
+
+
+def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = b.shape_of(op.operands[0])
+    count = volume(shape[axis] for axis in reduced_axes(op, len(shape)))
+
+    def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
+        number = b.number(count, value.type)
+        if is_float(value.type):
+            return divide(b, value, number)
+        if is_unsigned(value.type):
+            return divide(b, value, number) if count else number
+        return quotient(b, value, number)
+
+    return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
+
+
+def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
+    """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
+    range."""
+
+    def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+        start = of_empty(data.element)
+        return reduction(op, b, data, step_type(data.element), start, function)
+
+    return legalize
+
+
+whole_maximum = extremum(maximum, least)
+whole_minimum = extremum(minimum, greatest)
+
+REDUCTION: dict[type[Operation], Legalization] = {
+    ops.AllOp: whole_minimum,
+    ops.AnyOp: whole_maximum,
+    ops.MaxOp: whole_maximum,
+    ops.MeanOp: mean,
+    ops.MinOp: whole_minimum,
+    ops.ProdOp: product,
+    ops.SumOp: total,
+}

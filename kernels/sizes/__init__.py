@@ -1,0 +1,1 @@
+"""Sizes that are known when a kernel runs."""

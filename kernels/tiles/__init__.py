@@ -1,0 +1,1 @@
+"""How a contraction is divided into tiles, and what the choice costs."""

@@ -1,0 +1,515 @@
+"""The cost model of contractions: the schedule that takes the fewest cycles on a target.
+
+A contraction is computed in tiles of `m` rows of lhs times some vectors of columns, whose sums stay
+in registers while a loop runs over the terms. Around it (Goto and van de Geijn, Anatomy of
+High-Performance Matrix Multiplication, 2008):
+
+    for block of columns:                  as many as fit into the second cache, packed
+      for block of terms:
+        for tile of columns:               the inner one of these two loops reads its operand
+          for tile of lhs:                 again and again, from the cache that holds it
+            for term: sums += lhs * rhs
+
+Windows of an image, and a packed lhs, need no copy of the columns: vectors of rows of lhs are
+multiplied with one element of the image, which is read where it is. The tiles of sums are
+transposed at the end, unless the rows of lhs are next to each other in the result.
+
+    for block of rows of the image:
+      for tile of lhs:
+        for block of terms:                  all, or as many as the first cache holds of the tile
+          for row, for tile of columns:      or with all terms, the tiles of lhs innermost
+            for term: sums += lhs * rhs
+
+The estimate counts what bounds such loops: multiply-adds, loads, the latency of dependent sums, the
+bytes that each cache delivers, the copies, and the lanes and rows that are computed in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache
+from math import gcd, inf
+
+from ...dialects.target import Target
+
+__all__ = [
+    "LINE",
+    "NOMINAL",
+    "NOMINAL_IMAGE",
+    "Extents",
+    "Operand",
+    "Schedule",
+    "bandwidth",
+    "cycles",
+    "has_one_edge",
+    "peak_share",
+    "schedule_of",
+]
+
+# What a core does in a cycle. These are alike in the processors since about 2015; what differs,
+# registers and caches, is in the target.
+
+MULTIPLY_ADDS = 2
+LOADS = 2
+LATENCY = 6
+"""The cycles from one multiply-add to the next of the same sum: 4, and what other delays add."""
+MISSES, MISSES_IN_PLACE = 0.2, 0.05
+"""The cycles that a load costs beside others, as some miss the first cache: of packed columns, and
+of windows, which have elements in common."""
+L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
+"""The bytes that a core reads from a cache, or from memory, while it computes."""
+PAGE, WAYS = 4096, 4
+"""The bytes of a page, and half of the lines of the first cache for one place in it."""
+LINE = 64
+"""The bytes of a line of a cache."""
+STREAMS = 8
+"""The sequences of addresses that a core prefetches at the same time."""
+TILE_OVERHEAD = 24
+"""The cycles of starting and ending the loop over terms."""
+IN_PLACE_REGISTERS = 32
+"""From this many registers on, tiles are large enough for elements that are read one by one."""
+TAP_OVERHEAD = 0.5
+"""The cycles of a step of a loop over the taps of a window."""
+OVERLAP = 0.4
+"""The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
+MASKED = 5
+"""The tiles that take as long as what masks add to the last one of unpacked columns."""
+REST = 0.2
+"""The part of a tile that it takes to start another kind of tile, for the columns that are left."""
+COPY, ROW = 2, 8
+"""The cycles of packing a vector; and of starting to pack a row of unknown extent."""
+FORK = 10_000
+"""The cycles of starting threads and waiting for the last one to end."""
+SCATTER, SCATTER_MASKED = 1, 4
+"""The cycles of storing an element that is not next to the others of its vector: these are
+transposed in registers; and of a tile that overlaps another one."""
+
+
+class Operand(Enum):
+    """An operand of a contraction."""
+
+    LHS = "lhs"
+    RHS = "rhs"
+
+
+NOMINAL = 128
+"""The extent that is assumed for one that is known at run time only: a schedule for it serves
+larger ones too, and smaller ones waste less than a tile."""
+NOMINAL_IMAGE = 64
+"""The same for the rows and the columns of an image."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """The extents of a contraction, for the cost model."""
+
+    m: int
+    """The rows of lhs."""
+    rows: int
+    columns: int
+    """The image of rhs: its elements are next to each other in memory along the columns only."""
+    inputs: int
+    taps: int
+    """The terms: blocks of terms consist of whole taps."""
+    bits: int
+    """The width of a sum."""
+    merged: bool
+    """True if a block may consist of several rows of the image."""
+    constant: Operand | None = None
+    """The operand that callers pass packed."""
+    taps_across: int = 1
+    """The taps of a window along the columns."""
+    columns_known: bool = True
+    """False if `columns` is nominal."""
+    batch: int = 1
+    """The contractions that cores can share."""
+    block: int = 1
+    """The taps that are channels, of a block of the image: they are next to each other in memory,
+    and the columns are not."""
+    rows_together: int = 1
+    """The rows of lhs whose elements of a column are next to each other in the result."""
+    margin: int = 0
+    """The columns after the last one at which tiles can read."""
+    edge: int | None = None
+    """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
+    if there is padding in memory."""
+
+    @property
+    def taps_down(self) -> int:
+        """The other taps of a window."""
+        return self.taps // self.taps_across // self.block
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The extents of tiles and blocks of a contraction, and the order of its loops."""
+
+    m: int
+    """The rows of lhs of a tile; the columns, if vectors are of rows."""
+    vectors: int
+    """The vectors of columns, or else of rows, of a tile."""
+    lanes: int
+    """The lanes of a vector."""
+    rows: int
+    columns: int
+    """The block of the image whose columns are packed together."""
+    inputs: int
+    """The inputs, with all their taps, of a block of terms."""
+    packs: bool
+    """True if columns are packed; otherwise they are read where they are."""
+    lhs_inside: bool
+    """True if the loop over tiles of lhs is inside of the loop over tiles of columns."""
+    by_rows: bool = False
+    """True if the lanes of vectors are rows of lhs, which is packed, and not columns: an image of
+    few columns would fill vectors badly."""
+
+    @property
+    def rows_of_tile(self) -> int:
+        """The rows of lhs of a tile."""
+        return self.vectors * self.lanes if self.by_rows else self.m
+
+    @property
+    def tile(self) -> int:
+        """The columns of a tile."""
+        return self.m if self.by_rows else self.vectors * self.lanes
+
+    @property
+    def in_place(self) -> bool:
+        """True if each element of a column is read where it is, for a vector of rows."""
+        return self.by_rows and not self.packs
+
+    def __str__(self) -> str:
+        lanes = "rows of lhs" if self.by_rows else "columns"
+        others = "columns" if self.by_rows else "rows of lhs"
+        copied = "packed" if self.packs else "read in place"
+        return (
+            f"tiles of {self.m} {others} and {self.vectors} vectors of {self.lanes} {lanes}, "
+            f"blocks of {self.rows}x{self.columns} columns and {self.inputs} inputs, "
+            f"columns {copied}"
+        )
+
+
+def peak_share(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the estimated share of the multiply-adds that `target` can do in the same time."""
+    useful = e.m * e.rows * e.columns * e.inputs * e.taps
+    return useful / (cycles(s, e, target) * target.cores * MULTIPLY_ADDS * s.lanes)
+
+
+@cache
+def schedule_of(extents: Extents, target: Target) -> Schedule:
+    """Return the schedule with the lowest estimate."""
+    return min(candidates(extents, target), key=lambda s: cycles(s, extents, target))
+
+
+def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed, as they
+    would need masks otherwise, unless there are elements after them."""
+    lanes = target.lanes(e.bits)
+    panel = target.l2_cache // 2
+    reads_in_place = e.constant is Operand.LHS and (
+        e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
+    )
+    for m, vectors in tiles(e, target):
+        few_vectors = registers_of(m, vectors, vectors, target) <= target.vector_registers
+        if e.constant is Operand.RHS:
+            if not few_vectors:
+                continue
+            for inputs in parts_of(e.inputs):
+                for lhs_inside in (True, False):
+                    for columns in shares(e.columns, vectors * lanes, target.cores):
+                        yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
+            continue
+        known = e.columns_known and fits(m, e, lanes)
+        if reads_in_place and (known or (not e.columns_known and m <= e.margin)):
+            cached = inputs_in_cache(vectors * lanes, e, target)
+            for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
+                whole = Schedule(m, vectors, lanes, rows, e.columns, e.inputs, False, True, True)
+                yield whole
+                yield replace(whole, lhs_inside=False)
+                if known and cached < e.inputs:
+                    yield replace(whole, lhs_inside=False, inputs=cached)
+        if (e.block > 1 and e.constant is Operand.LHS) or not few_vectors:
+            continue
+        if not e.columns_known and vectors * lanes <= e.margin:
+            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
+        for inputs in parts_of(e.inputs):
+            for columns in shares(e.columns, vectors * lanes, target.cores):
+                if e.columns_known:
+                    whole = inputs == e.inputs
+                    yield Schedule(m, vectors, lanes, 1, columns, inputs, False, whole)
+            terms = inputs * e.taps
+            for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
+                tile = m if by_rows else vectors * lanes
+                most = max(tile, panel * 8 // (terms * e.bits))
+                for rows, columns in blocks(e, most, tile, target.cores):
+                    for inside in (True, False):
+                        yield Schedule(
+                            m, vectors, lanes, rows, columns, inputs, True, inside, by_rows
+                        )
+
+
+def fits(m: int, e: Extents, lanes: int) -> bool:
+    """Return whether `m` columns are a part of a row of the image, or several whole rows: then the
+    rows of lhs have to be next to each other in the result."""
+    if e.edge is not None:
+        return has_one_edge(m, e.columns, e.edge)
+    if m <= e.columns:
+        return True
+    return m % e.columns == e.rows_together % lanes == 0 and m <= e.rows * e.columns
+
+
+def has_one_edge(m: int, columns: int, edge: int) -> bool:
+    """Return whether a tile of `m` columns, and the last one of a row, which may be smaller, have
+    all of the `edge` columns at one side of the image, or are a whole row."""
+    return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
+
+
+def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
+    """Yield the rows of lhs and the vectors of a tile that fit into registers: the sums, all of the
+    operand of which there is less, and one of the other."""
+    columns = e.columns * (e.rows if e.merged else 1)
+    needed = -(-max(columns, e.m) // target.lanes(e.bits))
+    for m in range(1, min(max(e.m, columns), 14) + 1):
+        for vectors in range(1, min(needed, 12) + 1):
+            if registers_of(m, vectors, min(m, vectors), target) <= target.vector_registers:
+                yield m, vectors
+
+
+def registers_of(m: int, vectors: int, kept: int, target: Target) -> int:
+    """Return the registers of a tile that keeps some elements or vectors of an operand: the sums,
+    those, one of the other operand, and without fused multiply-add a product."""
+    return m * vectors + kept + (1 if target.has("fma") else 2)
+
+
+def parts_of(extent: int) -> Iterator[int]:
+    """Yield the extents of about equal parts: the whole, halves, quarters ..."""
+    parts = 1
+    while parts == 1 or extent // parts >= 8:
+        yield -(-extent // parts)
+        parts *= 2
+
+
+def inputs_in_cache(rows: int, e: Extents, target: Target) -> int:
+    """Return the inputs of even blocks of terms of which the first cache holds `rows` rows of lhs
+    beside others."""
+    most = max(1, target.l1_cache * 4 // (rows * e.taps * e.bits))
+    return -(-e.inputs // -(-e.inputs // most))
+
+
+def shares(columns: int, tile: int, cores: int) -> Iterator[int]:
+    """Yield the columns of a block: all, and as many whole tiles as each core gets."""
+    yield columns
+    if (share := -(-columns // (tile * cores)) * tile) < columns:
+        yield share
+
+
+def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[int, int]]:
+    """Yield the rows and the columns of blocks of at most `most` columns in all; for several cores,
+    also those that each core gets as many of."""
+    if e.columns > most:
+        yield 1, most // tile * tile
+        return
+    whole = min(e.rows, most // e.columns) if e.merged else 1
+    if cores > 1:
+        if e.rows == 1:
+            for columns in shares(e.columns, tile, cores):
+                if columns < e.columns:
+                    yield 1, columns
+        elif (even := -(-e.rows // (-(-e.rows // (whole * cores)) * cores))) < whole:
+            yield even, e.columns
+    rows = {-(-e.rows // -(-e.rows // whole)), whole} if whole > 1 else {1}
+    fitting = [n for n in range(whole, 0, -1) if n * e.columns % tile == 0]
+    for n in rows | {*fitting[:1]}:
+        yield n, e.columns
+
+
+def cycles(s: Schedule, e: Extents, target: Target) -> float:
+    """Return an estimate of the cycles that one batch element takes."""
+    if s.in_place:
+        across, down = tiles_in_place(s, e, target), -(-e.m // s.rows_of_tile)
+        scatter = SCATTER if e.columns_known else SCATTER_MASKED
+        if e.rows_together % s.lanes == 0:
+            scatter = 1 / s.lanes
+        term_blocks = -(-e.inputs // s.inputs)
+        total = term_blocks * tiles_cycles(s, e, target, across, down)
+        total += e.m * s.rows * e.columns * scatter
+        if term_blocks > 1:  # each block of terms reads and writes the sums
+            size = s.m * across * s.rows_of_tile * e.bits // 8
+            total += OVERLAP * (term_blocks + 1) * down * 2 * size / bandwidth(size, target)
+        cold = prefetch_cycles(s, e, target, across, down)
+        if target.cores == 1:
+            return e.rows / s.rows * total + cold
+        blocks, outer = -(-e.rows // s.rows), across if s.lhs_inside else down
+        return shared_cycles(s, e, target.cores, blocks, total, outer) + cold / target.cores
+    count = s.rows * s.columns
+    blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
+    term_blocks = -(-e.inputs // s.inputs)
+    terms = s.inputs * e.taps
+    across = -(-count // s.tile) if s.packs else tiles_of(count, s.tile, e)
+    down = -(-e.m // s.rows_of_tile)
+    if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
+        across += MASKED
+    total = term_blocks * tiles_cycles(s, e, target, across, down)
+    if s.packs:
+        total += term_blocks * terms * s.rows * -(-s.columns // s.lanes) * COPY
+        if not e.columns_known:
+            total += term_blocks * terms * s.rows * ROW
+    if s.by_rows:
+        total += e.m * count * SCATTER
+    elif term_blocks > 1:
+        total += e.m * -(-count // s.lanes) * COPY
+    if term_blocks > 1:  # each block of terms reads and writes the sums
+        size = e.m * count * e.bits // 8
+        total += (term_blocks + 1) * 2 * size / bandwidth(size, target)
+    if target.cores == 1:
+        return blocks * total
+    return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the tiles that cover the columns of a block in place, of which the last one of a row
+    counts as the part of a tile that it takes."""
+    if not e.columns_known:
+        return s.rows * tiles_of(e.columns, s.m, e)
+    rows, columns = (1, s.rows * e.columns) if s.m > e.columns else (s.rows, e.columns)
+    whole, rest = divmod(columns, s.m)
+    if rest:
+        last = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
+        return rows * (whole + last + REST)
+    return rows * whole
+
+
+def tiles_of(columns: int, tile: int, e: Extents) -> float:
+    """Return the number of tiles that cover the columns of a row: the average if their number is
+    not known, as half of the last tile is computed in vain then."""
+    return -(-columns // tile) if e.columns_known else columns / tile + 0.5
+
+
+def shared_cycles(
+    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: float
+) -> float:
+    """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
+    share the blocks of the batch, or the `outer` tiles of each block of terms."""
+    by_blocks = (-(-blocks * e.batch // cores) * total + FORK) / e.batch
+    if s.lhs_inside and e.rows > 1 and not e.merged:
+        return by_blocks  # tiles of columns of several rows have no order that tells them apart
+    forks = -(-e.inputs // s.inputs) * (2 if s.packs else 1)
+    return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
+
+
+def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
+    """Return the cycles that the tiles of the first block wait for the weights, which come from
+    memory once: the tiles of columns prefetch those of the next tile of lhs."""
+    if s.lhs_inside or e.constant is not Operand.LHS:
+        return 0
+    blocks = down * -(-e.inputs // s.inputs)
+    lhs = s.rows_of_tile * s.inputs * e.taps * e.bits // 8
+    return blocks * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
+
+
+def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
+    """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
+
+    A tile of an operand comes the first time from the cache that holds all of the operand. Later,
+    one of the outer loop comes from the cache that holds the tile, one of the inner loop from the
+    cache that holds all tiles of that loop.
+    """
+    size = e.bits // 8
+    terms = s.inputs * e.taps
+    compute = tile_cycles(s, e, target)
+    lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
+    if s.in_place:  # windows have elements in common
+        rows, columns = max(1, s.m // e.columns), min(s.m, e.columns)
+        line = max(LINE, (columns + e.taps_across - 1) * e.block * size)
+        rhs = s.inputs * (rows + e.taps_down - 1) * line
+    elif s.by_rows:  # a few columns of a panel
+        rhs = max(rhs, terms * LINE)
+    if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
+        lhs *= 2
+    all_lhs = e.m * e.inputs * e.taps * size
+    all_rhs = rhs * across
+    if s.in_place:
+        all_rhs = s.inputs * e.block * (s.rows + e.taps_down - 1) * e.columns * size
+    if e.constant is Operand.RHS:
+        all_rhs *= -(-e.inputs // s.inputs)
+    if s.lhs_inside:
+        if e.constant is Operand.LHS:  # a model has more constants than caches hold
+            all_lhs = max(all_lhs, target.l2_cache, target.l3_cache)
+        inner, inside, all_inner, outer, outside, all_outer = (
+            lhs,
+            down,
+            all_lhs,
+            rhs,
+            across,
+            all_rhs,
+        )
+    else:
+        inner, inside, all_inner, outer, outside, all_outer = (
+            rhs,
+            across,
+            all_rhs,
+            lhs,
+            down,
+            all_lhs,
+        )
+
+    def tile(inner_from: float, outer_from: float) -> float:
+        read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
+        return max(compute, read) + min(compute, read) * OVERLAP
+
+    first = tile(all_inner, all_outer) + (inside - 1) * tile(all_inner, outer)
+    again = all_rhs if s.in_place and not s.lhs_inside else inner * inside
+    return first + (outside - 1) * (tile(again, all_outer) + (inside - 1) * tile(again, outer))
+
+
+def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the cycles of the arithmetic of a tile, with its operands in the first cache."""
+    size = e.bits // 8
+    terms = s.inputs * e.taps
+    sums = s.m * s.vectors
+    rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
+    loads = s.m + s.vectors
+    if s.in_place:
+        if shares_columns(s, e, target):
+            loads = s.vectors + (s.m + e.taps_across - 1) / e.taps_across
+        step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
+        if e.taps > 1 and not shares_columns(s, e, target):
+            step += TAP_OVERHEAD
+        return terms * step + 2 * sums + TILE_OVERHEAD
+    if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
+        loads += s.m
+    if not s.packs and e.constant is not Operand.RHS:
+        loads += s.vectors  # they are not aligned
+    step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
+    if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
+        # The columns of each term are in another page, which no prefetch crosses.
+        # Windows have elements in common.
+        rows = terms if e.columns_known else s.inputs * e.taps_down
+        step += s.vectors * s.lanes * size / bandwidth(rows * e.columns * size, target) * 2
+    result = terms * step + 2 * sums + TILE_OVERHEAD
+    return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory
+
+
+def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
+    """Return whether the taps of a row of a window are unrolled: adjacent columns have elements in
+    common, which stay in registers beside the sums."""
+    columns = s.m + e.taps_across - 1
+    registers = s.m * s.vectors + s.vectors + columns
+    return s.in_place and e.taps_across > e.block == 1 and registers < target.vector_registers
+
+
+def rows_in_cache(stride: int) -> int:
+    """Return how many rows that are `stride` bytes apart the first cache keeps: it has WAYS lines
+    for all addresses that are equal modulo PAGE."""
+    return WAYS * (PAGE // gcd(PAGE, stride))
+
+
+def bandwidth(size: float, target: Target) -> float:
+    """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
+    if size <= target.l1_cache // 2:
+        return inf
+    if size <= target.l2_cache * 3 // 4:
+        return L2_BYTES
+    return L3_BYTES if size <= target.l3_cache // 2 else MEMORY_BYTES

@@ -1,0 +1,81 @@
+"""The prefetch of the packed weights that the next tiles of a contraction read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import volume
+from ...dialects.tir.ops import PrefetchOp
+from ..builder import KernelBuilder
+from ..contraction.contraction import Contraction
+from ..layouts import known
+from .blocks import Block
+from .cost_model import LINE, Schedule
+from .transposed import bytes_of
+
+__all__ = ["Following", "following_weights"]
+
+
+@dataclass(frozen=True)
+class Following:
+    """The weights after those that the tiles of columns of a block multiply with, of which each of
+    these tiles prefetches a part: weights come from memory once in a call, and nothing else hides
+    how long that takes."""
+
+    buffer: SSAValue
+    """The weights in groups."""
+    group: Index
+    first: Index
+    """The number of the first element of the part."""
+    step: int
+    """The elements of the part for each term of the tile."""
+    line: int
+    """The elements of a line of a cache."""
+
+    def prefetch(self, b: KernelBuilder, k: Index) -> None:
+        """Write the prefetch of the elements for term `k` of the tile. One prefetch for each term
+        is faster than several at once."""
+        start = b.add(self.first, b.mul(k, self.step))
+        for line in range(0, self.step, self.line):
+            b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(b.add(start, line))]))
+
+
+def following_weights(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    tile: tuple[Index, Index, Index],
+    terms: tuple[Index, Index],
+) -> Following | None:
+    """Return the part of the next weights that a tile prefetches while it adds some terms: those of
+    the next block of terms, or of the next tile of lhs. `tile` is the number of the tile of lhs,
+    that of the tile of columns, and how many of these there are.
+
+    None if the first cache holds all weights, or if there are no others.
+    """
+    m_tile, number, count = tile
+    if t.weights is None or block.weights is None or not isinstance(count, int):
+        return None
+    groups, tiles, all_terms, width = (known(extent) for extent in block.weights.shape)
+    inputs, each = known(t.terms[0]), volume(known(extent) for extent in t.terms[1:])
+    held = min(s.inputs, inputs) * each
+    if tiles * all_terms == held:
+        return None
+    if volume(block.weights.shape) * bytes_of(t.total) <= b.target.l1_cache:
+        return None
+    step = -(-width // count)
+    next_input = b.min(b.add(terms[0], s.inputs), inputs)
+    next_term = b.add(b.mul(m_tile, all_terms), b.mul(next_input, each))
+    start = b.mul(b.min(next_term, tiles * all_terms - held), width)
+    part = b.min(b.mul(number, held * step), held * (width - step))
+    return Following(
+        b.view(block.weights.buffer, (groups, tiles * all_terms * width)),
+        t.weights.group_of(block.batch),
+        b.add(start, part),
+        step,
+        max(1, LINE // bytes_of(t.total)),
+    )

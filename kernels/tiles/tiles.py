@@ -1,0 +1,190 @@
+"""The loops of contractions, as the cost model schedules them.
+
+The kinds of the loops say how they are to run; passes on tir unroll and vectorize them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import volume
+from ...dialects.tir.ops import ForKind
+from ..builder import KernelBuilder, Store, is_more
+from ..contraction.contraction import Contraction
+from ..contraction.dot_products import FEW_ROWS, write_dot_products
+from .blocks import Block, block_extents, part
+from .cost_model import Operand, Schedule, peak_share
+from .packed_columns import pack_columns, panel_shape
+from .schedules import Schedules, extents_of
+from .tile import Tile, columns_in_order, has_rows
+
+__all__ = ["write_contraction"]
+
+
+def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
+    """Write loops that compute all elements of `t`, and call `finish` for each."""
+    if 0 in (*t.batch, t.m, *t.rows, t.columns):
+        return
+    extents = extents_of(t)
+    is_matrix = t.rhs_along_terms and len(t.terms) == 1
+    if is_matrix and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
+        write_dot_products(b, t, finish)
+        return
+    schedule = b.decide(Schedules(extents, b.target))
+    registers = schedule.m * schedule.vectors
+    b.remark(
+        "analysis",
+        "Schedule",
+        f"{schedule}",
+        Sums=f"{registers} of {b.target.vector_registers} registers",
+        PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
+    )
+    write_blocks(b, t, schedule, finish)
+
+
+def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
+    """Write loops over blocks of columns."""
+    image_rows = volume(t.rows)
+    weights = None
+    if t.weights is not None:
+        weights = t.weights.packed(b, s.rows_of_tile if t.weights.is_lhs else s.tile)
+    rows, columns = block_extents(b, t, s)
+    with (
+        b.loops(t.batch, ForKind.PARALLEL) as batch,
+        b.loop(b.ceildiv(image_rows, rows), ForKind.PARALLEL) as row_block,
+        b.loop(b.ceildiv(t.columns, columns), ForKind.PARALLEL) as column_block,
+    ):
+        first_row, first_column = b.mul(row_block, rows), b.mul(column_block, columns)
+        block = Block(
+            batch,
+            first_row,
+            part(b, first_row, rows, image_rows),
+            first_column,
+            part(b, first_column, columns, t.columns),
+            b.alloc(panel_shape(t, s), t.total) if s.packs else None,
+            weights,
+            columns,
+        )
+        if s.in_place and not s.lhs_inside:
+            with b.loop(b.ceildiv(t.m, s.rows_of_tile)) as m_tile:
+                write_terms(b, t, s, block, finish, m_tile)
+        else:
+            write_terms(b, t, s, block, finish)
+
+
+def write_terms(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    finish: Store,
+    m_tile: Index | None = None,
+) -> None:
+    """Write loops over blocks of terms that compute the tiles of a block of columns, or those of
+    them in one row of tiles, `m_tile`. Between blocks of terms, the sums are in memory."""
+    inputs = t.terms[0]
+    if not is_more(inputs, s.inputs):
+        if block.panel is not None:
+            pack_columns(b, t, s, block, (0, inputs))
+
+        def write(tile: Tile) -> None:
+            tile.clear()
+            tile.add((0, inputs))
+            tile.finish(finish)
+
+        for_tiles(b, t, s, block, m_tile, write)
+        return
+    shape = sums_shape(t, s, m_tile is None)
+    sums = b.alloc(shape, t.total)
+    b.fill(sums, shape, t.total)
+
+    def place(tile: Tile) -> tuple[Index, Index]:
+        return tile.number, tile.m_tile if m_tile is None else 0
+
+    with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
+        first = b.mul(term_block, s.inputs)
+        terms = first, part(b, first, s.inputs, inputs)
+        if block.panel is not None:
+            pack_columns(b, t, s, block, terms)
+
+        def add(tile: Tile) -> None:
+            tile.load(sums, place(tile))
+            tile.add(terms)
+            tile.store(sums, place(tile))
+
+        for_tiles(b, t, s, block, m_tile, add)
+
+    for_tiles(b, t, s, block, m_tile, lambda tile: tile.finish(finish, sums, place(tile)))
+
+
+def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> tuple[int, ...]:
+    """Return the shape of the sums of all tiles of a block of columns, or of one row of tiles."""
+    assert isinstance(t.m, int)
+    down = -(-t.m // s.rows_of_tile) if all_rows else 1
+    across = -(-s.rows * s.columns // s.tile)
+    if s.in_place and not has_rows(t, s):
+        across = s.rows * -(-s.columns // s.tile)
+    return (across, down, s.m, s.vectors, s.lanes)
+
+
+def for_tiles(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tile: Index | None,
+    write: Callable[[Tile], None],
+) -> None:
+    """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
+    down = b.ceildiv(t.m, s.rows_of_tile)
+    if s.in_place:
+        for_tiles_in_place(b, t, s, block, range_of(m_tile, down), write)
+        return
+    count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
+    loops = (count, down) if s.lhs_inside else (down, count)
+    with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
+        column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
+        write(Tile.start(b, t, s, block, (m_tile, column_tile), s.m, column_tile, count))
+
+
+def range_of(m_tile: Index | None, count: Index) -> tuple[Index, Index]:
+    """Return the first of the rows of tiles, and their number: one, or all."""
+    return (0, count) if m_tile is None else (m_tile, 1)
+
+
+def for_tiles_in_place(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tiles: tuple[Index, Index],
+    write: Callable[[Tile], None],
+) -> None:
+    """Write the same for columns that are read one by one where they are: each tile is a part of
+    one row of the image, or some rows. The last one may be smaller. The tiles of lhs are inside."""
+    columns = columns_in_order(t, s)
+    across = b.ceildiv(columns, s.tile)
+    whole, rest = divmod(columns, s.tile) if isinstance(columns, int) else (across, 0)
+    if has_rows(t, s):
+        lines, count = 1, across
+    else:
+        lines = block.rows
+        count = b.mul(s.rows if isinstance(t.columns, int) else lines, across)
+    first, down = m_tiles
+    with b.loop(lines) as row:
+        line = block
+        if not has_rows(t, s):
+            line = replace(block, first_row=b.add(block.first_row, row), rows=1)
+
+        def write_tile(column_tile: Index, m: int) -> None:
+            number = b.add(b.mul(row, across), column_tile)
+            with b.loop(down, min=first) as m_tile:
+                write(Tile.start(b, t, s, line, (m_tile, column_tile), m, number, count))
+
+        if whole != 0:
+            with b.loop(whole) as column_tile:
+                write_tile(column_tile, s.m)
+        if rest:
+            write_tile(whole, rest)

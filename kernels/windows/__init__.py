@@ -1,0 +1,1 @@
+"""Pooling and depthwise convolutions: windows of one channel."""

@@ -1,0 +1,45 @@
+"""The numbers of windows over dimensions, of which some are known at run time only."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from ...dialects.relax.windows import Window
+from ...dialects.tir.extents import Extent, is_at_most
+from ..builder import KernelBuilder
+
+__all__ = ["count_of", "covered", "fits", "require_windows"]
+
+
+def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
+    """Return the number of windows over a dimension; see `Window.count`."""
+    if isinstance(extent, int):
+        return window.count(extent)
+    room = extent + window.before + window.after - window.span
+    if not window.ceil:
+        return room // window.stride + 1
+    count = (room + window.stride - 1) // window.stride + 1
+    first_beyond = (extent + window.before + window.stride - 1) // window.stride
+    return b.smaller(count, first_beyond)
+
+
+def covered(window: Window, count: Extent) -> Extent:
+    """Return the number of positions that `count` windows cover."""
+    return (count - 1) * window.stride + window.span
+
+
+def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
+    """Return whether no window reaches into the padding, for all extents that an unknown one may
+    be."""
+    if isinstance(extent, int):
+        return window.before == 0 and window.covered(window.count(extent)) <= extent
+    return window.before == window.after == 0 and not window.ceil
+
+
+def require_windows(op: Operation, b: KernelBuilder, window: Window, extent: Extent) -> None:
+    """Assert that one window fits into a padded dimension of unknown extent."""
+    padded = extent + window.before + window.after
+    if isinstance(extent, int) or is_at_most(window.span, padded):
+        return
+    condition = b.less(window.span - 1, padded)
+    b.require(condition, f"{op.name}: the data is smaller than a window", op)

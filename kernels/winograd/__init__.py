@@ -1,0 +1,1 @@
+"""Convolutions by the algorithm of Winograd."""

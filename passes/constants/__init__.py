@@ -1,0 +1,1 @@
+"""Constants: their elements, their ranges, folding."""

@@ -1,0 +1,1 @@
+"""Operations, results and symbols that nothing uses."""

@@ -1,0 +1,192 @@
+"""Removal of dead operations: operations without used results and observable effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from xdsl.dialects.scf import ForOp, IfOp, WhileOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.transforms.dead_code_elimination import result_only_effects
+
+from ...analysis.calls.purity import Purity, is_call
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.ir.access import read_step
+from ...passmanager.ir.edit import erase
+from ...passmanager.ir.effects import (
+    NESTED,
+    OBSERVABLE,
+    VARYING,
+    class_effects,
+    own_effects,
+    would_be_dead,
+)
+from ...passmanager.ir.per_class import PerClass
+from ...passmanager.ir.walk import walk
+from .results import remove_dead_results
+
+__all__ = ["is_used", "remove_dead_code", "remove_dead_operations"]
+
+
+def remove_dead_code(root: Operation, purity: Purity, actions: Actions = SILENT) -> int:
+    """Erase the dead operations nested in `root`, and remove the dead values that branches and
+    loops return and carry; return the number of operations that were erased or changed."""
+    remover = DeadCodeRemover(actions, purity)
+    removed = remover.run(root)
+    if remover.has_branches and (shortened := remove_dead_results(root, purity.effects, actions)):
+        removed += shortened + remove_dead_operations(root, actions, purity)
+    return removed
+
+
+def remove_dead_operations(
+    root: Operation, actions: Actions = SILENT, purity: Purity | None = None
+) -> int:
+    """Erase the dead operations nested in `root`, and return the number of them.
+
+    Reading memory does not count as an effect; `scf.if` and similar operations have the effects of
+    the operations in their regions; unknown effects keep an operation alive. Calls have the effects
+    that `purity` finds, and unknown ones without it. Dead cycles, which only graph regions can
+    contain, are not removed.
+    """
+    return DeadCodeRemover(actions, purity).run(root)
+
+
+def is_used(values: Iterable[SSAValue]) -> bool:
+    """Return whether any of `values` has a use."""
+    for value in values:
+        if value.first_use is not None:
+            return True
+    return False
+
+
+class Effects(Enum):
+    """The memory effects common to all operations of a class."""
+
+    NONE = "no effect that another operation can observe"
+    NESTED = "the effects of the operations in its regions"
+    VARYING = "different for each operation"
+    CALLEE = "those of the function that is called"
+    UNKNOWN = "unknown, or observable"
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """The properties of an operation class that decide whether its operations can be dead."""
+
+    effects: Effects
+    is_live: bool
+    """Terminators and symbols are live without any use."""
+
+
+def _liveness_of(cls: type[Operation]) -> Liveness:
+    live = cls.get_trait(IsTerminator) or cls.get_trait(SymbolOpInterface)
+    return Liveness(_effects_of(cls), live is not None)
+
+
+def _effects_of(cls: type[Operation]) -> Effects:
+    effects = class_effects[cls]
+    if is_call[cls]:
+        return Effects.CALLEE
+    if effects & VARYING:
+        return Effects.VARYING
+    if effects & OBSERVABLE:
+        return Effects.UNKNOWN
+    return Effects.NESTED if effects & NESTED else Effects.NONE
+
+
+class DeadCodeRemover:
+    """Sweeps blocks backwards and erases dead operations.
+
+    Users come before the operations that they use, so one sweep erases a whole chain.
+    """
+
+    def __init__(self, actions: Actions, purity: Purity | None) -> None:
+        self.actions = actions
+        self.effects_of = own_effects if purity is None else purity.effects
+        self.removed = 0
+        self.has_branches = False
+        """Whether a branch or loop was met that may have dead results."""
+        self.liveness = PerClass(_liveness_of)
+        self.unused: list[SSAValue] = []
+        """Values that lost their last use. The sweep reaches their operations later, except in
+        graph regions, where an operation may stand after its users."""
+
+    def run(self, root: Operation) -> int:
+        """Visit the operations nested in `root` backwards, those in the regions of an operation
+        before the operation itself.
+
+        `regions_have_no_effects` has an entry for each open operation with regions, so that the
+        effects of nested operations are known when it is left; nothing recurses.
+        """
+        pending = _last_ops(root)
+        regions_have_no_effects = [True]
+        while pending:
+            op, entered = pending.pop()
+            while op is not None:
+                _, results, regions, _ = read_step(op)
+                if regions and not entered:
+                    self.has_branches |= isinstance(op, WhileOp) or (
+                        isinstance(op, IfOp | ForOp) and bool(results)
+                    )
+                    pending.append((op, True))
+                    pending += _last_ops(op)
+                    regions_have_no_effects.append(True)
+                    break
+                previous = op.prev_op
+                liveness = self.liveness[type(op)]
+                inner = regions_have_no_effects.pop() if regions else True
+                if not self.has_no_effects(op, liveness.effects, inner):
+                    regions_have_no_effects[-1] = False
+                elif not liveness.is_live and not is_used(results):
+                    self.remove(op)
+                op, entered = previous, False
+        self.remove_unused_owners()
+        if self.removed:
+            self.actions.count("removed", self.removed)
+        return self.removed
+
+    def has_no_effects(self, op: Operation, effects: Effects, regions_have_none: bool) -> bool:
+        """Return whether `op`, with the operations nested in it, has no observable effect."""
+        match effects:
+            case Effects.NONE:
+                return True
+            case Effects.NESTED:
+                return regions_have_none
+            case Effects.VARYING:
+                return result_only_effects(op)
+            case Effects.CALLEE:
+                return not self.effects_of(op) & OBSERVABLE
+            case Effects.UNKNOWN:
+                return False
+
+    def remove(self, op: Operation) -> None:
+        """Erase a dead operation if that is allowed."""
+        if not self.actions.allowed(op):
+            return
+        if self.actions.wants_remarks:
+            self.actions.passed(op, "Removed", "has no effects, and its results are unused")
+        operands = _captured_values(op) if op.regions else read_step(op)[0]
+        erase(op)
+        self.removed += 1
+        self.unused += [operand for operand in operands if operand.first_use is None]
+
+    def remove_unused_owners(self) -> None:
+        """Erase operations whose users stood before them, in graph regions and loops of blocks."""
+        while self.unused:
+            op = self.unused.pop().owner
+            if isinstance(op, Operation) and op.parent is not None:
+                if not is_used(op.results) and would_be_dead(op, self.effects_of):
+                    self.remove(op)
+
+
+def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
+    """Return the last operation of each block directly in `op`, in the form of `pending`."""
+    return [(block.last_op, False) for region in op.regions for block in region.blocks]
+
+
+def _captured_values(op: Operation) -> list[SSAValue]:
+    """Return the values defined outside of `op` that it, or an operation nested in it, uses."""
+    operands = {inner: read_step(inner)[0] for inner in walk(op)}
+    return [v for values in operands.values() for v in values if v.owner not in operands]

@@ -1,0 +1,1 @@
+"""Operations as several simpler ones."""

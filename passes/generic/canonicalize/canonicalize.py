@@ -1,0 +1,120 @@
+"""canonicalize: xDSL's canonicalization, and what MLIR's does on scalars and control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from ....passmanager.actions import SILENT, Actions
+from ....passmanager.base import ModulePass
+from ....passmanager.context import PassContext
+from ....passmanager.ir.access import read_step
+from ....passmanager.ir.walk import walk
+from ....passmanager.rewriting import apply_patterns
+from .control_flow_patterns import control_flow_patterns
+from .scalar_patterns import scalar_patterns
+
+__all__ = ["Canonicalize", "canonicalize", "mlir_patterns"]
+
+
+def mlir_patterns() -> list[RewritePattern]:
+    """Return the patterns of MLIR's canonicalization of `arith` and `scf` that xDSL lacks."""
+    return [*scalar_patterns(), *control_flow_patterns()]
+
+
+def canonicalize(
+    module: ModuleOp,
+    ctx: Context,
+    max_num_rewrites: int = -1,
+    actions: Actions = SILENT,
+    more: Sequence[RewritePattern] = (),
+) -> None:
+    """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`, and
+    `more` patterns; without these the result is that of xDSL's canonicalization.
+
+    Stops when nothing changes, or after `max_num_rewrites` rewrites (negative: no limit). Counts
+    the rewrites of each pattern under its name.
+    """
+    patterns = [CanonicalizationRewritePattern(), *more]
+    left = max_num_rewrites
+    while True:
+        fired = apply_patterns(
+            module,
+            patterns,
+            ctx=ctx,
+            fold=True,
+            remove_dead=True,
+            max_num_rewrites=left,
+            actions=actions,
+        )
+        for name, times in fired.items():
+            actions.count(name, times)
+        if max_num_rewrites >= 0:
+            left -= fired.total()
+        if not fired and not (left and _remove_used_dead_ops(module, actions)):
+            return
+
+
+def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
+    """Remove dead ops that have uses, in one step; return whether any was removed."""
+    if not _may_hide_dead_ops(module):
+        return False
+    return actions.allowed(module, "region-dce") and region_dce(module.body)
+
+
+def _may_hide_dead_ops(module: ModuleOp) -> bool:
+    """Return whether dead ops may have uses: in unreachable blocks, or in cycles.
+
+    A cheap test before xDSL's `region_dce`, which costs as much as all rewrites together. A cycle
+    may be in any region: xDSL does not verify dominance, and its e-graphs stand in functions.
+    """
+    seen: set[int] = set()
+    for op in walk(module):
+        operands, results, regions, _ = read_step(op)
+        for result in results:
+            seen.add(id(result))
+        for value in operands:
+            if id(value) not in seen and isinstance(value, OpResult):
+                return True
+        for region in regions:
+            if (block := region.first_block) is not region.last_block:
+                return True
+            if block is not None:
+                seen.update(map(id, block.args))
+    return False
+
+
+@dataclass(frozen=True)
+class Canonicalize(ModulePass):
+    """Bring ops into their canonical form; replaces xDSL's pass of this name.
+
+    Before:
+
+        func.func @main(%x: i32) -> i32 {
+          %0 = arith.constant 0 : i32
+          %1 = arith.addi %x, %0 : i32
+          func.return %1 : i32
+        }
+
+    After:
+
+        func.func @main(%x: i32) -> i32 {
+          func.return %x : i32
+        }
+    """
+
+    name = "canonicalize"
+    nestable = True
+
+    max_num_rewrites: int = field(default=-1, metadata={"minimum": -1})
+    """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions, mlir_patterns())

@@ -1,0 +1,480 @@
+"""Rewrite patterns of `scf`, for `canonicalize`: those of MLIR that xDSL lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BoolAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+
+from ....passmanager.ir.effects import is_kept, would_be_dead
+from ....passmanager.ir.walk import walk
+from ...constants.scalar_folds import constant_integer
+
+__all__ = ["control_flow_patterns"]
+
+T = TypeVar("T")
+
+SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
+"""The types of which `arith.select` selects a value."""
+
+
+def control_flow_patterns() -> list[RewritePattern]:
+    """Return the patterns, for one run of the driver."""
+    return [
+        CombineBranches(),  # first: a selection between two branches would keep them apart
+        PropagateCondition(),
+        SelectYieldedValues(),
+        DropUnusedResults(),
+        DropEmptyElse(),
+        InvertBranch(),
+        CombineNestedBranches(),
+        SimplifyLoop(),
+        DropLoopArguments(),
+        DropConditionArguments(),
+    ]
+
+
+# Branches
+
+
+class PropagateCondition(RewritePattern):
+    """Use true for the condition of an `scf.if` in its first branch, and false in the second."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        if isinstance(op.cond.owner, arith.ConstantOp):
+            return
+        for region, truth in ((op.true_region, True), (op.false_region, False)):
+            inner = [use for use in op.cond.uses if _is_in(use.operation, region)]
+            if inner:
+                constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
+                _replace_uses(rewriter, op.cond, constant.result, region)
+
+
+class SelectYieldedValues(RewritePattern):
+    """Replace each result of an `scf.if` that is one of two values from outside by a selection.
+
+    Tensors, and whatever is no number, vector or buffer, stay results of the branch: there is no
+    kernel that selects a tensor, and a branch copies nothing.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        if not op.results or not op.false_region.blocks:
+            return
+        dropped: list[int] = []
+        for index, pair in enumerate(zip(*map(_yielded, op.regions), strict=True)):
+            if not any(_is_defined_in(value, op) for value in pair):
+                new, (taken, other) = pair[0], pair
+                if taken is not other and not isinstance(taken.type, SELECTED):
+                    continue
+                dropped.append(index)
+                if taken is not other:
+                    new = rewriter.insert(arith.SelectOp(op.cond, taken, other)).result
+                rewriter.replace_all_uses_with(op.results[index], new)
+        if dropped:
+            _drop_results(rewriter, op, dropped)
+
+
+class DropUnusedResults(RewritePattern):
+    """Remove the results of an `scf.if` that have no uses, or are equal to another one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        if not op.results or not op.false_region.blocks:
+            return
+        first: dict[tuple[SSAValue, ...], SSAValue] = {}
+        dropped: list[int] = []
+        pairs = zip(*map(_yielded, op.regions), strict=True)
+        for index, (result, pair) in enumerate(zip(op.results, pairs, strict=True)):
+            if result.first_use is not None:
+                if (equal := first.setdefault(pair, result)) is result:
+                    continue
+                rewriter.replace_all_uses_with(result, equal)
+            dropped.append(index)
+        if dropped:
+            _drop_results(rewriter, op, dropped)
+
+
+class DropEmptyElse(RewritePattern):
+    """Remove an empty second branch of an `scf.if` without results."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        if op.results or not op.false_region.blocks or not _is_empty(op.false_region):
+            return
+        new = scf.IfOp(op.cond, (), op.detach_region(op.true_region), attr_dict=op.attributes)
+        rewriter.replace(op, new)
+
+
+class InvertBranch(RewritePattern):
+    """Replace an `scf.if` on a negated condition whose first branch is empty by one on the
+    condition itself with the second branch only."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        if op.results or not op.false_region.blocks or not _is_empty(op.true_region):
+            return
+        if (condition := _negated(op.cond)) is not None:
+            region = op.detach_region(op.false_region)
+            rewriter.replace(op, scf.IfOp(condition, (), region, attr_dict=op.attributes))
+
+
+def _negated(value: SSAValue) -> SSAValue | None:
+    """Return the condition whose negation `value` is, or None."""
+    op = value.owner
+    return op.lhs if isinstance(op, arith.XOrIOp) and constant_integer(op.rhs) == 1 else None
+
+
+class CombineNestedBranches(RewritePattern):
+    """Replace an `scf.if` that only contains another one, both without results and second
+    branches, by one on both conditions."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        inner = op.true_region.block.first_op
+        if not isinstance(inner, scf.IfOp) or inner.next_op is not op.true_region.block.last_op:
+            return
+        if any(branch.results or branch.false_region.blocks for branch in (op, inner)):
+            return
+        both = arith.AndIOp(op.cond, inner.cond)
+        region = inner.detach_region(inner.true_region)
+        rewriter.replace(op, [both, scf.IfOp(both, (), region, attr_dict=op.attributes)])
+
+
+class CombineBranches(RewritePattern):
+    """Merge an `scf.if` into the one directly before it that has the same condition."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
+        first = op.prev_op
+        if not isinstance(first, scf.IfOp):
+            return
+        if first.cond is op.cond:
+            regions = list(op.regions)
+        elif _negated(op.cond) is first.cond:
+            regions = list(reversed(op.regions))
+        else:
+            return
+        blocks = [_joined(*pair, rewriter, first) for pair in zip(first.regions, regions)]
+        types = [result.type for result in (*first.results, *op.results)]
+        has_else = bool(types) or any(region.blocks for region in (first.regions[1], regions[1]))
+        merged = [Region(block) for block in (blocks if has_else else blocks[:1])]
+        new = scf.IfOp(first.cond, types, *merged, attr_dict=first.attributes)
+        rewriter.insert(new)
+        count = len(first.results)
+        rewriter.replace(op, (), new.results[count:])
+        rewriter.replace(first, (), new.results[:count])
+
+
+def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) -> Block:
+    """Move the operations of two branches into one block, which yields the values of both; the
+    results of `first`, to which `a` belongs, are replaced by what it yields in `b`."""
+    block = Block()
+    yielded: list[SSAValue] = []
+    for region in (a, b):
+        if not region.blocks:
+            continue
+        end = region.block.last_op
+        assert isinstance(end, scf.YieldOp)
+        if region is b and a.blocks:
+            for result, value in zip(first.results, yielded, strict=True):
+                _replace_uses(rewriter, result, value, b)
+        yielded += end.operands
+        rewriter.erase(end)
+        for op in list(region.block.ops):
+            op.detach()
+            block.add_op(op)
+    block.add_op(scf.YieldOp(*yielded))
+    return block
+
+
+def _drop_results(rewriter: PatternRewriter, op: scf.IfOp, dropped: Collection[int]) -> None:
+    """Replace an `scf.if` by one without the results at some positions, which have no uses."""
+    for region in op.regions:
+        _drop_operands(rewriter, region.block, dropped)
+    kept = _without(op.results, dropped)
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    new = scf.IfOp(op.cond, [r.type for r in kept], *regions, attr_dict=op.attributes)
+    _replace_by(rewriter, op, new, dropped)
+
+
+# Loops
+
+
+class SimplifyLoop(RewritePattern):
+    """Replace a loop that does not run, or that runs and only yields values from outside."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
+        if op.lb is op.ub:
+            rewriter.replace(op, (), op.iter_args)
+            return
+        low, high = _signed_constant(op.lb), _signed_constant(op.ub)
+        if low is None or high is None:
+            return
+        if low >= high:
+            rewriter.replace(op, (), op.iter_args)
+        elif _is_empty(op.body):
+            values = _yielded(op.body)
+            if not any(_is_defined_in(value, op) for value in values):
+                rewriter.replace(op, (), values)
+
+
+class DropLoopArguments(RewritePattern):
+    """Remove the values that an `scf.for` carries if they do not change, are equal to another one,
+    or have no effect on a result that is used."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
+        arguments, yielded = op.body.block.args[1:], _yielded(op.body)
+        if not arguments:
+            return
+        replaced: dict[int, SSAValue] = {}
+        first: dict[tuple[SSAValue, SSAValue], int] = {}
+        for index, (start, new) in enumerate(zip(op.iter_args, yielded, strict=True)):
+            if new is arguments[index] or new is start:
+                replaced[index] = start
+            elif (equal := first.setdefault((start, new), index)) != index:
+                rewriter.replace_all_uses_with(op.results[index], op.results[equal])
+                rewriter.replace_all_uses_with(arguments[index], arguments[equal])
+        for index, value in replaced.items():
+            rewriter.replace_all_uses_with(op.results[index], value)
+            rewriter.replace_all_uses_with(arguments[index], value)
+        if all(result.first_use is not None for result in op.results):
+            return
+        used = [y for result, y in zip(op.results, yielded, strict=True) if result.first_use]
+        sources: dict[SSAValue, SSAValue] = dict(zip(arguments, yielded, strict=True))
+        live = _live_values(op, used, sources)
+        dropped = [
+            index
+            for index, (argument, result) in enumerate(zip(arguments, op.results, strict=True))
+            if result.first_use is None and argument not in live
+        ]
+        if dropped:
+            _drop_carried(rewriter, op, dropped)
+
+
+def _drop_carried(rewriter: PatternRewriter, op: scf.ForOp, dropped: Collection[int]) -> None:
+    """Replace a loop by one that does not carry the values at some positions; what uses them in the
+    loop is dead."""
+    block, starts = op.body.block, op.iter_args
+    for index in sorted(dropped, reverse=True):
+        argument = block.args[index + 1]
+        rewriter.replace_all_uses_with(argument, starts[index])
+        block.erase_arg(argument)
+    _drop_operands(rewriter, block, dropped)
+    body = op.detach_region(op.body)
+    new = scf.ForOp(op.lb, op.ub, op.step, _without(starts, dropped), body)
+    new.attributes |= op.attributes
+    new.properties |= op.properties
+    _replace_by(rewriter, op, new, dropped)
+
+
+class DropConditionArguments(RewritePattern):
+    """Remove the values that an `scf.while` carries if they do not change, are equal to another
+    one, or have no effect on a result that is used."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.WhileOp, rewriter: PatternRewriter, /) -> None:
+        before, after = op.before_region.block, op.after_region.block
+        end = before.last_op
+        assert isinstance(end, scf.ConditionOp)
+        passed, yielded = end.args, _yielded(op.after_region)
+        self.replace_invariant(op, before, after, rewriter)
+        first: dict[SSAValue, int] = {}
+        for index, value in enumerate(passed):
+            result, argument = op.results[index], after.args[index]
+            if value is end.condition:  # true in the loop, and false after it
+                self.replace_by_truth(op, result, argument, rewriter)
+            elif not _is_defined_in(value, op):
+                rewriter.replace_all_uses_with(result, value)
+                rewriter.replace_all_uses_with(argument, value)
+            elif (equal := first.setdefault(value, index)) != index:
+                rewriter.replace_all_uses_with(result, op.results[equal])
+                rewriter.replace_all_uses_with(argument, after.args[equal])
+        used = [v for result, v in zip(op.results, passed, strict=True) if result.first_use]
+        sources: dict[SSAValue, SSAValue] = dict(zip(before.args, yielded, strict=True))
+        sources |= dict(zip(after.args, passed, strict=True))
+        live = _live_values(op, [end.condition, *used], sources)
+        unpassed = [
+            index
+            for index, (result, argument) in enumerate(zip(op.results, after.args, strict=True))
+            if result.first_use is None and argument not in live
+        ]
+        uncarried = [index for index, a in enumerate(before.args) if a not in live]
+        if unpassed or uncarried:
+            self.rebuild(op, uncarried, unpassed, rewriter)
+
+    def replace_invariant(
+        self, op: scf.WhileOp, before: Block, after: Block, rewriter: PatternRewriter
+    ) -> None:
+        """Use the first value of each carried one that keeps it."""
+        end = before.last_op
+        assert isinstance(end, scf.ConditionOp)
+        for start, argument, value in zip(
+            op.arguments, before.args, _yielded(op.after_region), strict=True
+        ):
+            is_kept = value is start
+            if value in after.args:
+                is_kept = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
+            if is_kept and argument.first_use is not None:
+                rewriter.replace_all_uses_with(argument, start)
+
+    def replace_by_truth(
+        self, op: scf.WhileOp, result: SSAValue, argument: SSAValue, rewriter: PatternRewriter
+    ) -> None:
+        """Use the values of the condition in and after the loop."""
+        for value, truth in ((argument, True), (result, False)):
+            if value.first_use is not None:
+                constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
+                rewriter.replace_all_uses_with(value, constant.result)
+
+    def rebuild(
+        self,
+        op: scf.WhileOp,
+        uncarried: Collection[int],
+        unpassed: Collection[int],
+        rewriter: PatternRewriter,
+    ) -> None:
+        """Replace the loop by one without the arguments at these positions of its two blocks."""
+        before, after = op.before_region.block, op.after_region.block
+        end = before.last_op
+        assert isinstance(end, scf.ConditionOp)
+        _drop_operands(rewriter, after, uncarried)
+        rewriter.replace(end, scf.ConditionOp(end.condition, *_without(end.args, unpassed)))
+        for index in sorted(uncarried, reverse=True):
+            rewriter.replace_all_uses_with(before.args[index], op.arguments[index])
+            before.erase_arg(before.args[index])
+        for index in sorted(unpassed, reverse=True):
+            # What uses the argument is dead; the value that it stands for is not visible here.
+            _erase_users(rewriter, after.args[index], after)
+            after.erase_arg(after.args[index])
+        kept = _without(op.results, unpassed)
+        regions = [op.detach_region(region) for region in list(op.regions)]
+        types = [result.type for result in kept]
+        new = scf.WhileOp(_without(op.arguments, uncarried), types, *regions)
+        new.attributes |= op.attributes
+        _replace_by(rewriter, op, new, unpassed)
+
+
+def _erase_users(rewriter: PatternRewriter, value: SSAValue, block: Block) -> None:
+    """Erase the operations of `block` that depend on `value`; all of them are dead."""
+    while (use := value.first_use) is not None:
+        op = use.operation
+        while op.parent is not block:
+            op = op.parent_op()
+            assert op is not None
+        for result in op.results:
+            _erase_users(rewriter, result, block)
+        rewriter.erase(op)
+
+
+def _live_values(
+    op: Operation, roots: Iterable[SSAValue], sources: dict[SSAValue, SSAValue]
+) -> set[SSAValue]:
+    """Return the values that influence `roots`, or an effect of an operation in `op`.
+
+    `sources` has the values that the arguments of the blocks of `op` take later.
+    """
+    blocks = [block for region in op.regions for block in region.blocks]
+    live: set[SSAValue] = set()
+    pending = list(roots)
+    for inner in (inner for block in blocks for inner in block.ops):
+        if not is_kept[type(inner)] and not would_be_dead(inner):
+            pending += _used_by(inner)
+    while pending:
+        value = pending.pop()
+        if value in live:
+            continue
+        live.add(value)
+        if value in sources:
+            pending.append(sources[value])
+        elif isinstance(value, OpResult) and value.op.parent in blocks:
+            pending += _used_by(value.op)
+    return live
+
+
+def _used_by(op: Operation) -> Iterable[SSAValue]:
+    return (operand for inner in walk(op) for operand in inner.operands)
+
+
+# Shared helpers
+
+
+def _yielded(region: Region) -> Sequence[SSAValue]:
+    end = region.block.last_op
+    assert end is not None
+    return tuple(end.operands)
+
+
+def _is_empty(region: Region) -> bool:
+    """Return whether a region has nothing but a terminator."""
+    return region.block.first_op is region.block.last_op
+
+
+def _signed_constant(value: SSAValue) -> int | None:
+    owner = value.owner
+    if (number := constant_integer(value)) is None or not isinstance(owner, arith.ConstantOp):
+        return None
+    width = getattr(value.type, "bitwidth", 64)
+    return number - (1 << width) if number >> (width - 1) else number
+
+
+def _is_in(op: Operation, region: Region) -> bool:
+    """Return whether `op` is nested in `region`."""
+    inner = op.parent_region()
+    while inner is not None and inner is not region:
+        holder = inner.parent
+        inner = None if holder is None else holder.parent_region()
+    return inner is region
+
+
+def _is_defined_in(value: SSAValue, op: Operation) -> bool:
+    """Return whether `value` is defined in a region of `op`."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    region = None if block is None else block.parent
+    return region is not None and (
+        region.parent is op or (region.parent is not None and op.is_ancestor(region.parent))
+    )
+
+
+def _replace_uses(
+    rewriter: PatternRewriter, value: SSAValue, new: SSAValue, region: Region
+) -> None:
+    """Use `new` instead of `value` in `region`."""
+    rewriter.replace_uses_with_if(value, new, lambda use: _is_in(use.operation, region))
+    rewriter.has_done_action = True
+
+
+def _without(values: Sequence[T], dropped: Collection[int]) -> list[T]:
+    return [value for index, value in enumerate(values) if index not in dropped]
+
+
+def _drop_operands(rewriter: PatternRewriter, block: Block, dropped: Collection[int]) -> None:
+    """Let the terminator of a block, an `scf.yield`, yield less."""
+    end = block.last_op
+    assert end is not None
+    rewriter.replace(end, scf.YieldOp(*_without(end.operands, dropped)))
+
+
+def _replace_by(
+    rewriter: PatternRewriter, op: Operation, new: Operation, dropped: Collection[int]
+) -> None:
+    """Replace `op` by an operation that lacks the results at some positions."""
+    rewriter.insert(new, InsertPoint.before(op))
+    results = iter(new.results)
+    values = [None if index in dropped else next(results) for index in range(len(op.results))]
+    rewriter.replace(op, (), values)

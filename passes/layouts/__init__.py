@@ -1,0 +1,1 @@
+"""Layouts of tensors: which one each gets, and the operations rewritten for it."""

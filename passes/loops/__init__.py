@@ -1,0 +1,1 @@
+"""Loops: building, copying, expanding them."""

@@ -1,0 +1,29 @@
+"""Chunks of the iterations of a loop, one for each thread."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from .builder import Index, LoopBuilder
+
+__all__ = ["chunk_of"]
+
+
+def chunk_of(
+    build: LoopBuilder, number: SSAValue, total: Index, chunks: int
+) -> tuple[Index, Index]:
+    """Return the first of the iterations of chunk `number`, and how many they are.
+
+    The sizes of chunks differ by at most one: of 7 iterations in 3 chunks, they are 2, 2 and 3.
+    """
+    if isinstance(total, int) and total % chunks == 0:
+        size = total // chunks
+        return build.multiply(number, size), size
+
+    def start_of(chunk: SSAValue) -> SSAValue:
+        scaled = build.insert(arith.MuliOp(chunk, build.value(total))).result
+        return build.insert(arith.DivUIOp(scaled, build.value(chunks))).result
+
+    first = start_of(number)
+    return first, build.subtract(start_of(build.value(build.add(number, 1))), first)

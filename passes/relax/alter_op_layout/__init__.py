@@ -1,0 +1,1 @@
+"""The pass alter-op-layout."""

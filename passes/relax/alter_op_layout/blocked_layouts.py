@@ -1,0 +1,104 @@
+"""The layouts in which a processor computes convolutions fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation
+
+from ....dialects.relax.concatenation import ConcatenateOp
+from ....dialects.relax.convolution import Conv2dOp
+from ....dialects.relax.interfaces import Conversion, Elementwise
+from ....dialects.relax.pooling import PoolOp
+from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.target import Target
+from ...layouts.propagation import Hook
+
+__all__ = ["blocked_layouts"]
+
+LEAST_LANES = 8
+"""Blocks for shorter vectors were not measured."""
+NEAR = 16
+"""The operations that are followed to the neighbours of a convolution."""
+
+
+def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
+    """Return the layout hooks for `target`, by operation name: the channels of convolutions are in
+    blocks as long as a vector, NCHW16c with AVX-512.
+
+    Then the elements that are read for one result are next to each other, and so are the results in
+    a vector; in NCHW they are an image apart. With `winograd`, convolutions that Winograd's
+    algorithm may compute stay in NCHW, in which it does. Source: Liu et al., Optimizing CNN Model
+    Inference on CPUs, 2019.
+    """
+    lanes = target.lanes(f32.bitwidth)
+    if lanes < LEAST_LANES:
+        return {}
+
+    def hook(op: Operation) -> Conversion | None:
+        assert isinstance(op, Conv2dOp)
+        return None if winograd and is_3x3(op) else in_blocks(op, lanes)
+
+    return {Conv2dOp.name: hook}
+
+
+def is_3x3(op: Conv2dOp) -> bool:
+    """Return whether the windows of a convolution are 3x3 adjacent elements, one beside another."""
+    weight = static_shape(op.weight.type)
+    steps = (*op.strides, *op.dilation)
+    return weight is not None and weight[2:] == (3, 3) and {*steps} == {1}
+
+
+def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
+    """Return the conversion of a convolution to blocks of `lanes` channels, of data and result as
+    far as their channels fill blocks.
+
+    None if neither does, if it has no neighbour that has blocks too, or if one is in groups: the
+    data would have to be transformed on both sides.
+    """
+    layouts = blocks_of(op, lanes)
+    near = [*neighbours(op)] if layouts else []
+    if not layouts or any(conv.groups > 1 for conv in near):
+        return None
+    if not any(blocks_of(conv, lanes) for conv in near):
+        return None
+    before, after = layouts
+    return op.to_layouts(before, "OIHW", after)
+
+
+def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
+    """Return the layouts of data and result with blocks of `lanes` channels; None if neither has
+    whole blocks, and for convolutions in groups, of other elements than f32, of an unknown shape,
+    or in other layouts than NCHW and OIHW."""
+    data, weight = static_shape(op.data.type), static_shape(op.weight.type)
+    if data is None or weight is None or op.groups != 1:
+        return None
+    if tensor_type(op.data).element_type != f32:
+        return None
+    if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
+        return None
+    outputs, inputs, *_ = weight
+    before, after = (
+        "NCHW" if channels % lanes else f"NCHW{lanes}c" for channels in (inputs, outputs)
+    )
+    return None if before == after == "NCHW" else (before, after)
+
+
+def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
+    """Yield the convolutions between which and `op` there are only operations that are computed in
+    any layout of the channels; of a long chain of these, the nearest."""
+    seen: set[Operation] = {op}
+    pending: list[Operation] = [op]
+    for current in pending:
+        data = current.operands[:1] if current is op else current.operands
+        owners = [value.owner for value in data]
+        users = [use.operation for result in current.results for use in result.uses]
+        for near in (*owners, *users):
+            if not isinstance(near, Operation) or near in seen:
+                continue
+            seen.add(near)
+            if isinstance(near, Conv2dOp):
+                yield near
+            elif isinstance(near, Elementwise | PoolOp | ConcatenateOp) and len(pending) < NEAR:
+                pending.append(near)

@@ -1,0 +1,1 @@
+"""The passes that compute products of one operand at once."""

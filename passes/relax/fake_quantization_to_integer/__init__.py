@@ -1,0 +1,1 @@
+"""The pass fake-quantization-to-integer, and a rule for each operation."""

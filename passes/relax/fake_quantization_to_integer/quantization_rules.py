@@ -1,0 +1,835 @@
+"""The rules by which operations on dequantized tensors become integer arithmetic, as a table.
+
+A rule takes a `RegionBuilder`, the operation, and its operands: a `Quantity` for each tensor that
+the region computes, the SSA value of any other. It returns the result, or raises `Refused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i16, i32
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax import pooling
+from ....dialects.relax.activation import (
+    GeluOp,
+    GeluTanhOp,
+    LeakyReluOp,
+    ReluOp,
+    SiluOp,
+    SoftplusOp,
+)
+from ....dialects.relax.binary import (
+    AddOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
+from ....dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
+from ....dialects.relax.concatenation import ConcatenateOp, StackOp
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp, ForwardConvolutionOp
+from ....dialects.relax.elementwise import AstypeOp, ClipOp
+from ....dialects.relax.gather import TakeOp
+from ....dialects.relax.image import (
+    DepthToSpaceOp,
+    Resize1dOp,
+    Resize2dOp,
+    Resize3dOp,
+    ResizeOp,
+    SpaceToDepthOp,
+    UpsamplingOp,
+)
+from ....dialects.relax.interfaces import View
+from ....dialects.relax.layout import Layout
+from ....dialects.relax.linear_algebra import DenseOp, MatmulOp
+from ....dialects.relax.nn import BatchFlattenOp, BiasAddOp, DropoutOp, PadOp
+from ....dialects.relax.permutation import FlipOp, TransposeOp
+from ....dialects.relax.quantization import QuantizeOp, RequantizeOp
+from ....dialects.relax.reduction import MaxOp, MeanOp, MinOp
+from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ....dialects.relax.shapes import broadcast
+from ....dialects.relax.split import SplitOp
+from ....dialects.relax.strided_slice import StridedSliceOp
+from ....dialects.relax.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ....dialects.relax.types import (
+    Element,
+    is_integer,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_element,
+)
+from ....dialects.relax.unary import (
+    AbsOp,
+    NegativeOp,
+    RoundOp,
+    SqrtOp,
+    SquareOp,
+    UnaryOp,
+)
+from ....interpreters.arrays import Array, bounds, dtype_of
+from ...constants.arrays import Known, constant_of, evaluate, known
+from .quantities import (
+    I32,
+    ROUNDING,
+    Affine,
+    Quantity,
+    Refused,
+    Table,
+    computed,
+    element_of_value,
+)
+
+__all__ = ["MOVES", "RULES", "RegionBuilder", "Rule", "finished"]
+
+Operand: TypeAlias = Quantity | SSAValue
+
+Rule: TypeAlias = Callable[..., Quantity | Sequence[Quantity]]
+
+
+class RegionBuilder:
+    """A builder of the integer arithmetic of one region, which ends in a `relax.quantize`, or in a
+    float if `end` is None."""
+
+    def __init__(self, before: Operation, end: QuantizeOp | None, commutes: set[Operation]) -> None:
+        self.before = before
+        self.end = end
+        self.commutes = commutes
+        """The operations after which nothing but `MOVES` and maxima stand before the end."""
+        self.created: list[Operation] = []
+
+    def insert(self, op: Operation) -> SSAValue:
+        """Insert an operation before the end; return its result."""
+        block = self.before.parent
+        assert block is not None
+        op.location = self.before.location
+        block.insert_op_before(op, self.before)
+        self.created.append(op)
+        return op.results[0]
+
+    def undo(self) -> None:
+        """Erase all operations that were inserted."""
+        for op in reversed(self.created):
+            op.detach()
+            op.erase()
+
+    def constant(self, array: Array, element: Element) -> SSAValue:
+        """Return a constant with these elements, which are exact in their type."""
+        return self.insert(
+            constant_of(Known(array.astype(dtype_of(element)), array.shape), element)
+        )
+
+    def number(self, number: float, element: Element) -> SSAValue:
+        return self.constant(np.asarray(number), element)
+
+    def cast(self, value: SSAValue, element: Element) -> SSAValue:
+        if tensor_type(value).element_type == element:
+            return value
+        return self.insert(AstypeOp(value, dtype=element))
+
+    def centred(self, x: Affine, element: Element) -> SSAValue:
+        """Return the value less its zero point, in a type that has all differences."""
+        value = self.cast(x.value, element)
+        if x.zero == 0:
+            return value
+        return self.insert(SubtractOp(value, self.number(x.zero, element)))
+
+    def target(self) -> tuple[Array, int, IntegerType]:
+        """Return scale, zero point and element type of the end; Refused if there is no end."""
+        if self.end is None:
+            raise Refused("no 'relax.quantize' ends the region")
+        return parameters(self.end.scale, self.end.zero_point)
+
+
+def parameters(scale: SSAValue, zero_point: SSAValue) -> tuple[Array, int, IntegerType]:
+    """Return the scale, the zero point and its type; Refused unless they are usable constants."""
+    scales, zeros = known(scale), known(zero_point)
+    if scales is None:
+        raise Refused("the scale is not a constant")
+    if zeros is None:
+        raise Refused("the zero point is not a constant")
+    if not isinstance(tensor_type(scale).element_type, Float32Type):
+        raise Refused("the scale is not f32")
+    check_scale(scales.array)
+    if zeros.array.size == 0 or (zeros.array != zeros.array.flat[0]).any():
+        raise Refused("the zero points of the channels differ")
+    element = tensor_type(zero_point).element_type
+    assert is_integer(element)
+    return least_rank(full(scales)), int(zeros.array.flat[0]), element
+
+
+def check_scale(scale: Array) -> None:
+    """Raise Refused unless all scales are positive normal numbers."""
+    if not (np.isfinite(scale) & (scale >= np.finfo(np.float32).tiny)).all():
+        raise Refused("a scale is not a positive normal number")
+
+
+def full(elements: Known) -> Array:
+    """Return all elements of a constant."""
+    return np.broadcast_to(elements.array, elements.shape)
+
+
+def least_rank(scale: Array) -> Array:
+    """Return equal scales as one number."""
+    if scale.size and (scale == scale.flat[0]).all():
+        return np.asarray(scale.flat[0])
+    return scale
+
+
+def one_scale(*operands: Affine) -> None:
+    """Raise Refused unless each operand has one scale for all elements."""
+    if any(x.scale.ndim for x in operands):
+        raise Refused("an operand has a scale for each channel")
+
+
+def affine(x: Operand) -> Affine:
+    """Return an operand as integers; Refused for any other."""
+    if not isinstance(x, Affine):
+        raise Refused("an operand is not a dequantized tensor")
+    return x
+
+
+# Movement of elements
+
+
+def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Quantity:
+    """Move the elements of the integers instead of the numbers."""
+    if isinstance(x, Table):
+        return Table(move(b, op, x.value, *others), x.numbers)
+    x = affine(x)
+    value = move(b, op, x.value, *others)
+    if x.scale.ndim == 0 or isinstance(op, _KEEPS_CHANNELS):
+        return replace(x, value=value)
+    elements = known(x.value)
+    if not isinstance(op, View) or elements is None:
+        raise Refused("an operand has a scale for each channel")
+    scale = np.broadcast_to(x.scale, elements.shape).reshape(static_shape(value.type) or ())
+    return replace(x, value=value, scale=scale)
+
+
+_KEEPS_CHANNELS = (pooling.MaxPoolOp, pooling.GlobalMaxPool2dOp, DropoutOp)
+"""The operations after which a scale of a channel still belongs to that channel."""
+
+
+def move(b: RegionBuilder, op: Operation, value: SSAValue, *others: SSAValue) -> SSAValue:
+    """Build `op` on integers; of a constant, a constant."""
+    result = with_element(tensor_type(op.results[0]), tensor_type(value).element_type)
+    new = op.create(
+        operands=[value, *others], result_types=[result], properties=op.properties.copy()
+    )
+    if isinstance(value.owner, ConstantOp | FullOp) and not others:
+        elements, shape = known(value), static_shape(result)
+        assert elements is not None
+        moved = None if shape is None else evaluate(new, Known(full(elements), elements.shape))
+        new.drop_all_references()
+        if moved is None:
+            raise Refused("its shape is not known")
+        return b.constant(moved.array, element_of_value(value))
+    return b.insert(new)
+
+
+def transposed(b: RegionBuilder, op: TransposeOp, x: Operand) -> Quantity:
+    """Transpose integers, and the scales of channels."""
+    if isinstance(x, Table):
+        return moved(b, op, x)
+    x, scale = affine(x), affine(x).scale
+    if scale.ndim:
+        if (shape := shape_of(tensor_type(op.result))) is None:
+            raise Refused("its rank is not known")
+        axes = op.axes if op.axes is not None else tuple(reversed(range(len(shape))))
+        scale = scale.reshape((1,) * (len(shape) - scale.ndim) + scale.shape).transpose(axes)
+    return replace(x, value=move(b, op, x.value), scale=scale)
+
+
+def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
+    """Pad integers with the integer for `pad_value`."""
+    x = affine(x)
+    one_scale(x)
+    value = op.pad_value
+    if op.pad_mode == "constant":
+        quotient = value / float(x.scale) + x.zero
+        low, high = bounds(x.element)
+        if quotient != round(quotient) or not low <= quotient <= high:
+            raise Refused(f"pad_value {value} is not one of the quantized numbers")
+        value = float(quotient)
+    padded = type(op)(x.value, pad_width=op.pad_width, pad_value=value, pad_mode=op.pad_mode)
+    return replace(x, value=b.insert(padded))
+
+
+def resized(b: RegionBuilder, op: ResizeOp | UpsamplingOp, x: Operand) -> Quantity:
+    """Resize integers, if it takes elements and computes none."""
+    if op.method != "nearest_neighbor":
+        raise Refused(f"method {op.method} computes new numbers")
+    if isinstance(op, ResizeOp) and op.coordinate_transformation_mode == "tf_crop_and_resize":
+        raise Refused("elements outside of the roi are no quantized numbers")
+    return moved(b, op, x)
+
+
+def split(b: RegionBuilder, op: SplitOp, x: Operand) -> Sequence[Quantity]:
+    """Split integers; return each part."""
+    x = affine(x)
+    one_scale(x)
+    element = tensor_type(x.value).element_type
+    types = [with_element(tensor_type(part), element) for part in op.results]
+    new = op.create(operands=[x.value], result_types=types, properties=op.properties.copy())
+    b.insert(new)
+    return [replace(x, value=part) for part in new.results]
+
+
+def taken(b: RegionBuilder, op: TakeOp, x: Operand, indices: Operand) -> Quantity:
+    if not isinstance(indices, SSAValue):
+        raise Refused("the indices are dequantized")
+    if op.axis is not None and affine(x).scale.ndim:
+        raise Refused("an operand has a scale for each channel")
+    return moved(b, op, x, indices)
+
+
+def joined(b: RegionBuilder, op: ConcatenateOp | StackOp, *operands: Operand) -> Quantity:
+    """Concatenate integers: those of one scale and zero point, or all brought to the scale of the
+    end, if nothing is computed after the concatenation."""
+    parts = in_one_scale(b, op, [affine(x) for x in operands])
+    first = parts[0]
+    result = with_element(tensor_type(op.results[0]), first.element)
+    new = op.create(
+        operands=[x.value for x in parts], result_types=[result], properties=op.properties.copy()
+    )
+    return like(b.insert(new), *parts)
+
+
+def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Sequence[Affine]:
+    """Return the parts in one scale, zero point and type: their own, or that of the end.
+
+    Rounding to the scale of the end commutes with `op`, if it moves elements or is monotone, and
+    nothing is computed between it and the end. Refused otherwise.
+    """
+    first = parts[0]
+    one_scale(*parts)
+    if all((x.scale, x.zero, x.element) == (first.scale, first.zero, first.element) for x in parts):
+        return parts
+    if op not in b.commutes:
+        raise Refused("the scales or zero points of the operands differ")
+    scale, zero, element = b.target()
+    if scale.ndim:
+        raise Refused("the result has a scale for each channel")
+    low, high = bounds(element)
+    bound = int(max(high - zero, zero - low))
+    return [Affine(requantized(b, x), scale, zero, bound, x.error) for x in parts]
+
+
+def like(value: SSAValue, *parts: Affine) -> Affine:
+    """Return elements of some of the parts, which have one scale and zero point."""
+    bound, error = max(x.bound for x in parts), max(x.error for x in parts)
+    return Affine(value, parts[0].scale, parts[0].zero, bound, error)
+
+
+# Sums and products
+
+
+def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Operand) -> Quantity:
+    """Convolve integers, with sums in i32. The padding is the zero point, and the sums of the
+    weights times the zero point are subtracted from the sums of products."""
+    data, weight = affine(x), affine(w)
+    one_scale(data)
+    plain = Layout.parse("NC" + op.SPATIAL), Layout.parse("OI" + op.SPATIAL)
+    if op.layouts() != (*plain, plain[0]):
+        raise Refused("its layouts are not the usual ones")
+    rows = rows_of(weight, axis=0)
+    check_sum(data, rows, op.out_dtype)
+    value, padding = data.value, op.padding
+    if data.zero and any(padding):
+        spatial = len(op.SPATIAL)
+        pairs = zip(padding[:spatial], padding[-spatial:], strict=True)
+        widths = [0, 0, 0, 0, *(width for pair in pairs for width in pair)]
+        value = b.insert(PadOp(value, pad_width=widths, pad_value=float(data.zero)))
+        padding = (0,) * spatial
+    total = b.insert(
+        type(op)(
+            value,
+            weight.value,
+            strides=op.strides,
+            padding=padding,
+            dilation=op.dilation,
+            groups=op.groups,
+            data_layout=op.data_layout,
+            kernel_layout=op.kernel_layout,
+            out_layout=op.out_layout,
+            out_dtype=i32,
+        )
+    )
+    after = (1,) * len(op.SPATIAL)
+    total = less_zero(b, total, data, rows.sum(axis=1).reshape(-1, *after))
+    scale = weight.scale.reshape(-1, *after) if weight.scale.ndim else weight.scale
+    return product(total, data, replace(weight, scale=scale), rows)
+
+
+def rows_of(weight: Affine, axis: int) -> Array:
+    """Return the integers of a constant weight, less the zero point: a row for each result, which
+    runs along `axis`. Refused for a weight that is not constant, or has scales along other axes."""
+    elements = known(weight.value)
+    if elements is None:
+        raise Refused("the weight is not a constant")
+    rank = len(elements.shape)
+    sizes = (1,) * (rank - weight.scale.ndim) + weight.scale.shape
+    if any(size != 1 for i, size in enumerate(sizes) if i != axis % rank):
+        raise Refused("the scales of the weight are not those of its outputs")
+    if weight.zero:
+        raise Refused("the zero point of the weight is not 0")
+    array = np.moveaxis(full(elements).astype(np.int64), axis, 0)
+    return array.reshape(len(array), -1)
+
+
+def check_sum(data: Affine, rows: Array, out_dtype: object) -> None:
+    """Raise Refused unless the sums of products fit in an i32, with and without zero point."""
+    if not is_integer(data.element) or data.element.bitwidth > 16:
+        raise Refused(f"the data is {data.element}, expected integers of at most 16 bits")
+    if out_dtype is not None and not isinstance(out_dtype, Float32Type):
+        raise Refused(f"out_dtype is {out_dtype}")
+    greatest = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
+    if greatest >= I32:
+        raise Refused(f"the sums of products may reach {greatest}, which exceeds an i32")
+
+
+def less_zero(b: RegionBuilder, total: SSAValue, data: Affine, sums: Array) -> SSAValue:
+    """Subtract the zero point of the data times the sums of the weights."""
+    if not data.zero or not sums.any():
+        return total
+    return b.insert(SubtractOp(total, b.constant(sums * data.zero, i32)))
+
+
+def product(total: SSAValue, data: Affine, weight: Affine, rows: Array) -> Affine:
+    """Return sums of products with their scale."""
+    scale = np.asarray(np.float32(data.scale) * weight.scale, np.float32)
+    check_scale(scale)
+    weights = int(np.abs(rows).sum(axis=1).max(initial=0))
+    error = data.error * weights * float(weight.scale.max(initial=0))
+    return computed(total, scale, weights * data.bound, error)
+
+
+def dense(b: RegionBuilder, op: DenseOp, x: Operand, w: Operand) -> Quantity:
+    data, weight = affine(x), affine(w)
+    one_scale(data)
+    rows = rows_of(weight, axis=0)
+    check_sum(data, rows, op.out_dtype)
+    total = b.insert(DenseOp(data.value, weight.value, out_dtype=i32))
+    total = less_zero(b, total, data, rows.sum(axis=1))
+    scale = weight.scale.reshape(-1) if weight.scale.ndim else weight.scale
+    return product(total, data, replace(weight, scale=scale), rows)
+
+
+def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
+    lhs, rhs = affine(x), affine(w)
+    one_scale(lhs)
+    shapes = [shape_of(tensor_type(operand)) for operand in op.operands]
+    if any(shape is None or len(shape) < 2 for shape in shapes):
+        raise Refused("an operand is no matrix")
+    if known(rhs.value) is None:
+        return matmul_of_activations(b, op, lhs, rhs)
+    rows = rows_of(rhs, axis=-1)
+    terms = shapes[1][-2] if shapes[1] is not None else -1
+    rows = rows.reshape(len(rows), -1, max(terms, 1))  # a row for each matrix of a batch
+    rows = rows.reshape(-1, rows.shape[-1])
+    check_sum(lhs, rows, op.out_dtype)
+    total = b.insert(MatmulOp(lhs.value, rhs.value, out_dtype=i32))
+    elements = known(rhs.value)
+    assert elements is not None
+    sums = full(elements).astype(np.int64).sum(axis=-2, keepdims=True)
+    if sums.ndim == 2:
+        sums = sums[0]
+    total = less_zero(b, total, lhs, sums)
+    scale = rhs.scale.reshape(-1) if rhs.scale.ndim else rhs.scale
+    return product(total, lhs, replace(rhs, scale=scale), rows)
+
+
+def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affine) -> Quantity:
+    """Multiply two matrices that are not constant, each less its zero point."""
+    one_scale(rhs)
+    shape = shape_of(tensor_type(op.lhs))
+    assert shape is not None
+    if (terms := shape[-1]) < 0:
+        raise Refused("the number of products in a sum is not known")
+    bound = terms * lhs.bound * rhs.bound
+    for x in (lhs, rhs):
+        if not is_integer(x.element) or x.element.bitwidth > 8:
+            raise Refused(f"an operand is {x.element}, expected integers of 8 bits")
+    if bound >= I32:
+        raise Refused(f"the sums of products may reach {bound}, which exceeds an i32")
+    operands = [x.value if x.zero == 0 else b.centred(x, i16) for x in (lhs, rhs)]
+    total = b.insert(MatmulOp(*operands, out_dtype=i32))
+    scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
+    check_scale(scale)
+    return computed(total, scale, bound, terms * error_of_product(lhs, rhs))
+
+
+def biased(b: RegionBuilder, op: Operation, x: Operand, bias: Operand) -> Quantity:
+    """Add a vector along an axis."""
+    assert isinstance(op, BiasAddOp)
+    if (shape := shape_of(tensor_type(op.data))) is None:
+        raise Refused("its rank is not known")
+    after = len(shape) - 1 - op.axis % len(shape)
+    numbers = real(bias)
+    if numbers is None:
+        raise Refused("the bias is not a constant")
+    return plus_constant(b, affine(x), numbers.reshape(-1, *(1,) * after))
+
+
+def real(x: Operand) -> Array | None:
+    """Return the numbers of a constant, in f64; None for a value that is computed."""
+    elements = known(x if isinstance(x, SSAValue) else x.value)
+    if elements is None or isinstance(x, Table):
+        return None
+    array = full(elements).astype(np.float64)
+    return array if isinstance(x, SSAValue) else (array - x.zero) * x.scale.astype(np.float64)
+
+
+def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
+    """Add constants to sums of products, rounded to the scale of the sums."""
+    if not x.is_sum:
+        raise Refused("a constant is added to numbers that are no sums of products")
+    with np.errstate(all="ignore"):
+        quotient = np.rint(numbers / x.scale.astype(np.float64))
+    if not np.isfinite(quotient).all():
+        raise Refused("the constant is not finite")
+    shape = shape_of(tensor_type(x.value))
+    if shape is None or broadcast(quotient.shape, shape) != shape:
+        raise Refused("the constant broadcasts the sums")
+    bound = x.bound + int(np.abs(quotient).max(initial=0))
+    if bound >= I32:
+        raise Refused(f"the sums may reach {bound}, which exceeds an i32")
+    total = b.insert(AddOp(x.value, b.constant(quotient, i32)))
+    return computed(total, x.scale, bound, x.error + rounding_error(x, quotient, numbers))
+
+
+def rounding_error(x: Affine, quotient: Array, numbers: Array) -> float:
+    """Return the greatest difference between integers in the scale of `x` and `numbers`."""
+    return float(np.abs(quotient * x.scale.astype(np.float64) - numbers).max(initial=0))
+
+
+def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand) -> Quantity:
+    """Add or subtract integers of one scale; others are brought to a common scale first, with 22
+    bits for the greater of the two."""
+    if (found := tabulated(op, x, y)) is not None:
+        return found
+    if isinstance(op, AddOp):
+        for left, right in ((x, y), (y, x)):
+            if isinstance(left, Affine) and left.is_sum and (numbers := real(right)) is not None:
+                return plus_constant(b, left, numbers)
+    lhs, rhs = affine(x), affine(y)
+    if lhs.scale.ndim == rhs.scale.ndim == 0 and lhs.scale == rhs.scale:
+        if lhs.element in (f32,) or rhs.element in (f32,):
+            raise Refused("an operand is a mean")
+        bound = lhs.bound + rhs.bound
+        if bound >= I32:
+            raise Refused(f"the sum may reach {bound}, which exceeds an i32")
+        total = b.insert(type(op)(b.centred(lhs, i32), b.centred(rhs, i32)))
+        return computed(total, lhs.scale, bound, lhs.error + rhs.error)
+    reach = max(float((v.scale.astype(np.float64) * v.bound).max()) for v in (lhs, rhs))
+    scale = np.asarray(reach / 2**22, np.float32)
+    check_scale(scale)
+    total = b.insert(type(op)(*(rescaled(b, v, scale) for v in (lhs, rhs))))
+    # Each operand is rounded to half a step; its conversion to f32 and its factor cost as much.
+    return computed(total, scale, 1 << 24, lhs.error + rhs.error + 2 * float(scale))
+
+
+def rescaled(b: RegionBuilder, x: Affine, scale: Array) -> SSAValue:
+    """Return the numbers as i32 multiples of another scale, rounded."""
+    value = b.cast(b.centred(x, x.element if x.element == f32 else i32), f32)
+    factor = np.asarray(x.scale / scale, np.float32)
+    value = b.insert(MultiplyOp(value, b.constant(factor, f32)))
+    return b.cast(b.insert(RoundOp(value)), i32)
+
+
+def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> Quantity:
+    """Multiply integers; a constant factor multiplies the scale."""
+    for left, right in ((x, y), (y, x)):
+        if isinstance(left, Affine) and isinstance(right, SSAValue):
+            if (scaled := times_constant(left, right, np.multiply)) is not None:
+                return scaled
+    if (found := tabulated(op, x, y)) is not None:
+        return found
+    lhs, rhs = affine(x), affine(y)
+    one_scale(lhs, rhs)
+    bound = lhs.bound * rhs.bound
+    if not is_integer(lhs.element) or not is_integer(rhs.element) or bound >= I32:
+        raise Refused(f"the product may reach {bound}, which exceeds an i32")
+    value = b.insert(MultiplyOp(b.centred(lhs, i32), b.centred(rhs, i32)))
+    scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
+    check_scale(scale)
+    return computed(value, scale, bound, error_of_product(lhs, rhs))
+
+
+def error_of_product(x: Affine, y: Affine) -> float:
+    """Return the error of the product of a number of `x` and one of `y`."""
+    return x.error * (y.reach + y.error) + y.error * x.reach
+
+
+def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) -> Affine | None:
+    """Multiply or divide the scale by a positive number; None for other constants."""
+    elements = known(factor)
+    if elements is None or elements.array.size != 1 or any(n != 1 for n in elements.shape):
+        return None
+    number = np.float32(elements.array.flat[0])
+    if not number > 0:
+        return None
+    with np.errstate(all="ignore"):
+        scale = np.asarray(function(x.scale, number), np.float32)
+    check_scale(scale)
+    scaled = replace(x, scale=scale)
+    return replace(scaled, error=float(function(x.error, number)) + scaled.reach * ROUNDING)
+
+
+def quotient(b: RegionBuilder, op: DivideOp, x: Operand, y: Operand) -> Quantity:
+    """Divide by a constant."""
+    if isinstance(x, Affine) and isinstance(y, SSAValue):
+        if (scaled := times_constant(x, y, np.divide)) is not None:
+            return scaled
+    if (found := tabulated(op, x, y)) is not None:
+        return found
+    raise Refused("the divisor is not a constant")
+
+
+# Maxima, and functions of one number
+
+
+def extreme(b: RegionBuilder, op: MaximumOp | MinimumOp, x: Operand, y: Operand) -> Quantity:
+    """Take the maximum or minimum of integers of one scale; rounding to a scale is monotone."""
+    if (found := tabulated(op, x, y)) is not None:
+        return found
+    for left, right in ((x, y), (y, x)):
+        if isinstance(left, Affine) and left.is_sum and (numbers := real(right)) is not None:
+            return limited(b, left, type(op), numbers)
+    lhs, rhs = in_one_scale(b, op, [affine(x), affine(y)])
+    return like(b.insert(type(op)(lhs.value, rhs.value)), lhs, rhs)
+
+
+def limited(
+    b: RegionBuilder, x: Affine, kind: type[MaximumOp | MinimumOp], numbers: Array
+) -> Affine:
+    """Return the maximum or minimum of sums of products and constants."""
+    numbers = numbers.clip(-x.reach - x.error, x.reach + x.error)  # beyond it nothing changes
+    quotient = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
+    shape = shape_of(tensor_type(x.value))
+    if np.isnan(quotient).any() or shape is None or broadcast(quotient.shape, shape) != shape:
+        raise Refused("the constant is NaN, or broadcasts the sums")
+    value = b.insert(kind(x.value, b.constant(quotient, i32)))
+    return replace(x, value=value, error=max(x.error, rounding_error(x, quotient, numbers)))
+
+
+def relu(b: RegionBuilder, op: ReluOp, x: Operand) -> Quantity:
+    """Take the maximum with the zero point."""
+    if isinstance(x, Table):
+        return function(b, op, x)
+    x = affine(x)
+    return replace(x, value=b.insert(MaximumOp(x.value, b.number(x.zero, x.element))))
+
+
+def clipped(b: RegionBuilder, op: ClipOp, x: Operand) -> Quantity:
+    """Clip sums of products; of 8-bit integers it is a table."""
+    if isinstance(x, Affine) and x.is_sum:
+        low = limited(b, x, MaximumOp, np.asarray(op.min))
+        return limited(b, low, MinimumOp, np.asarray(op.max))
+    return function(b, op, x)
+
+
+def function(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
+    """Tabulate a function of one number."""
+    found = tabulated(op, x)
+    if found is None:
+        raise Refused("the operand is not an 8-bit integer with one scale")
+    return found
+
+
+def tabulated(op: Operation, *operands: Operand) -> Table | None:
+    """Return an element-wise operation on functions of one 8-bit integer, and on scalars, as such a
+    function; None if it has other operands."""
+    sources = {operand.value for operand in operands if not isinstance(operand, SSAValue)}
+    if len(sources) != 1:
+        return None
+    columns: list[Known] = []
+    for operand in operands:
+        if isinstance(operand, SSAValue):
+            elements = known(operand)
+            if elements is None or any(size != 1 for size in elements.shape):
+                return None
+            columns.append(Known(elements.array.reshape(()), ()))
+            continue
+        if isinstance(operand, Affine):
+            if not operand.is_narrow or operand.error:
+                return None
+            operand = Table(operand.value, all_numbers(operand))
+        columns.append(Known(operand.numbers, operand.numbers.shape))
+    found = evaluate(op, *columns)
+    return None if found is None else Table(sources.pop(), full(found).astype(np.float32))
+
+
+def all_numbers(x: Affine) -> Array:
+    """Return the numbers of all 8-bit integers."""
+    low, high = bounds(x.element)
+    return (np.arange(low, high + 1) - x.zero).astype(np.float32) * x.scale
+
+
+def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
+    """Compute means of integers in f32, which are not rounded before the end."""
+    x = affine(x)
+    one_scale(x)
+    if is_integer(x.element) and x.element.bitwidth > 16:
+        raise Refused("the mean of sums of products is left in floats")
+    value = b.cast(x.value, f32)
+    if x.zero:
+        value = b.insert(SubtractOp(value, b.number(x.zero, f32)))
+    result = with_element(tensor_type(op.results[0]), f32)
+    new = op.create(operands=[value], result_types=[result], properties=op.properties.copy())
+    return computed(b.insert(new), x.scale, x.bound, x.error)
+
+
+# The end of a region
+
+
+def requantized(b: RegionBuilder, x: Affine) -> SSAValue:
+    """Return integers in the scale of the end."""
+    assert b.end is not None
+    scale, zero, element = b.target()
+    if (x.element, x.zero) == (element, zero) and np.array_equal(x.scale, scale):
+        return x.value
+    with np.errstate(all="ignore"):
+        factor = np.asarray(x.scale / scale, np.float32)
+    check_scale(factor)
+    value = x.value if x.zero == 0 else b.centred(x, i32)
+    points = b.number(zero, element)
+    return b.insert(RequantizeOp(value, b.constant(factor, f32), points))
+
+
+LIMIT = 0.5
+"""The error before the last rounding, in steps of the result, beyond which a region stays float.
+
+Two numbers that differ by less than one step are rounded to the same step or to neighbours. The
+half that is left covers the sums of f32, whose errors depend on the order of their terms.
+"""
+
+
+def check_error(b: RegionBuilder, x: Affine) -> None:
+    """Raise Refused if the result may be more than a step from that of floats."""
+    scale, zero, element = b.target()
+    if (x.element, x.zero, x.error) == (element, zero, 0) and np.array_equal(x.scale, scale):
+        return  # elements that only move
+    step = float(scale.min(initial=np.inf))
+    low, high = bounds(element)
+    steps = x.error / step + (high - low) * ROUNDING
+    if not steps <= LIMIT:  # NaN too
+        raise Refused(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
+
+
+def finished(b: RegionBuilder, x: Quantity) -> SSAValue:
+    """Return the result of the `relax.quantize` that ends a region."""
+    if isinstance(x, Affine):
+        check_error(b, x)
+        return requantized(b, x)
+    assert b.end is not None
+    scale, zero, element = b.target()
+    if scale.ndim:
+        raise Refused("the result has a scale for each channel")
+    column = Known(x.numbers, x.numbers.shape)
+    quantized = evaluate(
+        b.end, column, Known(scale, ()), Known(np.asarray(zero, dtype_of(element)), ())
+    )
+    assert quantized is not None
+    source = tensor_type(x.value).element_type
+    assert is_integer(source)
+    index = b.cast(x.value, i32)
+    if (low := int(bounds(source)[0])) != 0:
+        index = b.insert(SubtractOp(index, b.number(low, i32)))
+    numbers = b.constant(full(quantized), element)
+    return b.insert(TakeOp(numbers, index, axis=0, mode="fast"))
+
+
+MOVES = (
+    BatchFlattenOp,
+    BroadcastToOp,
+    DepthToSpaceOp,
+    DropoutOp,
+    ExpandDimsOp,
+    FlattenOp,
+    FlipOp,
+    pooling.AdaptiveMaxPool1dOp,
+    pooling.AdaptiveMaxPool2dOp,
+    pooling.AdaptiveMaxPool3dOp,
+    pooling.GlobalMaxPool2dOp,
+    pooling.MaxPool1dOp,
+    pooling.MaxPool2dOp,
+    pooling.MaxPool3dOp,
+    MaxOp,
+    MinOp,
+    RepeatOp,
+    ReshapeOp,
+    SpaceToDepthOp,
+    SqueezeOp,
+    StridedSliceOp,
+    TileOp,
+)
+"""Operations whose results are elements of their operand, chosen by place or by order."""
+
+RULES: dict[type[Operation], Rule] = {
+    **dict.fromkeys(MOVES, moved),
+    **dict.fromkeys(
+        (
+            AbsOp,
+            ErfOp,
+            ExpOp,
+            GeluOp,
+            GeluTanhOp,
+            LeakyReluOp,
+            NegativeOp,
+            SigmoidOp,
+            SiluOp,
+            SoftplusOp,
+            SqrtOp,
+            SquareOp,
+            TanhOp,
+        ),
+        function,
+    ),
+    **dict.fromkeys(
+        (
+            pooling.AdaptiveAvgPool1dOp,
+            pooling.AdaptiveAvgPool2dOp,
+            pooling.AdaptiveAvgPool3dOp,
+            pooling.AvgPool1dOp,
+            pooling.AvgPool2dOp,
+            pooling.AvgPool3dOp,
+            pooling.GlobalAvgPool2dOp,
+            MeanOp,
+        ),
+        mean,
+    ),
+    AddOp: sum_of_two,
+    BiasAddOp: biased,
+    ClipOp: clipped,
+    ConcatenateOp: joined,
+    Conv1dOp: convolution,
+    Conv2dOp: convolution,
+    Conv3dOp: convolution,
+    DenseOp: dense,
+    DivideOp: quotient,
+    MatmulOp: matmul,
+    MaximumOp: extreme,
+    MinimumOp: extreme,
+    MultiplyOp: product_of_two,
+    PadOp: padded,
+    ReluOp: relu,
+    Resize1dOp: resized,
+    Resize2dOp: resized,
+    Resize3dOp: resized,
+    SplitOp: split,
+    StackOp: joined,
+    SubtractOp: sum_of_two,
+    TakeOp: taken,
+    TransposeOp: transposed,
+    UpsamplingOp: resized,
+}
+"""The rule of each operation; that of `relax.split` returns a list of results."""

@@ -1,0 +1,1 @@
+"""The passes that move factors of channels into weights."""

@@ -1,0 +1,227 @@
+"""Scaling of operands: weights, biases and other parameters of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax.binary import BinaryOp, DivideOp, MultiplyOp
+from ....dialects.relax.broadcast import BroadcastToOp
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.interfaces import Along, Axes
+from ....dialects.relax.permutation import TransposeOp
+from ....dialects.relax.reshape import ReshapeOp
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import is_ranked, static_shape
+from ....interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen
+from ....passmanager.ir.edit import erase, insert_before
+from ...constants.arrays import array_in
+from .scale import Scale
+
+__all__ = ["ParameterScaler"]
+
+
+class ParameterScaler:
+    """Scales operands: constants with numpy, other values with inserted operations.
+
+    A constant may be scaled several times, but is written to the IR once, at the end; other uses
+    of the same constant keep the old one.
+    """
+
+    def __init__(self) -> None:
+        self.edited: dict[tuple[Operation, int], Array] = {}
+        """The new elements of constant operands, in a shape that broadcasts to the operand's."""
+        self.touched: dict[Operation, None] = {}
+        """Constants that lost a use."""
+
+    def array(self, op: Operation, index: int) -> Array | None:
+        """Return the current elements of a constant operand of `op`; None for another operand."""
+        if (array := self.edited.get((op, index))) is None:
+            array = array_in(op.operands[index])
+        return array
+
+    def scale(
+        self, op: Operation, index: int, along: Along, scale: Scale, divide: bool = False
+    ) -> None:
+        """Multiply operand `index` of `op` by `scale`, which runs along `along`, or divide it."""
+        factor = _broadcast_along(scale.numbers, scale.sizes, along.axes)
+        if (array := self.array(op, index)) is not None:
+            seen = array if along.view is None or not array.ndim else array.reshape(along.view)
+            if not array.ndim and along.view is not None and factor.ndim:
+                seen = np.broadcast_to(array, along.view)
+            with np.errstate(over="ignore"):  # with `relax.fastmath=reassoc`
+                product = _apply(seen, factor, divide).astype(array.dtype, copy=False)
+            self.edit(op, index, product if seen is array else _unview(product, op, index))
+            factor = None
+        elif scale.values and factor.ndim == 0 and factor == 1:
+            factor = None
+        if factor is not None or scale.values:
+            self.write(op, index)
+            _OperandRewriter(op, index, along, divide).scale(factor, scale)
+
+    def add(self, op: Operation, index: int, axes: Axes, term: Array) -> bool:
+        """Add `term` to the constant operand `index` of `op`; its dimensions of size other than 1
+        are the dimensions `axes` of the operand. Return False, and do nothing, if a sum is not
+        finite."""
+        array = self.array(op, index)
+        assert array is not None
+        term = _broadcast_along(
+            widen(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes
+        )
+        with np.errstate(over="ignore"):
+            total = np.asarray(widen(array) + term).astype(array.dtype, copy=False)
+        if not np.isfinite(total).all():
+            return False
+        self.edit(op, index, total)
+        return True
+
+    def max_magnitude(self, op: Operation, index: int) -> float:
+        """Return the largest magnitude of an element of operand `index` of `op`, at least 1; 1 if
+        the operand is not constant."""
+        array = self.array(op, index)
+        return 1.0 if array is None else float(np.abs(widen(array)).max(initial=1))
+
+    def edit(self, op: Operation, index: int, array: Array) -> None:
+        """Record the new elements of a constant operand."""
+        type = op.operands[index].type
+        assert is_ranked(type)
+        self.edited[op, index] = fit(array, element_of(type))
+
+    def write(self, op: Operation, index: int) -> None:
+        """Replace a constant operand by a constant with its new elements, if there are any."""
+        if (array := self.edited.pop((op, index), None)) is None:
+            return
+        old = op.operands[index]
+        new = _constant_ops(array, old)
+        new[0].location = old.owner.location if isinstance(old.owner, Operation) else op.location
+        insert_before(op, *new)
+        new[-1].results[0].name_hint = old.name_hint
+        self.touch(old)
+        op.operands[index] = new[-1].results[0]
+
+    def write_all(self) -> None:
+        """Write all new constants to the IR, and erase the old ones that have no use left."""
+        for op, index in list(self.edited):
+            self.write(op, index)
+        for op in self.touched:
+            if op.parent is not None and all(r.first_use is None for r in op.results):
+                erase(op)
+
+    def forget(self, op: Operation) -> None:
+        """Drop the records of `op`, which is about to be erased."""
+        for index, operand in enumerate(op.operands):
+            self.edited.pop((op, index), None)
+            self.touch(operand)
+
+    def touch(self, value: SSAValue) -> None:
+        """Record that `value` loses a use."""
+        if isinstance(owner := value.owner, ConstantOp | FullOp):
+            self.touched[owner] = None
+
+
+def _apply(array: Array, factor: Array, divide: bool) -> Array:
+    """Return the product of `array` and `factor`, or the quotient, computed in f32 or f64."""
+    array = widen(array)
+    factor = factor.astype(array.dtype, copy=False)
+    return np.asarray(array / factor if divide else array * factor)
+
+
+def _broadcast_along(numbers: Array, sizes: Shape, axes: Axes) -> Array:
+    """Return the flat array `numbers` in a shape that broadcasts along `axes`, which have `sizes`;
+    one number has rank 0."""
+    if not axes or numbers.size == 1:
+        return numbers.reshape(())
+    return numbers.reshape(sizes).transpose(_ascending(axes)).reshape(_broadcast_shape(sizes, axes))
+
+
+def _ascending(axes: Axes) -> list[int]:
+    """Return the permutation that sorts `axes`."""
+    return sorted(range(len(axes)), key=axes.__getitem__)
+
+
+def _broadcast_shape(sizes: Shape, axes: Axes) -> Shape:
+    """Return the shape with `sizes` in the dimensions `axes`, and 1 in the others."""
+    shape = [1] * -min(axes)
+    for axis, size in zip(axes, sizes, strict=True):
+        shape[axis] = size
+    return tuple(shape)
+
+
+def _unview(array: Array, op: Operation, index: int) -> Array:
+    """Return `array` in the shape of operand `index` of `op`; a scalar stays one."""
+    shape = static_shape(op.operands[index].type)
+    assert shape is not None
+    return array.reshape(shape) if array.ndim else array
+
+
+def _constant_ops(array: Array, old: SSAValue) -> Sequence[Operation]:
+    """Make a constant with the elements of `array` for the place of `old`, to whose shape both
+    broadcast: a fill or a broadcast smaller constant where possible."""
+    type, old_shape = old.type, static_shape(old.type)
+    assert is_ranked(type) and old_shape is not None
+    if not array.ndim:
+        return (FullOp(number_of(array, element_of(type)), type),)
+    if array.shape == old_shape:
+        return (ConstantOp(dense_of(array, type)),)
+    op = ConstantOp(dense_of(array, TensorType(type.element_type, array.shape)))
+    shape = np.broadcast_shapes(old_shape, array.shape)
+    return (op,) if array.shape == shape else (op, BroadcastToOp(op, shape=shape))
+
+
+class _OperandRewriter:
+    """Inserts operations before `op` that scale one of its operands."""
+
+    def __init__(self, op: Operation, index: int, along: Along, divide: bool) -> None:
+        self.op = op
+        self.index = index
+        self.along = along
+        self.kind: type[BinaryOp] = DivideOp if divide else MultiplyOp
+
+    def scale(self, factor: Array | None, scale: Scale) -> None:
+        """Scale the operand by `factor`, if given, and by the values of `scale`."""
+        old = self.op.operands[self.index]
+        shape, view = static_shape(old.type), self.along.view
+        result = old if view is None else self.reshape(old, view)
+        if factor is not None:
+            result = self.insert(self.kind(result, self.constant(factor, result)))
+        for value in scale.values:
+            result = self.insert(self.kind(result, self.broadcast_along(value, scale)))
+        if view is not None:
+            assert shape is not None
+            result = self.reshape(result, shape)
+        self.op.operands[self.index] = result
+
+    def constant(self, factor: Array, like: SSAValue) -> SSAValue:
+        """Insert `factor` as a constant with the element type of `like`."""
+        assert is_ranked(like.type)
+        type = TensorType(like.type.element_type, factor.shape)
+        array = fit(factor, element_of(type))
+        if not array.ndim:
+            return self.insert(FullOp(number_of(array, element_of(type)), type))
+        return self.insert(ConstantOp(dense_of(array, type)))
+
+    def broadcast_along(self, value: SSAValue, scale: Scale) -> SSAValue:
+        """Bring a value of `scale` into a shape that broadcasts along the axes."""
+        shape, axes = static_shape(value.type), self.along.axes
+        assert shape is not None
+        if prod(shape) == 1:
+            return self.reshape(value, ())
+        order = _ascending(axes)
+        if order != sorted(order):
+            value = self.reshape(value, scale.sizes)
+            value = self.insert(TransposeOp(value, axes=tuple(order)))
+        return self.reshape(value, _broadcast_shape(scale.sizes, axes))
+
+    def reshape(self, value: SSAValue, shape: Shape) -> SSAValue:
+        if static_shape(value.type) == shape:
+            return value
+        return self.insert(ReshapeOp(value, newshape=shape, allowzero=0 in shape))
+
+    def insert(self, op: Operation) -> SSAValue:
+        op.location = self.op.location
+        insert_before(self.op, op)
+        return op.results[0]

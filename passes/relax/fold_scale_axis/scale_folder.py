@@ -1,0 +1,265 @@
+"""The part that both directions of scale folding share: requests, requirements, and moves.
+
+As in Relay's `fold_scale_axis.cc`, each direction has three phases. `request` visits operations in
+the direction in which scales move, and records which values could be scaled along which axes
+(Relay: `Prep`, `Message`). `resolve` visits them the other way, and finds the requests that can be
+satisfied and the requirements on the scale. `move` moves the scales (Relay: `Transform`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import inf, prod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from ....analysis.traversal import in_order
+from ....dialects.relax.binary import MultiplyOp
+from ....dialects.relax.interfaces import Along, Axes, Scaling
+from ....dialects.relax.types import Float, is_ranked
+from ....passmanager.actions import Actions
+from ....passmanager.ir.edit import erase
+from .scale_axes import can_scale, scale_axes, sizes_along
+
+if TYPE_CHECKING:
+    from .scale import Scale
+
+__all__ = ["Product", "Request", "Requirements", "ScaleFolder", "foldable_blocks"]
+
+
+class Product(NamedTuple):
+    """A multiplication of data by a scale."""
+
+    data: int
+    """The operand index of the data."""
+    scale: Scale
+
+    @property
+    def factor(self) -> int:
+        """The operand index of the scale."""
+        return 1 - self.data
+
+
+class Requirements(NamedTuple):
+    """The conditions on a scale under which operations can absorb it."""
+
+    positive: bool = False
+    """All its elements are above zero."""
+    before: int = 1 << 62
+    """It is defined before the operation at this position, the first that would use it."""
+    finite: bool = False
+    """None of its elements is infinite or NaN."""
+    dividend: float = 0.0
+    """Unless 0, numbers of up to this magnitude are divided by it: no element may be zero."""
+
+    factor: float = 0.0
+    """Constants of up to this magnitude are multiplied by it: the products must be finite."""
+    least: float = inf
+    """Scales of this magnitude and above are multiplied by it: the products must be normal."""
+    summand: float = 0.0
+    """Unless 0, constants of up to this magnitude are added to what is multiplied by it: no scaled
+    term may overflow where the scaled sum does not."""
+
+    def and_(self, other: Requirements) -> Requirements:
+        """Return the conjunction of two requirements."""
+        return Requirements(
+            self.positive or other.positive,
+            min(self.before, other.before),
+            self.finite or other.finite,
+            max(self.dividend, other.dividend),
+            max(self.factor, other.factor),
+            min(self.least, other.least),
+            max(self.summand, other.summand),
+        )
+
+
+Request: TypeAlias = tuple[SSAValue, Axes]
+"""A request to scale a value along some axes (Relay: Message)."""
+
+
+class ScaleFolder(ABC):
+    """Moves the scales of the multiplications in one block into other operations."""
+
+    def __init__(self, ops: Sequence[Operation], actions: Actions) -> None:
+        # Imported here, as it imports numpy.
+        from .parameter_scaler import ParameterScaler
+
+        self.ops = ops
+        self.block = ops[0].parent if ops else None
+        self.actions = actions
+        self.parameters = ParameterScaler()
+        self.position = {op: index for index, op in enumerate(ops)}
+        self.products: dict[Operation, Product] = {}
+        self.visited: list[Operation] = []
+        """The multiplications by scales, and the operations that requests reach."""
+        self.requests: dict[SSAValue, dict[Axes, None]] = {}
+        """The axes along which a value could be scaled."""
+        self.scalings: dict[tuple[Operation, int, Axes], Scaling | None] = {}
+        """The rules of operations, by the index of the scaled operand, or -1 for the result."""
+        self.requirements: dict[Request, Requirements] = {}
+        """The requests that can be satisfied."""
+        self.pending: dict[SSAValue, Scale] = {}
+        """The scales by which values are still to be multiplied."""
+        self.moved: list[Operation] = []
+        """The multiplications whose scale has moved."""
+        self.replacements: dict[Operation, SSAValue] = {}
+        """The values that replace the erased multiplications."""
+
+    def run(self) -> None:
+        """Move the scales of the block."""
+        self.request()
+        if self.products:
+            self.resolve()
+            self.move()
+            self.erase_moved()
+            self.finish()
+            self.parameters.write_all()
+
+    @abstractmethod
+    def request(self) -> None:
+        """Find the multiplications by scales, and request to scale the values they can reach."""
+
+    @abstractmethod
+    def resolve(self) -> None:
+        """Find the requests that can be satisfied, and their requirements."""
+
+    @abstractmethod
+    def move(self) -> None:
+        """Move each scale whose requirements hold."""
+
+    def finish(self) -> None:  # noqa: B027  not every direction has something to clean up
+        """Clean up after the multiplications are erased."""
+
+    def erase_moved(self) -> None:
+        """Replace each multiplication whose scale has moved by its data."""
+        for op in sorted(self.moved, key=self.position.__getitem__):
+            self.replacements[op] = data = op.operands[self.products[op].data]
+            op.results[0].replace_all_uses_with(data)
+            self.erase(op)
+
+    def erase(self, op: Operation) -> None:
+        """Erase `op`, and record that its constant operands lose a use."""
+        self.parameters.forget(op)
+        erase(op)
+
+    def find_product(self, op: MultiplyOp) -> Product | None:
+        """Return `op` as a multiplication by a scale, and record it; None if it is not one."""
+        from .scale import Scale
+
+        type = op.result.type
+        if not is_ranked(type) or not isinstance(type.element_type, Float):
+            return None
+        for index in (1, 0):
+            factor, data = op.operands[index], op.operands[1 - index]
+            if data.type == type and data is not factor:
+                if (axes := scale_axes(factor, type)) is not None:
+                    product = Product(1 - index, Scale.of(factor, axes, sizes_along(type, axes)))
+                    self.products[op] = product
+                    return product
+        return None
+
+    def request_scale(self, value: SSAValue, axes: Axes) -> None:
+        """Request to scale `value` along `axes` if its type allows it."""
+        if can_scale(value, axes):
+            self.requests.setdefault(value, {})[axes] = None
+
+    def range_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
+        """Return the requirements under which the constants that `scaling` multiplies, and sums
+        with them, stay finite."""
+        constants = [
+            self.parameters.max_magnitude(op, index)
+            for index in (*scaling.weights, *scaling.operands)
+            if self.parameters.array(op, index) is not None
+        ]
+        greatest = max(constants, default=0.0)
+        return Requirements(factor=greatest, summand=greatest if scaling.is_sum else 0.0)
+
+    def requirements_of_product(self, product: Product) -> Requirements:
+        """Return the requirements under which the scale of a multiplication can be multiplied by
+        another: (x * 1e30) * 1e30 may be finite for a small x, but 1e30 * 1e30 is infinite."""
+        return Requirements(factor=product.scale.greatest, least=product.scale.least)
+
+    def scale_parameters(self, op: Operation, scaling: Scaling, scale: Scale) -> None:
+        """Scale the weights of `op`, and divide the operands that `scaling` lists as divided."""
+        for index, along in scaling.weights.items():
+            self.scale_parameter(op, index, along, scale)
+        for index, axes in scaling.divided.items():
+            self.scale_parameter(op, index, Along(axes), scale, divide=True)
+
+    def scale_parameter(
+        self, op: Operation, index: int, along: Along, scale: Scale, divide: bool = False
+    ) -> None:
+        """Multiply operand `index` of `op` by `scale` along `along`, or divide it."""
+        sizes = sizes_along(op.operands[index].type, along.axes, along.view)
+        if prod(sizes) != prod(scale.sizes):
+            sizes = scale.sizes  # the operand is broadcast along the axes
+        here = scale.along(along.axes, sizes)
+        self.parameters.scale(op, index, along, here, divide)
+
+    def weights_fit(self, op: Operation, scaling: Scaling, like: SSAValue, axes: Axes) -> bool:
+        """Return whether the weights of `op` have the element type of `like`, and as many elements
+        along their axes as `like` along `axes`."""
+        type, count = like.type, prod(sizes_along(like.type, axes))
+        assert is_ranked(type)
+        return all(
+            is_ranked(weight := op.operands[index].type)
+            and weight.element_type == type.element_type
+            and DYNAMIC_INDEX not in (sizes := sizes_along(weight, along.axes, along.view))
+            and prod(sizes) == count
+            for index, along in scaling.weights.items()
+        )
+
+    def try_move(self, op: Operation, scale: Scale, requirements: Requirements) -> bool:
+        """Record that `scale` moves away from `op` if it meets `requirements`; return whether it
+        does. `scale` is the product of the scale of `op` and of scales that have moved to it."""
+        type = op.results[0].type
+        assert is_ranked(type)
+        from ...constants.float_range import reassociates  # imports numpy
+
+        missed = self.actions.missed
+        if requirements.positive and not scale.is_positive:
+            missed(op, "NotPositive", "the scale is not known to be above zero")
+        elif requirements.dividend and not scale.divides(requirements.dividend, type):
+            missed(op, "Division", "the scale may be zero, or too small to divide by")
+        elif not reassociates() and not (
+            scale.multiplies(requirements.factor, type)
+            and scale.keeps_precision(requirements.least, type)
+            and (not requirements.summand or scale.distributes(requirements.summand, type))
+        ):
+            missed(op, "Range", "a scaled constant or term may be infinite or subnormal")
+        elif not scale.is_finite(type):
+            missed(op, "NotFinite", "the scale is infinite or NaN")
+        elif requirements.finite and scale.values:
+            missed(op, "NotFinite", "the scale is not known to be finite, and meets padding")
+        elif not all(self.is_before(value, requirements.before) for value in scale.values):
+            missed(op, "TooLate", "the scale is computed after the operation that would absorb it")
+        elif self.actions.allowed(op):
+            self.actions.passed(op, "Moved", "the scale is absorbed by other operations")
+            self.actions.count("moved")
+            self.moved.append(op)
+            return True
+        return False
+
+    def is_before(self, value: SSAValue, position: int) -> bool:
+        """Return whether `value` is defined before the operation at `position` in the block."""
+        owner = value.owner
+        return not isinstance(owner, Operation) or self.position.get(owner, -1) < position
+
+
+def foldable_blocks(root: Operation) -> list[Sequence[Operation]]:
+    """Return the operations of each block nested in `root`, except in primitive functions."""
+    found: list[Sequence[Operation]] = []
+    pending = [root]
+    while pending:
+        op = pending.pop()
+        if "relax.primitive" in op.attributes:
+            continue
+        for region in op.regions:
+            for block in region.blocks:
+                ops = tuple(in_order(block))
+                found.append(ops)
+                pending += [inner for inner in ops if inner.regions]
+    return found

@@ -1,0 +1,1 @@
+"""The passes that group operations into functions."""

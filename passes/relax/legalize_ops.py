@@ -1,0 +1,387 @@
+"""LegalizeOps: operations on tensors become kernels, functions on buffers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import TypeAlias
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr, i64
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from ...analysis.calls.call_graph import CallGraph
+from ...analysis.shapes.symbolic_shapes import SymbolicShapes
+from ...compat.tensors import from_elements
+from ...dialects.relax.base import TensorOp
+from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.dynamic.base import DynamicOp
+from ...dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
+)
+from ...dialects.relax.interfaces import FusionPattern, View
+from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.types import static_shape
+from ...dialects.target import DEFAULT, Target, set_target, target_of
+from ...dialects.tir.ops import PrimFuncOp
+from ...kernels.builder import Preparation, Winograd
+from ...kernels.contraction.packing import dense_constant
+from ...kernels.data.data_dependent import replace_data_dependent
+from ...kernels.database import Database, Record
+from ...kernels.kernel import Kernel, kernel_of
+from ...kernels.key import kernel_key
+from ...kernels.legalizations import legalization_of
+from ...kernels.no_kernel import NoKernel
+from ...kernels.sizes.call_sizes import CallSizes
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.walk import walk
+from ..dead_code.dead_code import remove_dead_operations
+from ..sizes.known_sizes import functions_with_unknown_sizes
+from .fuse_ops.fuse_ops import fuse_operations, keeps_count
+from .fuse_ops.outliner import Outliner, fusible_functions, is_scalar_constant
+
+__all__ = [
+    "LegalizeOps",
+    "constant_arguments",
+    "legalize_operations",
+    "outline_operations",
+]
+
+Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
+"""The unknown sizes of the results of calls, and all sizes of the results of views."""
+
+Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
+"""The constants that callers pass, by the number of the parameter."""
+
+
+def legalize_operations(
+    module: ModuleOp,
+    target: Target = DEFAULT,
+    actions: Actions = SILENT,
+    winograd: Winograd = "none",
+    database: Database | None = None,
+) -> Mapping[str, Kernel]:
+    """Replace each operation on tensors in `module`, and each primitive function, by the call of a
+    kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
+    kernels by name.
+
+    The schedules are those that were measured, if `database` has them, or else estimated."""
+    replace_data_dependent(module)
+    shapes = symbolic_shapes(module)
+    if shapes is not None:
+        views = {
+            op: sizes
+            for func in fusible_functions(module)
+            for op, sizes in sizes_of_views(func, shapes, DynamicOp).items()
+        }
+        replace_views(views, shapes)
+    outline_operations(module, actions, shapes)
+    kernels = build_kernels(module, target, actions, winograd, database)
+    sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
+    replace_calls(module, kernels, sizes)
+    replace_views(sizes)
+    for func in fusible_functions(module):
+        remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
+    return kernels
+
+
+def symbolic_shapes(module: ModuleOp) -> SymbolicShapes | None:
+    """Return the sizes of all tensors, or None if none has an unknown one."""
+    graph = CallGraph(module)
+    return SymbolicShapes(module, graph) if functions_with_unknown_sizes(graph) else None
+
+
+def outline_operations(
+    module: ModuleOp, actions: Actions = SILENT, shapes: SymbolicShapes | None = None
+) -> None:
+    """Move each operation outside of primitive functions into one of its own."""
+    functions = fusible_functions(module)
+    outliner = Outliner(module, is_scalar_constant, shapes, actions)
+    for func in functions:
+        remove_dead_operations(func)  # plan-memory supports no operation that is not legalized
+        fuse_operations(func, outliner, fuse_opt_level=0, shapes=shapes)
+        outline_others(func, outliner)
+        for op in walk(func):
+            if isinstance(op, TensorOp) and legalization_of(op) is None:
+                actions.missed(op, "NoKernel", f"'{op.name}' has no legalization")
+    outliner.finish()
+
+
+def outline_others(func: FuncOp, outliner: Outliner) -> None:
+    """Outline the operations that cannot be fused, but have a legalization."""
+    for op in [*walk(func)]:
+        if isinstance(op, DynamicReshapeOp) and isinstance(
+            op.newshape.owner, tensor.FromElementsOp
+        ):
+            continue
+        if legalization_of(op) is not None and not isinstance(op, FusionPattern):
+            outliner.outline([op], {"relax.primitive": UnitAttr()})
+
+
+def build_kernels(
+    module: ModuleOp,
+    target: Target,
+    actions: Actions,
+    winograd: Winograd,
+    database: Database | None = None,
+) -> dict[str, Kernel]:
+    """Replace each primitive function by its kernel if it has one; return the kernels by name."""
+    kernels: dict[str, Kernel] = {}
+    constants = constant_arguments(module)
+    for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
+        if "relax.primitive" not in func.attributes:
+            continue
+        given = constants[func.sym_name.data]
+        record = find_record(database, func, given, target, winograd)
+        measured = None if database is None else () if record is None else record.choices
+        try:
+            kernel = kernel_of(func, target, given, winograd, measured)
+        except NoKernel as error:
+            actions.missed(func, "NoKernel", f"no kernel: {error}")
+            continue
+        if not actions.allowed(_computation(func)):
+            continue
+        for remark in kernel.remarks:
+            report = getattr(actions, remark.kind)
+            report(func, remark.name, remark.message, **remark.arguments)
+        for op, message in kernel.warnings:
+            actions.warning(op, message)
+        if record is not None:
+            warn_of_unfit(record, kernel, actions)
+        kernels[func.sym_name.data] = kernel
+        module.body.block.insert_op_before(kernel.func, func)
+        func.detach()
+        actions.count("kernels")
+    return kernels
+
+
+def find_record(
+    database: Database | None,
+    func: FuncOp,
+    constants: Collection[int],
+    target: Target,
+    winograd: Winograd,
+) -> Record | None:
+    """Return the record of the kernel of a primitive function, if there is one."""
+    if database is None:
+        return None
+    return database.find(kernel_key(func, constants, winograd), target)
+
+
+def warn_of_unfit(record: Record, kernel: Kernel, actions: Actions) -> None:
+    """Report the choices of a record that are not in the spaces of the kernel."""
+    name = kernel.func.sym_name.data
+    for choice in kernel.choices.unfit:
+        text = f"the {choice.kind} for @{name} is ignored: there is no candidate {choice}"
+        actions.warning(None, f"{record.place}: {text}")
+
+
+def _computation(func: FuncOp) -> Operation:
+    """Return the last operation on tensors of a primitive function."""
+    return next((op for op in reversed([*walk(func)]) if isinstance(op, TensorOp)), func)
+
+
+def constant_arguments(module: ModuleOp) -> Mapping[str, Constants]:
+    """Return, for each private function, the arguments that are constants in all of its calls, with
+    the constant of each call."""
+    public = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp) and is_public(op)}
+    constants: dict[str, Constants] = {name: {} for name in public}
+    for op in walk(module):
+        if isinstance(op, CallOp):
+            name = op.callee.root_reference.data
+            given = {
+                i: [v.owner]
+                for i, v in enumerate(op.arguments)
+                if isinstance(v.owner, ConstantOp | FullOp)
+            }
+            others = constants.get(name)
+            constants[name] = (
+                given
+                if others is None
+                else {i: [*others[i], *given[i]] for i in others.keys() & given.keys()}
+            )
+    return defaultdict(dict, constants)
+
+
+def is_public(func: FuncOp) -> bool:
+    """Return whether code outside of the module may call `func`."""
+    return func.sym_visibility is None or func.sym_visibility.data != "private"
+
+
+def sizes_of_results(
+    module: ModuleOp, kernels: dict[str, Kernel], shapes: SymbolicShapes, actions: Actions
+) -> Sizes:
+    """Compute the unknown sizes of the results of calls and views before them. A kernel is given up
+    if they are not known before one of its calls."""
+    sizes: dict[Operation, list[SSAValue]] = {}
+    missing: dict[str, str] = {}
+    for func in fusible_functions(module):
+        scope = CallSizes(func, shapes, {name: k.source for name, k in kernels.items()})
+        for op in [*walk(func)]:
+            name = op.callee.string_value() if isinstance(op, CallOp) else None
+            try:
+                if name in kernels:
+                    sizes[op] = scope.of_results(op)
+                elif is_unknown_view(op, shapes):
+                    sizes[op] = scope.of_dimensions(op.results[0], op)
+            except NoKernel as error:
+                if name is None:
+                    actions.missed(op, "NoKernel", f"no view: {error}")
+                else:
+                    missing[name] = str(error)
+    for name, reason in missing.items():
+        kernel = kernels.pop(name)
+        module.body.block.insert_op_before(kernel.source, kernel.func)
+        Rewriter.erase_op(kernel.func)
+        actions.missed(kernel.source, "NoKernel", f"no kernel: {reason}")
+    return sizes
+
+
+def sizes_of_views(
+    func: FuncOp, shapes: SymbolicShapes, cls: type[Operation]
+) -> dict[Operation, list[SSAValue]]:
+    """Compute the sizes of the results of the views of a class that are unknown."""
+    scope = CallSizes(func, shapes, {})
+    return {
+        op: scope.of_dimensions(op.results[0], op)
+        for op in [*walk(func)]
+        if isinstance(op, cls) and is_unknown_view(op, shapes)
+    }
+
+
+def is_unknown_view(op: Operation, shapes: SymbolicShapes) -> bool:
+    """Return whether `op` is a view of unknown sizes that expressions give, with as many elements
+    as its operand."""
+    is_view = isinstance(op, View | DynamicReshapeOp | DynamicExpandDimsOp | DynamicSqueezeOp)
+    if not is_view or static_shape(op.results[0].type) is not None:
+        return False
+    if isinstance(op, DynamicReshapeOp) and isinstance(op.newshape.owner, tensor.FromElementsOp):
+        return False  # one that this pass made
+    return keeps_count(op, shapes)
+
+
+def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
+    """Replace the views among the operations by `relax.dyn.reshape` to their sizes."""
+    # Not tensor.reshape: xDSL's verifier multiplies unknown sizes as if they were numbers.
+    for op, dimensions in sizes.items():
+        if isinstance(op, CallOp):
+            continue
+        numbers = [arith.IndexCastOp(size, i64) for size in dimensions]
+        shape = from_elements([number.result for number in numbers])
+        types = [value.type for value in op.results]
+        view = DynamicReshapeOp(op.operands[0], shape.result, result_types=types, allowzero=True)
+        for new in (*numbers, shape, view):
+            new.location = op.location
+        if shapes is not None:
+            shapes.move(op.results[0], view.result)
+        Rewriter.replace_op(op, [*numbers, shape, view], view.results)
+
+
+def replace_calls(
+    module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes = MappingProxyType({})
+) -> None:
+    """Replace the calls of functions that became kernels by `relax.call_tir`, with `sizes` and with
+    constants in the form that the kernels read."""
+    for op in [op for op in walk(module) if isinstance(op, CallOp)]:
+        if (kernel := kernels.get(op.callee.root_reference.data)) is None:
+            continue
+        arguments = [*op.arguments]
+        for number, preparation in kernel.prepared.items():
+            arguments[number] = prepare(op.arguments[number], preparation, kernel.func, number)
+        call = CallTIROp(op.callee, arguments, [r.type for r in op.results], sizes.get(op, ()))
+        call.location = op.location
+        before = {value.owner for value in op.arguments}
+        Rewriter.replace_op(op, call)
+        for constant in before:
+            if isinstance(constant, ConstantOp) and constant.result.first_use is None:
+                Rewriter.erase_op(constant)
+
+
+def prepare(value: SSAValue, preparation: Preparation, kernel: PrimFuncOp, number: int) -> SSAValue:
+    """Return the constant `value` in the form in which a kernel reads it as a parameter."""
+    from ...interpreters.arrays import array_of
+
+    constant, type = value.owner, kernel.function_type.inputs.data[number]
+    assert isinstance(constant, ConstantOp) and isa(type, MemRefType)
+    new_type = TensorType(type.element_type, type.get_shape())
+    new = ConstantOp(dense_constant(preparation(array_of(constant.value)), new_type))
+    new.location = constant.location
+    new.result.name_hint = value.name_hint
+    Rewriter.insert_op(new, InsertPoint.before(constant))
+    return new.result
+
+
+@dataclass(frozen=True)
+class LegalizeOps(ModulePass):
+    """Convert primitive functions, and each other operation on tensors, to kernels on buffers;
+    source: `relax.transform.LegalizeOps`.
+
+    A kernel is called by `relax.call_tir`; equal ones are one function. Views and constants need no
+    kernel and stay; so do tensors of unknown rank and operations without a legalization, each with
+    a remark.
+
+    Before:
+
+        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = relax.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+          func.return %0 : tensor<8xf32>
+        }
+
+    After:
+
+        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = relax.call_tir @fused_exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+          func.return %0 : tensor<8xf32>
+        }
+        tir.prim_func private @fused_exp(%x: memref<8xf32>, %0: memref<8xf32>) {
+          %1 = arith.constant 0 : index
+          %2 = arith.constant 8 : index
+          tir.for vectorized %3 = %1 extent %2 {
+            %4 = memref.load %x[%3] : memref<8xf32>
+            %5 = math.exp %4 : f32
+            memref.store %5, %0[%3] : memref<8xf32>
+          }
+        }
+    """
+
+    name = "legalize-ops"
+    rounds = True
+    required = ("infer-type",)
+
+    target: str = ""
+    """The processor to schedule kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with
+    changes in braces, as in x86-64-v3{cores=4}; by default that of the module, or x86-64-v3."""
+    winograd: Winograd = "none"
+    """Use Winograd's algorithm for convolutions of 3x3 windows in f32 where it is estimated to be
+    faster: in tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4). With 4x4 outputs, the error
+    is about twice that of the direct kernel; docs/relax.md has the figures."""
+
+    database: str = ""
+    """A file of measured schedules, as `passline-tune` writes it: kernels that are in it for the
+    target are scheduled so, others by the cost model."""
+
+    def __post_init__(self) -> None:
+        if self.target:
+            Target.parse(self.target)
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module("...interpreters.arrays", __package__)
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        if self.target:
+            set_target(module, Target.parse(self.target))
+        database = Database.read(self.database) if self.database else None
+        for warning in () if database is None else database.warnings:
+            ctx.diagnostics.warning(None, warning)
+        legalize_operations(module, target_of(module), ctx.actions, self.winograd, database)

@@ -1,1 +1,0 @@
-"""LegalizeOps: the pass, and the legalizations of operations, a file per family."""

@@ -1,0 +1,220 @@
+"""Weight lifting: computations that depend on weights alone move to a function of their own, which
+runs once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from ....analysis.calls.call_graph import CallGraph
+from ....dialects.relax.types import is_tensor
+from ....dialects.transform_params import TRANSFORM_PARAMS
+from ....passmanager.actions import SILENT, Actions
+from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.effects import is_kept, own_effects
+
+__all__ = ["SUFFIX", "lift_transform_params"]
+
+SUFFIX = "transform_params"
+"""The end of the names of the functions that are made."""
+
+Number = Callable[[Hashable], int]
+"""Gives equal computations on the weights one number, in all functions."""
+
+
+def lift_transform_params(
+    module: ModuleOp,
+    functions: Mapping[FuncOp, int],
+    *,
+    shared: bool = False,
+    graph: CallGraph | None = None,
+    actions: Actions = SILENT,
+) -> None:
+    """Move the computations of `functions` that depend on weights alone into new functions.
+
+    The value of a function is the number of its parameters before the weights. With `shared`, one
+    function `@transform_params` computes what all functions compute; else each gets a function
+    `@<name>_transform_params`. Such a function takes the weights, and returns what the function
+    takes instead of them: the weights that are still used, then computed values. A function that is
+    referenced in the module, or computes nothing of weights alone, stays as it is.
+    Errors: PassFailedException for `shared` functions whose weights differ in number or type.
+    """
+    graph = graph or CallGraph(module)
+    for func in functions:
+        if graph.callers(func):
+            actions.missed(func, "Referenced", "is referenced in the module: its type is fixed")
+    free = {func: inputs for func, inputs in functions.items() if not graph.callers(func)}
+    if shared:
+        check_weights(free)
+    used = set(graph.symbols)
+    groups = [free] if shared and free else [{func: inputs} for func, inputs in free.items()]
+    for group in groups:
+        numbers: dict[Hashable, int] = {}
+        weighted = [
+            WeightedFunction(func, inputs, lambda key, n=numbers: n.setdefault(key, len(n)))
+            for func, inputs in group.items()
+        ]
+        stem = SUFFIX if shared else f"{weighted[0].func.sym_name.data}_{SUFFIX}"
+        candidates = (stem, *(f"{stem}_{i}" for i in range(1, len(used) + 2)))
+        name = next(name for name in candidates if name not in used)
+        if lift(weighted, name, actions):
+            used.add(name)
+
+
+def check_weights(functions: Mapping[FuncOp, int]) -> None:
+    """Raise PassFailedException unless all functions have weights of the same types."""
+    types = {f: f.function_type.inputs.data[inputs:] for f, inputs in functions.items()}
+    for func in functions:
+        first = next(iter(functions))
+        if types[func] != types[first]:
+            raise PassFailedException(
+                f"functions @{first.sym_name.data} and @{func.sym_name.data} do not have the same "
+                "weights, so that they cannot share a transformation"
+            )
+
+
+class WeightedFunction:
+    """A function with the operations whose operands are weights, or depend on weights alone."""
+
+    def __init__(self, func: FuncOp, inputs: int, number: Number) -> None:
+        self.func = func
+        self.weights = func.args[inputs:]
+        self.values: dict[SSAValue, int] = {
+            weight: number(("weight", i)) for i, weight in enumerate(self.weights)
+        }
+        self.dependent: set[SSAValue] = {*self.weights}
+        """The weights, and the values that depend on one."""
+        self.ops: dict[Operation, int] = {}
+        """The operations that could be computed in advance, constants too."""
+        self.liftable: set[Operation] = set()
+        """Those that depend on a weight."""
+        for op in func.body.blocks[0].ops:
+            if is_computable(op) and all(operand in self.values for operand in op.operands):
+                self.add(op, number)
+
+    def add(self, op: Operation, number: Number) -> None:
+        """Give `op`, and its results, the numbers of the computation."""
+        operands = tuple(self.values[operand] for operand in op.operands)
+        properties = (*op.properties.items(), None, *op.attributes.items())
+        self.ops[op] = n = number((type(op), operands, properties, tuple(op.result_types)))
+        self.values |= {result: number((n, i)) for i, result in enumerate(op.results)}
+        if not self.dependent.isdisjoint(op.operands):
+            self.liftable.add(op)
+            self.dependent.update(op.results)
+
+    def keep(self, common: set[int]) -> None:
+        """Keep only operations with numbers in `common`; they are closed under operands."""
+        self.ops = {op: n for op, n in self.ops.items() if n in common}
+        self.liftable &= self.ops.keys()
+
+    def needed(self) -> set[int]:
+        """Return the weights and the values of liftable operations that other operations use."""
+        sources = [*self.weights, *(value for op in self.liftable for value in op.results)]
+        return {
+            self.values[value]
+            for value in sources
+            if any(use.operation not in self.liftable for use in value.uses)
+        }
+
+    def replace(self, name: str, outputs: Sequence[int]) -> None:
+        """Replace the weights by parameters with these numbers, the results of the function `name`;
+        erase the lifted operations."""
+        block = self.func.body.blocks[0]
+        attributes = list(self.func.arg_attrs or [DictionaryAttr({})] * len(block.args))
+        of_number: dict[int, list[SSAValue]] = {}
+        for op in self.liftable:
+            for result in op.results:
+                of_number.setdefault(self.values[result], []).append(result)
+        weights = {self.values[weight] for weight in self.weights}
+        for n in outputs:
+            if n not in weights:
+                old = of_number[n]
+                argument = block.insert_arg(old[0].type, len(block.args))
+                argument.name_hint = old[0].name_hint
+                attributes.append(DictionaryAttr({}))
+                for value in old:
+                    value.replace_all_uses_with(argument)
+        for op in reversed(self.ops):
+            if all(result.first_use is None for result in op.results):
+                erase(op)
+        for weight in reversed(self.weights):
+            if self.values[weight] not in outputs:
+                del attributes[weight.index]
+                block.erase_arg(weight)
+        given = any(each.data for each in attributes)
+        self.func.arg_attrs = ArrayAttr(attributes) if given else None
+        self.func.update_function_type()
+        self.func.attributes[TRANSFORM_PARAMS] = SymbolRefAttr(name)
+
+    def transformation(self, name: str, outputs: Sequence[int]) -> FuncOp:
+        """Return a function that computes the values with these numbers from the weights."""
+        block = Block(arg_types=[weight.type for weight in self.weights])
+        inside: dict[int, SSAValue] = {}
+        for weight, argument in zip(self.weights, block.args, strict=True):
+            inside[self.values[weight]] = argument
+            argument.name_hint = weight.name_hint
+        for op in self.computed(outputs):
+            operands = {operand: inside[self.values[operand]] for operand in op.operands}
+            block.add_op(copy := op.clone({**operands}))
+            for old, new in zip(op.results, copy.results, strict=True):
+                inside[self.values[old]] = new
+        results = [inside[n] for n in outputs]
+        block.add_op(ReturnOp(*results))
+        types = (block.arg_types, [value.type for value in results])
+        func = FuncOp(name, types, Region(block))
+        if (given := self.func.arg_attrs) is not None:
+            func.arg_attrs = ArrayAttr(given.data[len(given.data) - len(self.weights) :])
+        func.location = self.func.location
+        return func
+
+    def computed(self, outputs: Sequence[int]) -> list[Operation]:
+        """Return the operations that the values with these numbers need, in order, of equal ones
+        the first."""
+        needed = {*outputs}
+        found: dict[int, Operation] = {}
+        for op in reversed(self.ops):
+            if any(self.values[result] in needed for result in op.results):
+                needed |= {self.values[operand] for operand in op.operands}
+                found.pop(self.ops[op], None)
+                found[self.ops[op]] = op
+        return [*reversed(found.values())]
+
+
+def is_computable(op: Operation) -> bool:
+    """Return whether `op` computes tensors, without regions and effects."""
+    return (
+        not op.regions
+        and not is_kept[type(op)]
+        and own_effects(op) == 0
+        and all(is_tensor(type) for type in op.result_types)
+    )
+
+
+def lift(functions: Sequence[WeightedFunction], name: str, actions: Actions) -> bool:
+    """Lift what all `functions` compute of their weights into a function `name`; return whether
+    there is anything."""
+    common = {*functions[0].ops.values()}
+    for each in functions[1:]:
+        common &= {*each.ops.values()}
+    for each in functions:
+        each.keep(common)
+    first = functions[0]
+    if not first.liftable or not actions.allowed(first.func):
+        return False
+    needed = set[int]().union(*(each.needed() for each in functions))
+    outputs = [first.values[weight] for weight in first.weights]
+    outputs += [first.values[result] for op in first.ops for result in op.results]
+    outputs = [n for n in dict.fromkeys(outputs) if n in needed]
+    transformation = first.transformation(name, outputs)
+    insert_before(first.func, transformation)
+    for each in functions:
+        each.replace(name, outputs)
+    actions.count("lifted", len(first.liftable))
+    actions.passed(
+        transformation, "Lifted", "computes the weights in advance", Results=len(outputs)
+    )
+    return True

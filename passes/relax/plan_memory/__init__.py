@@ -1,0 +1,1 @@
+"""The pass plan-memory: tensors become buffers in one arena."""

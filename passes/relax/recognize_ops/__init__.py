@@ -1,0 +1,1 @@
+"""The pass recognize-ops, and the forms in which exporters write operations."""

@@ -1,0 +1,376 @@
+"""The forms in which exporters write out attention: products, scales, masks and transpositions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ....dialects.relax.attention import AttentionOp, broadcasts_to
+from ....dialects.relax.binary import AddOp, DivideOp, MultiplyOp
+from ....dialects.relax.broadcast import BroadcastToOp, RepeatOp
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.elementwise import WhereOp
+from ....dialects.relax.interfaces import View
+from ....dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
+from ....dialects.relax.logical import LogicalNotOp
+from ....dialects.relax.nn import SoftmaxOp
+from ....dialects.relax.permutation import TransposeOp
+from ....dialects.relax.reshape import ExpandDimsOp, SqueezeOp
+from ....dialects.relax.shapes import Shape, normalize_axes
+from ....dialects.relax.types import Float, shape_of, tensor_type
+from ....interpreters.arrays import Array, element_of
+from ....passmanager.worklist import actions_of
+from ...constants.arrays import Known, constant_of, known
+from .operation_forms import scalar
+
+__all__ = ["RecognizeAttention"]
+
+LOWEST = -float(np.finfo(np.float32).max)
+"""Half of it masks a key as minus infinity does."""
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What is done to scores before softmax."""
+
+    bias: SSAValue
+    """What is added, or a condition."""
+    masked_value: float | None = None
+    """What a score is replaced by where the condition is false."""
+    negated: bool = False
+    """Whether the score is replaced where the condition is true instead."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of attention: products of queries and keys, scaled and masked."""
+
+    query: SSAValue
+    """The queries: leading dimensions, queries, dim."""
+    key: SSAValue
+    """The keys: leading dimensions, dim, keys; of `keys_are_rows`, keys and dim."""
+    keys_are_rows: bool = False
+    scale: float = 1.0
+    mask: Mask | None = None
+
+
+class RecognizeAttention(RewritePattern):
+    """Replace the products, scales, masks and the softmax of attention by one operation.
+
+    With four dimensions they are batch, heads, length, dim. Of three, the first becomes the heads
+    if the queries are transposed to it, else the batch.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MatmulOp | BatchMatmulOp, rewriter: PatternRewriter, /) -> None:
+        softmax, type = op.lhs.owner, tensor_type(op.result)
+        if not isinstance(softmax, SoftmaxOp) or not is_last(softmax):
+            return
+        if isinstance(op, BatchMatmulOp) and (op.transpose_a or op.transpose_b):
+            return
+        element = type.element_type
+        if not isinstance(element, Float) or element != tensor_type(op.lhs).element_type:
+            return
+        scores = scores_of(softmax.data) if op.lhs.has_one_use() else None
+        if scores is None:
+            actions_of(rewriter).missed(
+                op, "NoAttention", "a softmax, but not of products that are only scaled and masked"
+            )
+            return
+        if (new := attention_of(scores, op.rhs, rewriter)) is not None:
+            rewriter.replace(op, (), [new])
+
+
+def is_last(softmax: SoftmaxOp) -> bool:
+    """Return whether `softmax` is along the last dimension."""
+    shape = shape_of(tensor_type(softmax.data))
+    return softmax.axis == -1 or (shape is not None and softmax.axis == len(shape) - 1)
+
+
+# The scores
+
+
+def scores_of(value: SSAValue) -> Scores | None:
+    """Return how the operand of a softmax is computed from queries and keys: a mask at the end, and
+    scales before it; None if it is not. No part has other uses."""
+    if not value.has_one_use():
+        return None
+    op = value.owner
+    if isinstance(op, AddOp):
+        for inner, bias in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if inner.type == value.type and (found := scaled_products(inner)) is not None:
+                return replace(found, mask=Mask(bias))
+        return None
+    if isinstance(op, WhereOp):
+        for inner, fill, negated in ((op.x1, op.x2, False), (op.x2, op.x1, True)):
+            number = scalar(fill)
+            if number is None or inner.type != value.type:
+                continue
+            if (found := scaled_products(inner)) is not None:
+                return replace(found, mask=Mask(op.condition, number, negated))
+        return None
+    return scaled_products(value)
+
+
+def scaled_products(value: SSAValue) -> Scores | None:
+    """Return the products of a query and a key, times numbers; None if `value` is not that."""
+    if not value.has_one_use():
+        return None
+    op = value.owner
+    if isinstance(op, MatmulOp):
+        return Scores(op.lhs, op.rhs)
+    if isinstance(op, BatchMatmulOp):
+        same = tensor_type(op.lhs).element_type == tensor_type(op.result).element_type
+        rows = op.transpose_b
+        return Scores(op.lhs, op.rhs, keys_are_rows=rows) if same and not op.transpose_a else None
+    if (factor := factor_of(value)) is None or (inner := scaled_products(factor[0])) is None:
+        return None
+    return replace(inner, scale=inner.scale * factor[1])
+
+
+def factor_of(value: SSAValue) -> tuple[SSAValue, float] | None:
+    """Return the tensor and the number whose product `value` is, of the same type; None if it is
+    no such product."""
+    op = value.owner
+    if isinstance(op, MultiplyOp):
+        for inner, constant in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            number = scalar(constant)
+            if number is not None and isfinite(number) and inner.type == value.type:
+                return inner, number
+    if isinstance(op, DivideOp) and op.lhs.type == value.type:
+        number = scalar(op.rhs)
+        if number is not None and isfinite(number) and number:
+            return op.lhs, 1 / number
+    return None
+
+
+# The operands
+
+
+@dataclass(frozen=True)
+class Operand:
+    """Queries, keys or values: a transposition of `source`, times a number."""
+
+    source: SSAValue
+    axes: tuple[int, ...]
+    """The dimension of the source that each dimension of the operand is."""
+    scale: float = 1.0
+    group: int = 1
+    """How often each head of the source is repeated."""
+
+    @staticmethod
+    def of(
+        value: SSAValue,
+        axes: Sequence[int],
+        *,
+        heads: int | None = None,
+        factors: bool = True,
+    ) -> Operand:
+        """Look through the transpositions that compute `value`, through products with numbers
+        (`factors`), and through one repetition along dimension `heads`."""
+        operand = Operand(value, (*axes,))
+        while True:
+            source = operand.source
+            if isinstance(op := source.owner, TransposeOp):
+                order = order_of(op)
+                moved = tuple(order[axis] for axis in operand.axes)
+                operand = replace(operand, source=op.data, axes=moved)
+                heads = None if heads is None else order[heads]
+            elif factors and source.has_one_use() and (factor := factor_of(source)):
+                scale = operand.scale * factor[1]
+                operand = replace(operand, source=factor[0], scale=scale)
+            elif heads is not None and (found := repeated(source, heads)):
+                operand, heads = replace(operand, source=found[0], group=found[1]), None
+            else:
+                return operand
+
+    def inserted(self, rewriter: PatternRewriter, new: Sequence[int]) -> SSAValue:
+        """Insert the transposition, and dimensions of size 1 at `new`."""
+        value = self.source
+        if self.axes != tuple(range(len(self.axes))):
+            value = rewriter.insert(TransposeOp(value, axes=self.axes)).result
+        return rewriter.insert(ExpandDimsOp(value, axis=new)).result if new else value
+
+
+def order_of(op: TransposeOp) -> list[int]:
+    """Return for each dimension of the result the dimension of the data that it is."""
+    rank = len(shape_of(tensor_type(op.result)) or ())
+    return [*reversed(range(rank))] if op.axes is None else [*normalize_axes(op.axes, rank)]
+
+
+def repeated(value: SSAValue, axis: int) -> tuple[SSAValue, int] | None:
+    """Return the tensor of rank 4 whose slices along `axis` are repeated in `value`, each `group`
+    times in a row, and `group`: by `repeat`, or by a new dimension behind the axis that is
+    broadcast and merged."""
+    owner, shape = value.owner, shape_of(tensor_type(value))
+    if shape is None or DYNAMIC_INDEX in shape:
+        return None
+    if isinstance(owner, RepeatOp) and owner.axis is not None and owner.axis % 4 == axis:
+        return owner.data, owner.repeats
+    if not isinstance(owner, View):
+        return None
+    expand = owner.operands[0].owner
+    if not isinstance(expand, BroadcastToOp) or not isinstance(expand.data.owner, View):
+        return None
+    source = expand.data.owner.operands[0]
+    given, middle, wide = (shape_of(tensor_type(v)) for v in (source, expand.data, expand.result))
+    if given is None or middle is None or wide is None or len(given) != 4 or len(wide) != 5:
+        return None
+    group = wide[axis + 1]
+    unit = (*given[: axis + 1], 1, *given[axis + 1 :])
+    whole = (*given[:axis], given[axis] * group, *given[axis + 1 :])
+    fits = middle == unit and wide == (*unit[: axis + 1], group, *unit[axis + 2 :])
+    return (source, group) if fits and whole == shape else None
+
+
+@dataclass(frozen=True)
+class Operands:
+    """The operands of attention, and how its result becomes that of the last product."""
+
+    query: Operand
+    key: Operand
+    value: Operand
+    new: Sequence[int]
+    """The dimensions of size 1 that the operands and the result of attention have beside."""
+    order: Sequence[int]
+    """The transposition of the result."""
+
+    @staticmethod
+    def of(scores: Scores, value: SSAValue, rank: int) -> Operands:
+        rows, dim = (rank - 2, rank - 1) if scores.keys_are_rows else (rank - 1, rank - 2)
+
+        def operands(
+            order: Sequence[int], new: Sequence[int], heads: int | None = None
+        ) -> Operands:
+            keys = [{rank - 2: rows, rank - 1: dim}.get(axis, axis) for axis in order]
+            return Operands(
+                Operand.of(scores.query, order),
+                Operand.of(scores.key, keys, heads=heads),
+                Operand.of(value, order, heads=heads, factors=False),
+                new,
+                order,
+            )
+
+        if rank == 4:
+            grouped = operands((0, 2, 1, 3), (), heads=1)
+            same = grouped.key.group == grouped.value.group
+            return grouped if same else operands((0, 2, 1, 3), ())
+        if rank == 3:
+            by_heads = operands((1, 0, 2), (0,))
+            return by_heads if by_heads.query.axes == (0, 1, 2) else operands((0, 1, 2), (2,))
+        return operands((0, 1), (0, 2))
+
+
+def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> SSAValue | None:
+    """Insert attention, and what brings its operands and its result into shape; return the result.
+
+    None if the operands broadcast, if sizes of their leading dimensions are unknown, or if the
+    scale is greater than 1: the scaled queries could then be infinite where the scores are not.
+    """
+    shapes = [shape_of(tensor_type(operand)) for operand in (scores.query, scores.key, value)]
+    query, key, value_shape = (shape or () for shape in shapes)
+    rank = len(query)
+    if not 2 <= rank <= 4 or any(DYNAMIC_INDEX in shape[:-2] for shape in (query, key)):
+        return None
+    if key[:-2] not in (query[:-2], (*query[:1], 1)[: rank - 2]) or len(key) != rank:
+        return None
+    if len(value_shape) != rank or value_shape[:-2] != key[:-2]:
+        return None
+    operands = Operands.of(scores, value, rank)
+    scale = scores.scale * operands.query.scale * operands.key.scale
+    if abs(scale) > 1:
+        return None
+    mask = PreparedMask()
+    if scores.mask is not None:
+        shape = (*query[:-1], key[-2 if scores.keys_are_rows else -1])
+        by_batch = tuple(operands.new) == (2,)
+        if (mask := prepared_mask(scores.mask, shape, by_batch, rewriter)) is None:
+            return None
+    inputs = [
+        operand.inserted(rewriter, operands.new)
+        for operand in (operands.query, operands.key, operands.value)
+    ]
+    attention = AttentionOp(
+        *inputs,
+        *mask.bias,
+        scale=scale,
+        causal_mask=mask.causal_mask,
+        masked_value=mask.masked_value,
+    )
+    result = rewriter.insert(attention).result
+    if operands.new:
+        result = rewriter.insert(SqueezeOp(result, axis=operands.new)).result
+    if operands.order != tuple(range(rank)):
+        result = rewriter.insert(TransposeOp(result, axes=operands.order)).result
+    return result
+
+
+# The mask
+
+
+@dataclass(frozen=True)
+class PreparedMask:
+    """The operand and the properties of attention for a mask."""
+
+    bias: Sequence[SSAValue] = ()
+    causal_mask: str = "none"
+    masked_value: float = -inf
+
+
+def prepared_mask(
+    mask: Mask, scores: Shape, by_batch: bool, rewriter: PatternRewriter
+) -> PreparedMask | None:
+    """Return the operand and the properties for a mask of `scores`, a shape; None if it does not
+    broadcast to them. With `by_batch`, the first of three dimensions is the batch."""
+    bias, shape = mask.bias, shape_of(tensor_type(mask.bias))
+    if shape is None or not broadcasts_to(shape, scores):
+        return None
+    if (causal := causal_mask(mask, scores)) is not None:
+        return PreparedMask(causal_mask=causal)
+    if mask.negated and (elements := known(bias)) is not None:
+        inverse = Known(np.logical_not(elements.array), elements.shape)
+        bias = rewriter.insert(constant_of(inverse, element_of(tensor_type(bias)))).results[0]
+    elif mask.negated:
+        bias = rewriter.insert(LogicalNotOp(bias)).result
+    if by_batch and len(shape) == 3:
+        bias = rewriter.insert(ExpandDimsOp(bias, axis=[1])).result
+    masked_value = -inf if mask.masked_value is None else mask.masked_value
+    return PreparedMask([bias], masked_value=masked_value)
+
+
+def causal_mask(mask: Mask, scores: Shape) -> str | None:
+    """Return the causal mask that a constant mask is, or None: what it masks gets minus infinity,
+    or a number so low that its power is 0 beside that of any other."""
+    if not isinstance(mask.bias.owner, ConstantOp | FullOp) or DYNAMIC_INDEX in scores[-2:]:
+        return None
+    elements = known(mask.bias)
+    if elements is None or not elements.array.ndim >= 2:
+        return None
+    array = elements.array
+    if array.shape[-2:] != scores[-2:] or any(size != 1 for size in array.shape[:-2]):
+        return None
+    seen = seen_keys(mask, array.reshape(array.shape[-2:]))
+    if seen is None:
+        return None
+    rows, columns = scores[-2:]
+    for name, past in (("TopLeft", 0), ("BottomRight", columns - rows)):
+        if past >= 0 and np.array_equal(seen, np.tri(rows, columns, past, dtype=bool)):
+            return name
+    return None
+
+
+def seen_keys(mask: Mask, array: Array) -> Array | None:
+    """Return which keys a constant mask lets through; None if it does more than to mask."""
+    if mask.masked_value is not None:
+        if mask.masked_value > LOWEST / 2:
+            return None
+        return np.logical_not(array) if mask.negated else array
+    numbers = array.astype(np.float64)
+    masked = numbers <= LOWEST / 2
+    return np.logical_not(masked) if (masked | (numbers == 0)).all() else None

@@ -1,0 +1,1 @@
+"""The pass simplify-expr, and its patterns."""

@@ -1,0 +1,1 @@
+"""The pass to-mixed-precision."""

@@ -1,1 +1,0 @@
-"""Transformations that several passes share."""

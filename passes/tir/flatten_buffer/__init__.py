@@ -1,0 +1,1 @@
+"""The pass tir-flatten-buffer."""

@@ -1,0 +1,1 @@
+"""The pass tir-loop-partition."""

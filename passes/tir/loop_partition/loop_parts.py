@@ -1,0 +1,201 @@
+"""Copies of a loop over parts of its iterations, each without the conditions known in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ....analysis.arith.analyzer import Analyzer
+from ....analysis.arith.integer_types import INDEX
+from ....analysis.arith.linear_form import ONE, ZERO, LinearForm
+from ....analysis.arith.materialize import FormBuilder
+from ....analysis.loops.conditions import HINT
+from ....analysis.loops.iteration_ranges import IterationRange
+from ....dialects.tir.ops import ForOp, YieldOp
+from ....passmanager.ir.walk import walk
+from .known_conditions import replace_conditions
+
+__all__ = ["LoopPartBuilder", "count_ops", "ops_between", "proved_comparisons", "replace_known"]
+
+
+class LoopPartBuilder:
+    """Inserts copies of loops, each over a part of the iterations.
+
+    With `keep_unit_loops` a part of one iteration stays a loop.
+    """
+
+    def __init__(self, analyzer: Analyzer, *, keep_unit_loops: bool) -> None:
+        self.analyzer = analyzer
+        self.keep_unit_loops = keep_unit_loops
+        self.bound_ops: set[Operation] = set()
+        """The operations that compute bounds of parts; they are reused where they dominate."""
+
+    def insert_parts(
+        self, loop: ForOp, parts: Sequence[IterationRange], comparisons: Sequence[arith.CmpiOp]
+    ) -> list[ForOp | None]:
+        """Insert before `loop` a copy of it for each part; the loop itself stays.
+
+        Return the copy for each part, None if it was one iteration and its statements were
+        inserted without a loop. `comparisons` are the conditions by which the loop is split.
+        """
+        return [self._insert_part(loop, part, comparisons) for part in parts]
+
+    def _insert_part(
+        self, loop: ForOp, part: IterationRange, comparisons: Sequence[arith.CmpiOp]
+    ) -> ForOp | None:
+        begin = self._compute(part.begin, loop)
+        extent = self.analyzer.add(part.end, part.begin, -1)
+        has_annotations = any(key != HINT for key in loop.attributes)
+        if extent == ONE and not has_annotations and not self.keep_unit_loops:
+            self._insert_iteration(loop, begin, part.known, comparisons)
+            return None
+        # As in TVM, a copy counts from 0, and its body adds `begin` to the loop variable.
+        body = Block(arg_types=[INDEX])
+        variable: SSAValue = body.args[0]
+        variable.name_hint = loop.variable.name_hint
+        if part.begin != ZERO:
+            shifted = arith.AddiOp(variable, begin)
+            body.add_op(shifted)
+            variable = shifted.result
+        copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
+        body.add_ops([op.clone(copies) for op in _statements(loop)])
+        replace_known(_of_copies(part.known, copies))
+        body.add_op(YieldOp())
+        copy = ForOp(
+            self._compute(ZERO, loop),
+            self._compute(extent, loop),
+            Region(body),
+            loop.for_kind,
+            attributes=loop.attributes,
+        )
+        copy.location = loop.location
+        Rewriter.insert_op(copy, InsertPoint.before(loop))
+        return copy
+
+    def _insert_iteration(
+        self,
+        loop: ForOp,
+        variable: SSAValue,
+        known: Mapping[arith.CmpiOp, bool],
+        comparisons: Sequence[arith.CmpiOp],
+    ) -> None:
+        """Insert the statements of one iteration before `loop`, without the conditions known in it.
+
+        As the variable has a single value, the analyzer may decide further comparisons.
+        """
+        body = Block()
+        copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
+        body.add_ops([op.clone(copies) for op in _statements(loop)])
+        others = _of_copies(dict.fromkeys(comparisons, True), copies)
+        replace_known(_of_copies(known, copies) | proved_comparisons(self.analyzer, others))
+        Rewriter.inline_block(body, InsertPoint.before(loop))
+
+    def _compute(self, form: LinearForm, loop: ForOp) -> SSAValue:
+        """Return a value of `form` before `loop`, from values that are available."""
+        before = loop.prev_op
+        value = FormBuilder(self.analyzer, InsertPoint.before(loop)).build(form)
+        for op in ops_between(before, loop):
+            self.bound_ops.add(op)
+            self.analyzer.make_available(op.results[0])
+        return value
+
+    def insert_choices(self, loop: ForOp, middle: IterationRange, whole: IterationRange) -> int:
+        """Split a loop over blocks of threads, which has to stay one loop, by branches in it.
+
+        The body of each innermost loop over threads becomes an `scf.if`: blocks in `middle` run a
+        copy of the body without the conditions known there, the others the body as it was. Return
+        the number of operations copied.
+        """
+        bounds: list[tuple[str, SSAValue]] = []
+        if middle.begin != whole.begin:
+            bounds.append(("sge", self._compute(middle.begin, loop)))
+        if middle.end != whole.end:
+            bounds.append(("slt", self._compute(middle.end, loop)))
+        if not bounds:
+            replace_known(middle.known)
+            return 0
+        copied = 0
+        for inner in _innermost_threads(loop):
+            known = {op: truth for op, truth in middle.known.items() if inner.is_ancestor(op)}
+            if known:
+                copied += self._insert_choice(loop, inner, bounds, known)
+        return copied
+
+    def _insert_choice(
+        self,
+        loop: ForOp,
+        inner: ForOp,
+        bounds: Sequence[tuple[str, SSAValue]],
+        known: Mapping[arith.CmpiOp, bool],
+    ) -> int:
+        statements = _statements(inner)
+        copies: dict[SSAValue, SSAValue] = {}
+        then = Block([op.clone(copies) for op in statements])
+        replace_known(_of_copies(known, copies))
+        copied = sum(map(count_ops, then.ops))
+        then.add_op(scf.YieldOp())
+        for op in statements:
+            op.detach()
+        tests = [arith.CmpiOp(loop.variable, bound, predicate) for predicate, bound in bounds]
+        conditions: list[Operation] = [*tests]
+        if len(tests) == 2:
+            conditions.append(arith.AndIOp(tests[0], tests[1]))
+        choice = scf.IfOp(conditions[-1], (), [then], [Block([*statements, scf.YieldOp()])])
+        choice.location = loop.location
+        Rewriter.insert_op([*conditions, choice], InsertPoint.at_start(inner.body.block))
+        return copied
+
+
+def proved_comparisons(
+    analyzer: Analyzer, comparisons: Iterable[arith.CmpiOp]
+) -> dict[arith.CmpiOp, bool]:
+    """Return the comparisons that `analyzer` can decide, and whether they hold."""
+    answers = ((op, analyzer.prove(op.result)) for op in comparisons)
+    return {op: truth for op, truth in answers if truth is not None}
+
+
+def replace_known(known: Mapping[arith.CmpiOp, bool]) -> None:
+    """Replace comparisons by their values, and simplify the operations that depend on them."""
+    replace_conditions((op.result, truth) for op, truth in known.items())
+
+
+def _of_copies(
+    known: Mapping[arith.CmpiOp, bool], copies: Mapping[SSAValue, SSAValue]
+) -> dict[arith.CmpiOp, bool]:
+    pairs = ((copies[op.result].owner, truth) for op, truth in known.items())
+    return {op: truth for op, truth in pairs if isinstance(op, arith.CmpiOp)}
+
+
+def _statements(loop: ForOp) -> list[Operation]:
+    """Return the operations of the body without its terminator."""
+    return list(loop.body.block.ops)[:-1]
+
+
+def _innermost_threads(loop: ForOp) -> list[ForOp]:
+    """Return the thread-bound loops in `loop`, itself included, without another one inside."""
+    bound = [op for op in walk(loop) if isinstance(op, ForOp) and op.thread_tag is not None]
+    outer: set[Operation] = set()
+    for op in bound:
+        parent = op.parent_op()
+        while op is not loop and parent is not None and parent not in outer:
+            outer.add(parent)
+            parent = None if parent is loop else parent.parent_op()
+    return [op for op in bound if op not in outer]
+
+
+def ops_between(before: Operation | None, after: Operation) -> Iterator[Operation]:
+    """Yield the operations after `before`, or from the start of the block, up to `after`."""
+    block = after.parent
+    assert block is not None
+    op = block.first_op if before is None else before.next_op
+    while op is not None and op is not after:
+        yield op
+        op = op.next_op
+
+
+def count_ops(op: Operation) -> int:
+    """Return the number of operations in `op`, itself included."""
+    return sum(1 for _ in walk(op))

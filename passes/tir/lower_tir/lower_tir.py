@@ -1,0 +1,262 @@
+"""LowerTIR: functions on buffers, and their loops, become func and scf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, func, llvm, memref, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ....analysis.constants import integer_constant
+from ....analysis.memory.buffers import buffer_type, element_bytes, is_static
+from ....dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
+from ....passmanager.actions import SILENT, Actions
+from ....passmanager.base import ModulePass
+from ....passmanager.context import PassContext
+from ....passmanager.ir.edit import insert_before
+from ....passmanager.ir.walk import walk
+from .buffer_placement import drop_storage_scopes, place_buffers
+
+__all__ = ["LowerTIR", "lower_functions"]
+
+
+def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SILENT) -> None:
+    """Lower all functions on buffers of `module`, and the calls of them.
+
+    The buffers of one function take at most `stack_bytes` of the stack. Nothing changes if one of
+    the functions has an error: a loop that is bound to a thread, or a `memref.dealloc`.
+    """
+    functions = [op for op in module.ops if isinstance(op, PrimFuncOp)]
+    if not all([can_lower(op, actions) for op in functions]):
+        return
+    for op in functions:
+        place_buffers(op, stack_bytes, actions=actions)
+    drop_storage_scopes(module)
+    for op in functions:
+        lower_prim_func(op)
+        actions.count("lowered-functions")
+    for op in [op for op in walk(module) if isinstance(op, CallOp)]:
+        lower_call(op)
+
+
+def can_lower(func: PrimFuncOp, actions: Actions) -> bool:
+    """Report errors, and loops that become serial; return whether `func` can be lowered."""
+    errors = 0
+    for op in walk(func):
+        match op:
+            case ForOp() if op.for_kind is ForKind.THREAD_BINDING:
+                assert op.thread_tag is not None
+                tag = op.thread_tag.data
+                message = f'is bound to "{tag}", but a CPU has no such threads'
+                actions.error(op, message).help("a parallel loop runs on any target")
+                errors += 1
+            case ForOp() if op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
+                message = f"runs as a serial loop: no pass has {op.for_kind} it"
+                actions.missed(op, "Serial", message, kind=str(op.for_kind))
+            case memref.DeallocOp():
+                actions.error(op, "frees a buffer, which lives until the end of its block")
+                errors += 1
+            case _:
+                pass
+    return not errors
+
+
+# Loops
+
+
+def lower_loop(op: ForOp, one: SSAValue) -> None:
+    """Replace `op` by an `scf.for` or `scf.parallel` from `min` up to `min + extent`.
+
+    `one` is the constant 1, which is the step.
+    """
+    end = _sum(op.min, op.extent)
+    if isinstance(end, Operation):
+        end.location = op.location
+        insert_before(op, end)
+    body = op.detach_region(op.body)
+    bounds = (op.min, SSAValue.get(end), one)
+    if op.for_kind is ForKind.PARALLEL:
+        start, end, step = ([bound] for bound in bounds)
+        new: Operation = scf.ParallelOp(start, end, step, body)
+        _replace_terminator(body.block, scf.ReduceOp())
+    else:
+        new = scf.ForOp(*bounds, [], body)
+        _replace_terminator(body.block, scf.YieldOp())
+    new.location = op.location
+    Rewriter.replace_op(op, new, [])
+
+
+def _sum(min: SSAValue, extent: SSAValue) -> SSAValue | Operation:
+    """Return `min + extent`, folded if possible; a new operation is not inserted yet."""
+    start, count = integer_constant(min), integer_constant(extent)
+    if start == 0:
+        return extent
+    if start is not None and count is not None:
+        return arith.ConstantOp(IntegerAttr(start + count, IndexType()))
+    return arith.AddiOp(min, extent)
+
+
+def _replace_terminator(block: Block, terminator: Operation) -> None:
+    assert block.last_op is not None
+    terminator.location = block.last_op.location
+    Rewriter.replace_op(block.last_op, terminator)
+
+
+# Functions
+
+
+def lower_prim_func(op: PrimFuncOp) -> None:
+    """Replace `op` by a `func.func` with its discardable attributes, and its loops by scf.
+
+    Its buffers do not overlap unless it has `tir.alias`: the arguments get `llvm.noalias`.
+    """
+    attributes = op.arg_attrs if op.is_declaration else parameter_attributes(op)
+    if not op.is_declaration:
+        _lower_body(op)
+    # MLIR has no public declarations.
+    visibility = StringAttr("private") if op.is_declaration else op.sym_visibility
+    new = func.FuncOp(
+        op.sym_name.data,
+        op.function_type,
+        op.detach_region(op.body),
+        visibility,
+        arg_attrs=attributes,
+    )
+    new.attributes = op.attributes
+    new.location = op.location
+    Rewriter.replace_op(op, new)
+
+
+def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
+    """Return the attributes of the parameters, with `llvm.noalias` for buffers that do not overlap;
+    None if there are none."""
+    if "tir.alias" in op.attributes:
+        return op.arg_attrs
+    types = op.function_type.inputs.data
+    given = op.arg_attrs or [DictionaryAttr({})] * len(types)
+    attributes = [
+        DictionaryAttr(
+            {**old.data, "llvm.noalias": UnitAttr()} if isinstance(type, MemRefType) else old.data
+        )
+        for old, type in zip(given, types, strict=True)
+    ]
+    return ArrayAttr(attributes) if any(each.data for each in attributes) else None
+
+
+def _lower_body(op: PrimFuncOp) -> None:
+    ops = [*walk(op)]
+    one = arith.ConstantOp(IntegerAttr(1, IndexType()))
+    for inner in reversed(ops):
+        match inner:
+            case ForOp():
+                lower_loop(inner, one.result)
+            case LikelyOp():
+                Rewriter.replace_op(inner, [], [inner.condition])
+            case PrefetchOp():
+                lower_prefetch(inner)
+            case _:
+                pass
+    block = op.body.block
+    if one.result.first_use is not None:
+        one.location = op.location
+        Rewriter.insert_op(one, InsertPoint.at_start(block))
+    _replace_terminator(block, func.ReturnOp())
+
+
+READ, TO_SECOND_CACHE, DATA = 0, 2, 1
+"""The arguments of LLVM's intrinsic: what the access is, to which cache, and of what."""
+
+
+def lower_prefetch(op: PrefetchOp) -> None:
+    """Replace `op` by LLVM's intrinsic, which takes an address; MLIR's own operation is not in
+    xDSL. A buffer whose strides or whose bytes are not known is not prefetched."""
+    type = buffer_type(op.memref)
+    width = element_bytes(type.element_type)
+    if not is_static(type) or not isinstance(type.layout, NoneAttr) or width is None:
+        Rewriter.erase_op(op)
+        return
+    location = op.location
+
+    def add(new: Operation) -> SSAValue:
+        new.location = location
+        insert_before(op, new)
+        return new.results[0]
+
+    def index(number: int) -> SSAValue:
+        return add(arith.ConstantOp(IntegerAttr(number, IndexType())))
+
+    address = add(memref.ExtractAlignedPointerAsIndexOp.get(op.memref))
+    step = width
+    for at, size in zip(reversed(op.indices), reversed(type.get_shape()), strict=True):
+        address = add(arith.AddiOp(address, add(arith.MuliOp(at, index(step)))))
+        step *= size
+    pointer = add(llvm.IntToPtrOp(add(arith.IndexCastOp(address, i64))))
+    numbers = (READ, TO_SECOND_CACHE, DATA)
+    flags = [add(arith.ConstantOp(IntegerAttr(number, i32))) for number in numbers]
+    none = DenseArrayBase.from_list(i32, [])
+    call = llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], [], op_bundle_sizes=none)
+    call.location = location
+    Rewriter.replace_op(op, call, [])
+
+
+def lower_call(op: CallOp) -> None:
+    """Replace `op` by a `func.call`."""
+    new = func.CallOp(op.callee, op.arguments, ())
+    new.attributes = op.attributes
+    new.location = op.location
+    Rewriter.replace_op(op, new)
+
+
+@dataclass(frozen=True)
+class LowerTIR(ModulePass):
+    """Turn functions on buffers into `func`, `scf`, `memref` and other dialects of MLIR.
+
+    All loops but parallel ones become serial. Storage scopes are removed: buffers in scopes other
+    than "global" are on the stack. Errors: a loop that is bound to a thread, and a
+    `memref.dealloc`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for %i = %c0 extent %c8 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        func.func @f(%x: memref<8xf32> {llvm.noalias}, %y: f32) {
+          %0 = arith.constant 1 : index
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          scf.for %i = %c0 to %c8 step %0 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+          func.return
+        }
+    """
+
+    name = "lower-tir"
+
+    stack_bytes: int = field(default=1 << 18, metadata={"minimum": 0})
+    """The most bytes of the stack for the buffers of one function; others are on the heap."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        lower_functions(module, self.stack_bytes, actions=ctx.actions)

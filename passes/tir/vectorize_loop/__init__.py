@@ -1,0 +1,1 @@
+"""The pass tir-vectorize-loop."""

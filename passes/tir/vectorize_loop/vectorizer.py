@@ -1,0 +1,288 @@
+"""Vectorization of one loop: its iterations become the lanes of vectors.
+
+Example, for 4 lanes:
+
+    tir.for vectorized %v = %c0 extent %c4 {        %0 = vector.load %a[%c0]
+      %0 = memref.load %a[%v]                  ->   %1 = arith.addf %0, %0 : vector<4xf32>
+      %1 = arith.addf %0, %0 : f32                  vector.store %1, %b[%c0]
+      memref.store %1, %b[%v]
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
+
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import BFloat16Type, MemRefType, i1
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import MemoryEffectKind, only_has_effect
+from xdsl.utils.hints import isa
+
+from ....analysis.loops.lane_strides import find_shared_store
+from ....analysis.loops.vectorization_plan import VectorizationPlan, is_expandable
+from ....analysis.memory.buffers import Allocation
+from ....compat.floats import PACKS_BF16
+from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
+from ....passmanager.actions import SILENT, Actions
+from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.walk import walk
+from ...loops.cloning import clone_ops, create_or_fold
+from ...loops.constant_pool import ConstantPool
+from .lane_values import LaneValues, insert_in_place_of
+
+__all__ = ["vectorize_loop"]
+
+
+def vectorize_loop(
+    loop: ForOp,
+    count: int,
+    constants: ConstantPool,
+    *,
+    predicate: bool = False,
+    actions: Actions = SILENT,
+) -> None:
+    """Replace `loop`, of `count` iterations, by its body on vectors of `count` lanes.
+
+    Operations that cannot be done on vectors run in serial loops over the lanes. If two lanes may
+    store to the same element, the whole loop becomes serial. `predicate` allows masked accesses in
+    place of branches.
+    """
+    if find_shared_store(loop) is not None:
+        loop.kind = ForKindAttr(ForKind.SERIAL)
+        actions.missed(loop, "SharedStore", "is serial: lanes may write the same element")
+        return
+    if not PACKS_BF16 and any(
+        isinstance(value.type, BFloat16Type) for op in walk(loop) for value in op.results
+    ):
+        loop.kind = ForKindAttr(ForKind.SERIAL)
+        actions.missed(loop, "VectorsOfBF16", "is serial: this xDSL has no vectors of bf16")
+        return
+    location = loop.location
+    privatize_buffers(loop, count, constants)
+    vectorizer = LoopVectorizer(VectorizationPlan(loop, count, predicate), constants)
+    vectorizer.run()
+    actions.count("vectorized")
+    actions.passed(location, "Vectorized", "vectorized", Lanes=count)
+    if serial := vectorizer.serial_loops:
+        actions.count("scalarized", serial)
+        message = "has parts that cannot be done on vectors, and are loops"
+        actions.missed(location, "Scalarized", message, Loops=serial)
+
+
+# Buffers
+
+
+def privatize_buffers(loop: ForOp, count: int, constants: ConstantPool) -> None:
+    """Add a last dimension of `count` lanes to the buffers that `loop` allocates for itself.
+
+    Each lane gets a copy of its own, and the accesses of the lanes are contiguous.
+    """
+    buffers = [op for op in walk(loop) if isinstance(op, Allocation) and is_expandable(op)]
+    buffers = [op for op in buffers if not any(loop.is_ancestor(n.owner) for n in op.operands)]
+    if not buffers:
+        return
+    start = loop.body.block.first_op
+    assert start is not None
+    insert = partial(insert_before, start)
+    lane = create_or_fold(arith.SubiOp, loop.variable, loop.min, constants, insert)
+    for op in buffers:
+        _add_lane_dimension(op, count, lane)
+
+
+def _add_lane_dimension(op: Allocation, count: int, lane: SSAValue) -> None:
+    """Add a last dimension to a buffer, and the index `lane` to its accesses."""
+    type = op.memref.type
+    assert isa(type, MemRefType)
+    wide = MemRefType(type.element_type, [*type.get_shape(), count], type.layout, type.memory_space)
+    new = op.create(
+        operands=op.operands,
+        result_types=[wide],
+        properties=op.properties.copy(),
+        attributes=op.attributes.copy(),
+        location=op.location,
+    )
+    for use in [*op.memref.uses]:
+        use.operation.operands = [*use.operation.operands, lane]
+    Rewriter.replace_op(op, new)
+
+
+# Operations
+
+
+class LoopVectorizer:
+    """Rewrites one loop by its plan.
+
+    Operations with effects are rewritten in order, and request the vectors that they need from
+    `LaneValues`. Then the old operations are erased, and the body replaces the loop.
+    `serial_loops` is the number of loops over the lanes that were inserted.
+    """
+
+    def __init__(self, plan: VectorizationPlan, constants: ConstantPool) -> None:
+        self.plan = plan
+        self.strides = plan.strides
+        self.constants = constants
+        self.values = LaneValues(plan, constants)
+        self.serial_loops = 0
+
+    def run(self) -> None:
+        """Rewrite the body of the loop, and replace the loop by it."""
+        loop = self.plan.loop
+        old = [*walk(loop)][1:]
+        self._visit_block(loop.body.block)
+        self._erase_old(old)
+        end = loop.body.block.last_op
+        assert end is not None
+        end.detach()
+        assert not loop.variable.uses
+        Rewriter.inline_block(loop.body.block, InsertPoint.before(loop), (loop.min,))
+        erase(loop)
+
+    def _erase_old(self, ops: Sequence[Operation]) -> None:
+        """Erase the operations of `ops` that were replaced, and those only they used."""
+        for op in reversed(ops):
+            if any(result.uses for result in op.results):
+                continue
+            may_write = op.regions or not only_has_effect(op, MemoryEffectKind.READ)
+            if op in self.values.replaced or (op.results and not may_write):
+                erase(op)
+
+    def _visit_block(self, block: Block) -> None:
+        tail = self.plan.serial_tail.get(block)
+        for op in tuple(block.ops):
+            if op is tail:
+                ops = [op]
+                while (following := ops[-1].next_op) is not None:
+                    ops.append(following)
+                self._run_serially(ops[:-1])
+                return
+            self._visit(op)
+
+    def _visit(self, op: Operation) -> None:
+        """Rewrite `op` if it has effects; pure operations are rewritten when they are needed."""
+        if op in self.plan.serial:
+            self._run_serially([op])
+            return
+        match op:
+            case memref.StoreOp():
+                self._store(op)
+            case scf.IfOp() if op in self.plan.masked:
+                self._mask(op)
+            case scf.IfOp():
+                for region in op.regions:
+                    for block in region.blocks:
+                        self._visit_block(block)
+                if any(map(self.strides.varies, op.results)):
+                    self._widen(op)
+            case ForOp():
+                self._visit_block(op.body.block)
+            case _:
+                pass
+
+    def _store(self, op: memref.StoreOp) -> None:
+        value = self.values.vector(op.value)
+        indices = [self.values.first(index) for index in op.indices]
+        if (mask := self.values.masks.get(op)) is None:
+            new = vector.StoreOp(value, op.memref, indices)
+            new.properties |= op.properties
+        else:
+            new = vector.MaskedStoreOp(op.memref, indices, mask, value)
+        insert_in_place_of(op, new)
+        self.values.replaced.add(op)
+
+    # Branches
+
+    def _mask(self, op: scf.IfOp) -> None:
+        """Run a branch on all lanes; its accesses are masked by the condition `index < limit`."""
+        index, limit = self.plan.masked[op]
+        arithmetic = self.values.arithmetic
+        active = arithmetic(arith.SubiOp, limit, self.values.first(index), op)
+        # MLIR truncates the operand of create_mask to 32 bits on the way to LLVM: clamp it first.
+        active = arithmetic(arith.MaxSIOp, active, 0, op)
+        active = arithmetic(arith.MinSIOp, active, self.plan.count, op)
+        insert_before(op, mask := vector.CreateMaskOp([active], self.plan.vector_type(i1)))
+        *ops, _ = op.true_region.block.ops
+        for inner in ops:
+            inner.detach()
+            insert_before(op, inner)
+            self.values.masks[inner] = mask.mask_vector
+        for inner in ops:
+            self._visit(inner)
+        self.values.replaced.add(op)
+
+    def _widen(self, op: scf.IfOp) -> None:
+        """Let a branch with a uniform condition yield vectors for the results that vary."""
+        wide = [self.strides.varies(result) for result in op.results]
+        for region in op.regions:
+            end = region.block.last_op
+            assert end is not None
+            values = zip(end.operands, wide, strict=True)
+            end.operands = [self.values.vector(v) if is_wide else v for v, is_wide in values]
+        types = zip(op.result_types, wide, strict=True)
+        then, otherwise = op.regions
+        new = scf.IfOp(
+            op.cond,
+            [self.plan.vector_type(type) if is_wide else type for type, is_wide in types],
+            op.detach_region(then),
+            op.detach_region(otherwise),
+            op.attributes.copy(),
+        )
+        insert_in_place_of(op, new)
+        for old, result, is_wide in zip(op.results, new.results, wide, strict=True):
+            if is_wide:
+                self.values.vectors[old] = result
+            else:
+                old.replace_all_uses_with(result)
+        self.values.replaced.add(op)
+
+    # Loops over the lanes
+
+    def _run_serially(self, ops: Sequence[Operation]) -> None:
+        """Move neighboring operations into a loop over the lanes."""
+        loop = self.plan.loop
+        serial = ForOp(loop.min, loop.extent)
+        serial.location = loop.location
+        serial.variable.name_hint = loop.variable.name_hint
+        insert_before(ops[0], serial)
+        serial.body.block.add_op(end := YieldOp())
+        inside = [*chain.from_iterable(map(walk, ops))]
+        defined: set[SSAValue] = {result for op in inside for result in op.results}
+        defined.update(arg for op in inside for r in op.regions for b in r.blocks for arg in b.args)
+        used = dict.fromkeys(
+            v for op in inside for v in op.operands if v not in defined and self.strides.varies(v)
+        )
+        values = self._values_in(serial, used)
+        for op in inside:
+            op.operands = [values.get(value, value) for value in op.operands]
+        for op in ops:
+            op.detach()
+            insert_before(end, op)
+        self.serial_loops += 1
+
+    def _values_in(self, serial: ForOp, used: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:
+        """Return the values `used` in one iteration of `serial`, a loop over the lanes.
+
+        Pure operations are recomputed from the loop variable; the other values are extracted from
+        their vectors.
+        """
+        end = serial.body.block.last_op
+        assert end is not None
+        values: dict[SSAValue, SSAValue] = {self.plan.loop.variable: serial.variable}
+        recomputed = self.values.recomputed(used, values)
+        leaves = [*used, *(value for op in recomputed for value in op.operands)]
+        lane: SSAValue | None = None
+        for value in dict.fromkeys(leaves):
+            is_leaf = self.strides.varies(value) and value not in values
+            if is_leaf and self.values.pure_owner(value) is None:
+                lane = lane or self.values.arithmetic(
+                    arith.SubiOp, serial.variable, serial.min, end
+                )
+                new = vector.ExtractOp(self.values.vector(value), [lane], value.type)
+                insert_before(end, new)
+                values[value] = new.result
+        for op in clone_ops(recomputed, values, self.constants):
+            insert_before(end, op)
+        return values

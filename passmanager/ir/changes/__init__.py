@@ -1,0 +1,1 @@
+"""What a pass has changed in IR."""

@@ -1,0 +1,1 @@
+"""What makes IR valid: the verifier, and dominance."""

@@ -1,0 +1,143 @@
+"""The checks of each op class: those that hold for all ops of one signature, and the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+from xdsl.ir import Operation
+from xdsl.irdl import OpDef
+from xdsl.traits import (
+    NoTerminator,
+    OpTrait,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
+
+from ....compat.acceleration import is_accelerated
+from ..access import parts_of_verifier
+from ..signatures import is_of_signature
+from .definition_checks import check_of_definition
+
+__all__ = ["IS_FAST", "Check", "OpChecks", "checks_of", "checks_of_definition"]
+
+IS_FAST = is_accelerated("verifying")
+"""Whether definitions are checked by signature; else xDSL's verifiers check each op."""
+
+Check: TypeAlias = Callable[[Operation], object]
+
+_TRAITS: tuple[type[OpTrait], ...] = (
+    NoTerminator,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
+"""xDSL's traits that look at the class, the types and the shape of the regions of an op alone."""
+
+VERIFIES_SIGNATURE = {
+    "xdsl.dialects.arith": {
+        "AddUIExtendedOp.verify_",
+        "BitcastOp.verify_",
+        "ExtSIOp.verify_",
+        "ExtUIOp.verify_",
+        "IndexCastOp.verify_",
+        "TruncIOp.verify_",
+    },
+    "xdsl.dialects.memref": {
+        "AllocOp.verify_",
+        "AllocaOp.verify_",
+        "LoadOp.verify_",
+        "StoreOp.verify_",
+        "SubviewOp.verify_",
+    },
+    "xdsl.dialects.scf": {"ForOp.verify_"},
+}
+"""xDSL's own methods that check what is in the signature of the op alone, by module.
+
+Of regions they look at the arguments and the last op of a single block.
+"""
+
+
+class OpChecks(NamedTuple):
+    """The checks that verify the ops of one class."""
+
+    by_signature: bool
+    """Whether one valid op stands for the others of its signature, but for the other checks."""
+    all: tuple[Check, ...]
+    """The checks of the first op of a signature: the same as its verifier."""
+    others: tuple[Check, ...]
+    """The checks of each op: traits that look around, and the author's verifier."""
+
+
+@cache
+def checks_of(
+    op_class: type[Operation], *, without: type[OpTrait] | None = None
+) -> OpChecks | None:
+    """Return how the ops of a class are verified, without the checks of a trait, or None if they
+    have no verifier.
+    """
+    verifier = op_class.verify_
+    if op_class.verify is not Operation.verify:  # nothing is known of what it adds
+        return OpChecks(False, (verifier, _verify_by_class), ())
+    if verifier is Operation.verify_:
+        return None
+    if not IS_FAST or (others := _others(verifier, without)) is None:
+        return OpChecks(False, (verifier,), ())
+    return OpChecks(True, (*_all(verifier, without),), (*others,))
+
+
+def _verify_by_class(op: Operation) -> None:
+    """Call the method that the class of `op` has in place of xDSL's, which calls `verify_`."""
+    op.verify(verify_nested_ops=False)
+
+
+def _all(verifier: Check, without: type[OpTrait] | None) -> list[Check]:
+    """Return the checks in a verifier, in their order."""
+    if verifier is Operation.verify_:
+        return []
+    if (parts := parts_of_verifier(verifier)) is None:
+        return [verifier]
+    definition, author = parts
+    return [check_of_definition(definition, without=without), *_all(author, without)]
+
+
+def _others(verifier: Check, without: type[OpTrait] | None) -> list[Check] | None:
+    """Return the checks in a verifier that look at more than the signature; None if it is not one
+    that xDSL made of a definition.
+    """
+    if verifier is Operation.verify_ or _checks_signature(verifier):
+        return []
+    if (parts := parts_of_verifier(verifier)) is None:
+        return None
+    definition, author = parts
+    inherited = _others(author, without)
+    return [
+        *checks_of_definition(definition, without=without),
+        *([author] if inherited is None else inherited),
+    ]
+
+
+def checks_of_definition(
+    definition: OpDef, *, without: type[OpTrait] | None = None
+) -> tuple[Check, ...]:
+    """Return the checks of traits that look at more than the signature."""
+    return (
+        *(
+            trait.verify
+            for trait in definition.traits
+            if _looks_around(trait) and (without is None or not isinstance(trait, without))
+        ),
+    )
+
+
+def _checks_signature(verifier: Check) -> bool:
+    known = VERIFIES_SIGNATURE.get(verifier.__module__, ())
+    return is_of_signature(verifier) or verifier.__qualname__ in known
+
+
+def _looks_around(trait: OpTrait) -> bool:
+    """Return whether a trait may look at more than the signature; one that is unknown may."""
+    verifier = type(trait).verify
+    return not any(verifier is known.verify for known in (OpTrait, *_TRAITS))

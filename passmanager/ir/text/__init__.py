@@ -1,0 +1,1 @@
+"""Text of IR: the reader and the printer."""

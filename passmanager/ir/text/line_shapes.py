@@ -1,0 +1,226 @@
+# pyright: reportPrivateUsage=false
+"""The shapes of lines of IR: the text of an op without the names of its values.
+
+Lines repeat: `%7 = arith.addf %3, %x : f32` differs from the next one in its names alone. The shape
+decides all else of an op: class, properties, attributes, result types, which name is which operand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseResourceAttr, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ..creation import is_plain, set_operands, set_results
+from .lexer import SUFFIX_ID
+
+__all__ = ["LineShape", "Values", "learn", "learn_body", "name_columns", "shape_key", "split_names"]
+
+Values: TypeAlias = dict[str, tuple[SSAValue, ...]]
+"""The values in scope, by the names in the text; one name stands for all results of an op."""
+
+split_names = re.compile(f"%({SUFFIX_ID})").split
+"""Split a line into the texts between the names of values, at even places, and these names."""
+
+
+def shape_key(parts: Sequence[str]) -> str:
+    """Return the text of a line without names, given as `split_names` gives it.
+
+    The texts are joined by a character that no line contains.
+    """
+    return "\n".join(parts[::2])
+
+
+def name_columns(parts: Sequence[str]) -> Iterator[int]:
+    """Yield where the names of a line start, given as `split_names` gives it."""
+    column = 0
+    for text, name in zip(parts[::2], parts[1::2], strict=False):
+        column += len(text)
+        yield column
+        column += 1 + len(name)
+
+
+@dataclass(slots=True)
+class BodyShape:
+    """The region of an op whose line opens it: `scf.for %i = %a to %b step %c {`.
+
+    It has one block, and nothing of the op follows the brace that closes it.
+    """
+
+    arguments: tuple[tuple[int, Attribute], ...]
+    """For each argument of the block, the place of its name in the line, and its type."""
+    last_op: type[Operation]
+    """The class of the terminator."""
+    terminator: Operation | None
+    """The terminator that the op adds to a body without one, if it does."""
+    regions: int
+    """The number of regions; those after the first are empty."""
+
+    def finish(self, block: Block) -> bool:
+        """Add a terminator to a block if the op does so; return False if it is not known what the
+        op does about the last op of the block.
+        """
+        last = block.last_op
+        if last is not None and last.has_trait(IsTerminator, value_if_unregistered=False):
+            return type(last) is self.last_op and not last._operands
+        if self.terminator is None:
+            return False
+        block.add_op(self.terminator.clone())
+        return True
+
+
+@dataclass(slots=True)
+class LineShape:
+    """The op of a line, but for its values: a prototype from which ops of equal lines are made."""
+
+    op_class: type[Operation]
+    operands: tuple[tuple[int, Attribute], ...]
+    """For each operand, the place of its name in the line, and its type."""
+    names: int
+    """The number of names that the line gives to the results: all or none."""
+    result_types: tuple[Attribute, ...]
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
+    location: LocationAttr | None
+    """The location that the text gives."""
+    column: int
+    """The start of the op's name in the line, without the names of the results."""
+    body: BodyShape | None = None
+    """The region of the op, if the line opens one."""
+    followers: set[str] = field(default_factory=set[str])
+    """What may follow the op, as `follower` gives it: the parser stopped there before."""
+
+    def operand_values(self, names: Sequence[str], values: Values) -> list[SSAValue] | None:
+        """Return the operands in a line with these names; None if one is not a single value in
+        scope, or has another type.
+        """
+        found: list[SSAValue] = []
+        try:
+            for place, type in self.operands:
+                (value,) = values[names[place]]
+                if value._type is not type and value._type != type:
+                    return None
+                found.append(value)
+        except (KeyError, ValueError):
+            return None
+        return found
+
+    def create(self, operands: Sequence[SSAValue], location: LocationAttr) -> Operation:
+        """Create the op of a line with these operands."""
+        op = object.__new__(self.op_class)
+        set_operands(op, operands)
+        set_results(op, self.result_types)
+        op.properties = self.properties.copy()
+        op.attributes = self.attributes.copy()
+        op.location = location
+        return op
+
+
+def learn_body(
+    op: Operation,
+    parts: Sequence[str],
+    values: Values,
+    column: int,
+    locations: Sequence[LocationAttr],
+) -> LineShape | None:
+    """Return the shape of a line that opens the first region of `op`, which has no results and no
+    other region that is not empty; None if the line does not determine it. What is in `parts`,
+    `values` and `column` is as in `learn`.
+
+    `locations` are those of the names in the line, by which the block's arguments are found.
+    """
+    if op.results or not _may_repeat(op):
+        return None
+    if any(region.first_block is not None for region in op.regions[1:]):
+        return None
+    if (block := op.regions[0].first_block) is None or block.next_block is not None:
+        return None
+    names = parts[1::2]
+    operands = {place: found[0] for place, name in enumerate(names) if (found := values.get(name))}
+    by_location = {arg.location: arg for arg in block.args}
+    arguments = {
+        place: by_location.get(location)
+        for place, location in enumerate(locations)
+        if place not in operands
+    }
+    places = {value: place for place, value in operands.items()}
+    if (
+        len({*names}) != len(names)
+        or not len(op._operands) == len(operands) == len(places)
+        or any(value not in places for value in op._operands)
+        or [*arguments.values()] != [*block.args]
+        or (last := block.last_op) is None
+        or not last.has_trait(IsTerminator, value_if_unregistered=False)
+    ):
+        return None
+    if last._operands or last.results or last.regions:
+        return None
+    added = last if last.location == UNKNOWN_LOC else None  # parsed ops have a location
+    return LineShape(
+        type(op),
+        tuple((places[value], value._type) for value in op._operands),
+        0,
+        (),
+        op.properties.copy(),
+        op.attributes.copy(),
+        None,
+        column,
+        BodyShape(
+            tuple(zip(arguments, op.regions[0].block.arg_types, strict=True)),
+            type(last),
+            None if added is None else added.clone(),
+            len(op.regions),
+        ),
+    )
+
+
+def learn(
+    op: Operation, parts: Sequence[str], values: Values, column: int, location: LocationAttr | None
+) -> LineShape | None:
+    """Return the shape of a line that was parsed as `op`; None if the line does not determine it.
+
+    `parts` is the line as `split_names` gives it, `column` the start of the op's name in it, and
+    `location` that in the text.
+    """
+    if op.regions or not _may_repeat(op):
+        return None
+    names = parts[1::2]
+    results = op.results
+    bound = len(names) - len(op._operands)
+    if bound not in (0, len(results)) or len({*names}) != len(names):
+        return None
+    # Each name must be that of one operand: a name elsewhere is not understood.
+    places: dict[SSAValue, int] = {}
+    for place in range(bound, len(names)):
+        if len(found := values.get(names[place], ())) != 1:
+            return None
+        places[found[0]] = place
+    if len(places) != len(op._operands) or any(value not in places for value in op._operands):
+        return None
+    if [values.get(name) for name in names[:bound]] != [(result,) for result in results[:bound]]:
+        return None
+    if not bound and any(result._name is not None for result in results):
+        return None
+    return LineShape(
+        type(op),
+        tuple((places[value], value._type) for value in op._operands),
+        bound,
+        tuple(result._type for result in results),
+        op.properties.copy(),
+        op.attributes.copy(),
+        location,
+        column - sum(1 + len(name) for name in names[:bound]),
+    )
+
+
+def _may_repeat(op: Operation) -> bool:
+    """Return whether an op can stand for others: it has no successors and no state of its class,
+    and no resource, whose elements come at the end of the file.
+    """
+    resources = any(isinstance(value, DenseResourceAttr) for value in op.properties.values())
+    return is_plain[type(op)] and not op._successors and not resources

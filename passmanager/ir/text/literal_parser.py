@@ -1,0 +1,280 @@
+# pyright: reportPrivateUsage=false
+"""A parser of literals that adds to xDSL's: the place of a number that is too large for its type,
+and all that our printer writes: floats as bits everywhere, numbers of any float type.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    AnyFloat,
+    ComplexType,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    FloatData,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    RankedStructure,
+    StringAttr,
+    f64,
+    i64,
+)
+from xdsl.ir import Data, ParametrizedAttribute, TypeAttribute
+from xdsl.parser import AttrParser, Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.hints import isa
+from xdsl.utils.lexer import Position, Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ....compat.floats import rounded
+from .float_bits import value_of
+
+__all__ = ["LiteralParser"]
+
+_MAX_WIDTH = (1 << 24) - 1
+"""The width of the widest integer type of MLIR."""
+
+_integer_type = re.compile("[su]?i([0-9]+)").fullmatch
+
+
+class LiteralParser(Parser):
+    """A parser of types, attributes and ops, with its own rules for literals."""
+
+    # Attributes
+
+    def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        if (truth := self.try_parse_builtin_boolean_attr()) is not None:
+            return truth
+        start = self._current_token.span.start
+        if (value := self.parse_optional_number()) is None:
+            return None
+        span = self._span_from(start)
+        if self._current_token.kind is not MLIRTokenKind.COLON:
+            if isinstance(value, float):
+                return FloatAttr(self._float(value, f64, span), f64)
+            return self._integer(value, i64, span)
+        type = self._parse_attribute_type()
+        if isinstance(type, AnyFloat):
+            return FloatAttr(self._float(value, type, span), type)
+        if isa(type, IntegerType | IndexType):
+            if isinstance(value, float):
+                self.raise_error("Floating point value is not valid for integer type.", span)
+            return self._integer(value, type, span)
+        self.raise_error("Invalid type given for integer or float attribute.")
+
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase:
+        self.parse_characters("<", " in dense array")
+        start = self.pos
+        type = self.parse_attribute()
+        if not isa(type, IntegerType | AnyFloat) or not _is_packed(type):
+            self.raise_error(
+                "the elements of a dense array are integers of up to 64 bits or floats of up to "
+                f"64 bits, not {type}",
+                start,
+                self.pos,
+            )
+        values: list[int | float] = []
+        if self.parse_optional_punctuation(">") is None:
+            self.parse_characters(":", " in dense array")
+            values = self.parse_comma_separated_list(
+                self.Delimiter.NONE, lambda: self._parse_element(type)
+            )
+            self.parse_characters(">", " in dense array")
+        try:
+            return DenseArrayBase.from_list(type, cast(list[int], values))
+        except VerifyException as error:
+            self.raise_error(str(error), start, self.pos)
+
+    def _parse_element(self, type: IntegerType | AnyFloat) -> int | float:
+        start = self._current_token.span.start
+        if isinstance(type, IntegerType):
+            integer = self.parse_integer()
+            return self._integer(integer, type, self._span_from(start)).value.data
+        number = self.parse_number()
+        return self._float(number, type, self._span_from(start))
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
+    ) -> ParametrizedAttribute | Data[object]:
+        if attr_name == FloatData.name:
+            with self.in_angle_brackets():
+                start = self._current_token.span.start
+                value = self.parse_number()
+                span = self._span_from(start)
+                return FloatData(self._float(value, f64, span))
+        return super()._parse_dialect_type_or_attribute_body(
+            attr_name, is_type, is_opaque, starting_opaque_pos
+        )
+
+    def parse_optional_symbol_name(self) -> StringAttr | None:
+        span = self._current_token.span
+        try:
+            return super().parse_optional_symbol_name()
+        except UnicodeDecodeError:
+            self.raise_error("the name of a symbol is not UTF-8", span)
+
+    # Types
+
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        if (match := _integer_type(self._current_token.text)) is not None and (
+            len(match[1]) > len(str(_MAX_WIDTH)) or int(match[1]) > _MAX_WIDTH
+        ):
+            self.raise_error(f"integers have at most {_MAX_WIDTH} bits")
+        return super()._parse_optional_integer_or_float_type()
+
+    # Constants
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        element = super()._parse_tensor_literal_element()
+        if element.span.text.startswith("0x"):
+            return Bits(element.is_negative, element.value, element.span)
+        if isinstance(element.value, tuple):
+            return Pair(element.is_negative, element.value, element.span)
+        return element
+
+    def parse_dense_int_or_fp_elements_attr(
+        self, type: RankedStructure[AnyDenseElement] | None
+    ) -> DenseIntOrFPElementsAttr:
+        start = self.pos
+        try:
+            dense = super().parse_dense_int_or_fp_elements_attr(type)
+        except ParseError:
+            raise
+        except (ArithmeticError, AssertionError, NotImplementedError, ValueError, struct.error):
+            self._raise_unfit(start, type)
+            raise
+        if not self.lexer.input.content.startswith('<"', start) and _may_have_changed(dense):
+            end = self.pos
+            self._raise_unfit(start, type)
+            self._resume_from(end)
+        return dense
+
+    def _raise_unfit(self, start: Position, type: RankedStructure[AnyDenseElement] | None) -> None:
+        """Raise ParseError for the first element of a constant that its type cannot represent, or
+        for the type; return if there is neither.
+        """
+        self._resume_from(start)
+        self.parse_punctuation("<")
+        elements: list[AttrParser._TensorLiteralElement] = []
+        if self.parse_optional_punctuation(">") is None:
+            if self.parse_optional_str_literal() is None:
+                elements, _ = self._parse_tensor_literal()
+            self.parse_punctuation(">")
+        if type is None:
+            self.parse_punctuation(":")
+            start = self.pos
+            type = self._parse_dense_literal_type()
+        element_type = type.get_element_type()
+        if not _is_packed(element_type):
+            self.raise_error(f"constants of {element_type} are not supported", start, self.pos)
+        for element in elements:
+            self._check_element(element, element_type)
+
+    def _check_element(
+        self, element: AttrParser._TensorLiteralElement, type: AnyDenseElement
+    ) -> None:
+        value, span = element.value, element.span
+        if isinstance(type, ComplexType) != isinstance(value, tuple):
+            self.raise_error(f"expected a value of {type}", span)
+        if not isinstance(type, ComplexType):
+            self._check_scalar(cast(float, value), type, span)
+            return
+        for part in cast(tuple[float, float], value):
+            self._check_scalar(part, type.element_type, span)
+
+    def _check_scalar(
+        self, value: float, type: IntegerType | IndexType | AnyFloat, span: Span
+    ) -> None:
+        if isinstance(type, AnyFloat):
+            self._float(value, type, span)
+        elif isinstance(value, float):
+            self.raise_error(f"expected an integer for {type}", span)
+        else:
+            self._integer(value, type, span)
+            if isinstance(type, IndexType) and not -(1 << 63) <= value < 1 << 63:
+                self.raise_error("elements of index have at most 64 bits", span)
+
+    # Numbers
+
+    def _span_from(self, start: Position) -> Span[str]:
+        """Return the text from `start` to the end of the last token."""
+        content = self.lexer.input.content
+        end = start + len(content[start : self.pos].rstrip())
+        return Span(start, end, self.lexer.input)
+
+    def _integer(self, value: int, type: IntegerType | IndexType, span: Span) -> IntegerAttr:
+        """Return an integer of a type; ParseError if it is out of range."""
+        try:
+            return IntegerAttr(value, type)
+        except VerifyException as error:
+            self.raise_error(str(error), span)
+
+    def _float(self, value: int | float, type: AnyFloat, span: Span) -> float:
+        """Return the number of a type that is nearest to a literal, or has its bits if they are
+        given in hexadecimal digits; ParseError if there is none.
+        """
+        if span.text.removeprefix("-").startswith("0x"):
+            if not isinstance(value, int) or value < 0 or span.text.startswith("-"):
+                self.raise_error("the bits of a float have no sign", span)
+            if (number := value_of(value, type)) is None:
+                self.raise_error(f"{span.text} are not the bits of a number of {type}", span)
+            return number
+        try:
+            number = FloatAttr(rounded(float(value), type), type).value.data
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.raise_error(f"the number is too large for {type}", span)
+        return number
+
+
+def _is_packed(type: AnyDenseElement) -> bool:
+    """Return whether xDSL stores elements of a type."""
+    try:
+        return type.compile_time_size > 0
+    except NotImplementedError:
+        return False
+
+
+def _may_have_changed(dense: DenseIntOrFPElementsAttr) -> bool:
+    """Return whether elements may not be what was written: xDSL rounds a number that is too large
+    for some types, as bf16, to infinity, and the parts of complex integers towards zero.
+    """
+    if isinstance(dense.get_element_type(), AnyFloat):
+        return not all(map(math.isfinite, cast(Sequence[float], dense.get_values())))
+    return isinstance(dense.get_element_type(), ComplexType)
+
+
+class Bits(AttrParser._TensorLiteralElement):
+    """A literal of hexadecimal digits, which are the bits of a float, as in MLIR."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[float, float] | tuple[int, int]:
+        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
+            return super().to_type(parser, type)
+        if (value := value_of(self.value, type)) is None:
+            raise ValueError  # the parser finds the place
+        return value
+
+
+class Pair(AttrParser._TensorLiteralElement):
+    """A complex literal; as elsewhere, 255 is read as -1 of i8."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[float, float] | tuple[int, int]:
+        pair = super().to_type(parser, type)
+        if not isinstance(type, ComplexType) or not isinstance(type.element_type, IntegerType):
+            return pair
+        real, imaginary = cast(tuple[int, int], pair)
+        normalized = type.element_type.get_normalized_value
+        return normalized(real), normalized(imaginary)

@@ -1,0 +1,462 @@
+# pyright: reportPrivateUsage=false, reportIncompatibleVariableOverride=false
+"""A parser that does not parse again what it has parsed before: lines of IR that differ in the
+names of values alone, and the texts of types and attributes.
+
+Anything out of the ordinary is left to the parser below it, which gives every error its text and
+place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    RankedStructure,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.parser import AttrParser, Parser, ParserState
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Input, Position, Span
+from xdsl.utils.mlir_lexer import (
+    KIND_BY_PUNCTUATION_SPELLING,
+    MLIRToken,
+    MLIRTokenKind,
+    PunctuationSpelling,
+)
+
+from ....compat.acceleration import is_accelerated
+from ...limits import too_many_elements
+from ..collector import paused_collector
+from ..creation import append_op
+from .lexer import MAX_DIGITS, Lexer, LocatedToken, end_of_space, too_many_digits
+from .line_shapes import LineShape, learn, learn_body, name_columns, shape_key, split_names
+from .locating_parser import LocatingParser
+from .number_lists import read_number_list
+
+__all__ = ["MemoizingParser", "parse_module"]
+
+T = TypeVar("T")
+_DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
+
+
+def parse_module(
+    ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True
+) -> ModuleOp:
+    """Return the module in `text`; with `implicit_module`, anything but a single module is wrapped
+    in one.
+
+    `line_offset` is the number of lines of the file `name` before `text`.
+    """
+    try:
+        with paused_collector():
+            parser = PARSER(ctx, text, name, line_offset)
+            with _located_errors(parser):
+                return parser.parse_module(implicit_module)
+    except ParseError as error:
+        error.span = replace(error.span, line_offset=line_offset)
+        if isinstance(error, MultipleSpansParseError):
+            error.refs = [(replace(span, line_offset=line_offset), m) for span, m in error.refs]
+        raise
+
+
+@contextmanager
+def _located_errors(parser: Parser) -> Generator[None]:
+    """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
+    invalid text: they are about the place that is being parsed.
+    """
+    try:
+        yield
+    except (ParseError, DiagnosticException, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        if "integer string conversion" in str(error):
+            _raise_too_many_digits(parser)
+        says = isinstance(error, ValueError | NotImplementedError) and str(error)
+        message = str(error) if says else f"{type(error).__name__}: {error}"
+        raise ParseError(parser._current_token.span, message) from error
+
+
+def _raise_too_many_digits(parser: Parser) -> None:
+    """Raise ParseError for the last number up to the current token that Python cannot convert."""
+    input, end = parser.lexer.input, parser._current_token.span.end
+    for match in [*re.finditer(rf"\d{{{MAX_DIGITS + 1},}}", input.content[:end])][-1:]:
+        raise ParseError(Span(*match.span(), input), too_many_digits(len(match[0])))
+
+
+class MemoizingParser(LocatingParser):
+    """A parser with the results and the errors of LocatingParser, that remembers what it parsed."""
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        self._values = _ScopedValues()
+        Lexer(Input(text, name)).lex()  # raises for a string that xDSL would not come to the end of
+        super().__init__(ctx, text, name, line_offset)
+        self._parser_state = ParserState(Lexer(self.lexer.input))
+        self.lines_by_shape = 0
+        """The number of lines that were read by their shape."""
+        self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
+        self._refused: set[str] = set()  # shapes that did not say all
+        self._in_literal = False
+        self._last_region = _RegionText(None, 0, 0)
+        self._types: dict[str, TypeAttribute | None] = {}
+        self._function_types: dict[str, FunctionType | None] = {}
+        self._dense_types: dict[str, _DenseType] = {}
+        self._dictionaries: dict[str, dict[str, Attribute]] = {}
+
+    # Lines
+
+    def _parse_block_body(self, block: Block) -> None:
+        shapes = self._shapes[tuple(self._parser_state.dialect_stack)]
+        while True:
+            self._read_known_lines(block, shapes)
+            start = self.pos
+            if (op := self.parse_optional_operation()) is None:
+                return
+            block.add_op(op)
+            self._learn(op, start, shapes)
+
+    def _read_known_lines(self, block: Block, shapes: dict[str, LineShape]) -> None:
+        """Append the ops of the next lines to a block, up to the first without a known shape."""
+        text = self.lexer.input.content
+        start = position = self.pos
+        while (end := _end_of_line(text, position)) >= 0:
+            parts = split_names(text[position:end])
+            if (shape := shapes.get(key := shape_key(parts))) is None or key in self._refused:
+                break
+            next_line = end_of_space(text, end)
+            names = parts[1::2]
+            if shape.body is not None:
+                if (op := self._op_with_body(shape, parts, position, next_line)) is None:
+                    self._resume_from(position)
+                    return
+                append_op(block, op)
+                self.lines_by_shape += 1
+                start = position = self.pos
+                continue
+            if follower(text, next_line) not in shape.followers:
+                break
+            if (op := self._op_of(shape, names, position)) is None:
+                break
+            append_op(block, op)
+            position = next_line
+            self.lines_by_shape += 1
+        if position != start:
+            self._resume_from(position)
+
+    def _op_of(self, shape: LineShape, names: list[str], position: Position) -> Operation | None:
+        """Create the op of a line of a known shape, and define its results; None if a name is not
+        that of a single value in scope, or is defined already.
+        """
+        values = self._values
+        column = shape.column
+        results = names[: shape.names]
+        for name in results:
+            if name in values or name in self.forward_ssa_references:
+                return None
+            column += 1 + len(name)
+        if (operands := shape.operand_values(names, values)) is None or len({*results}) < len(
+            results
+        ):
+            return None
+        location = shape.location or self._lines.location(position + column)
+        op = shape.create(operands, location)
+        for name, result in zip(results, op.results, strict=False):
+            values[name] = (result,)
+            if not name[0].isdigit():
+                result.name_hint = name
+        return op
+
+    def _op_with_body(
+        self, shape: LineShape, parts: list[str], position: Position, body: Position
+    ) -> Operation | None:
+        """Read the op of a line of a known shape that opens a region, whose block starts at `body`.
+
+        None, with the IR as before, if the shape does not say all: the op is then parsed.
+        """
+        assert shape.body is not None
+        if self.forward_ssa_references:
+            return None  # the body may define them, which could not be undone
+        values, text, names = self._values, self.lexer.input.content, parts[1::2]
+        if (operands := shape.operand_values(names, values)) is None or text[body : body + 1] in (
+            "^",
+            "}",
+        ):
+            return None
+        mark = values.copy()
+        block = Block(arg_types=[type for _, type in shape.body.arguments])
+        columns = [*name_columns(parts)]
+        for (place, _), argument in zip(shape.body.arguments, block.args, strict=True):
+            if (name := names[place]) in values or name in self.forward_ssa_references:
+                values.forget(mark)
+                return None
+            values[name] = (argument,)
+            argument.location = self._lines.location(position + columns[place])
+            if not name[0].isdigit():
+                argument.name_hint = name
+        blocks, references = self.blocks, self.forward_block_references
+        self.blocks, self.forward_block_references = {}, defaultdict(list)
+        self._parser_state.dialect_stack.append(shape.op_class.dialect_name())
+        self._resume_from(body)
+        self._parse_block_body(block)
+        self._parser_state.dialect_stack.pop()
+        dangling = self.forward_block_references
+        self.blocks, self.forward_block_references = blocks, references
+        values.forget(mark)
+        token = self._parser_state.current_token
+        after = end_of_space(text, token.span.end)
+        is_closed = token.kind is MLIRTokenKind.R_BRACE and not dangling
+        is_known = is_closed and shape.body.finish(block)
+        if not is_known or follower(text, after) not in shape.followers:
+            # What follows is known from the next time on. Of anything else that is not known, the
+            # shape is not tried again, else nested ops would be parsed twice at each level.
+            if not is_known:
+                self._refused.add(shape_key(parts))
+            for inner in block.ops:
+                inner.drop_all_references()
+            return None
+        self._resume_from(after)
+        op = shape.create(operands, self._lines.location(position + shape.column))
+        for region in (Region(block), *(Region() for _ in range(1, shape.body.regions))):
+            op.add_region(region)
+        return op
+
+    def parse_optional_region(
+        self, arguments: Iterable[Parser.Argument] | None = None
+    ) -> Region | None:
+        start = self.pos
+        if (region := super().parse_optional_region(arguments)) is not None:
+            self._last_region = _RegionText(region, start, self.pos)
+        return region
+
+    def _learn(self, op: Operation, start: Position, shapes: dict[str, LineShape]) -> None:
+        """Remember the shape of the line that starts at `start`, if it is that of `op` alone."""
+        text = self.lexer.input.content
+        end, next_line = _end_of_line(text, start), self.pos
+        if end < 0:
+            return
+        parts = split_names(text[start:end])
+        column, location = self._parsed_name - start, self._parsed_location
+        if end_of_space(text, end) == next_line:
+            shape = learn(op, parts, self._values, column, location)
+        elif op.regions and self._last_region == _RegionText(op.regions[0], end - 1, next_line):
+            if location is not None:
+                return
+            locations = [self._lines.location(start + place) for place in name_columns(parts)]
+            shape = learn_body(op, parts, self._values, column, locations)
+        else:
+            return
+        if shape is None or (key := shape_key(parts)) in self._refused:
+            return
+        if (known := shapes.get(key)) is not None and known.operands == shape.operands:
+            shape = known
+        shapes[key] = shape
+        shape.followers.add(follower(text, next_line))
+
+    # Scopes of values
+
+    @property
+    def ssa_values(self) -> _ScopedValues:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The values in scope by their names."""
+        return self._values
+
+    @ssa_values.setter
+    def ssa_values(self, values: _Mark | dict[str, tuple[SSAValue, ...]]) -> None:
+        if isinstance(values, _Mark):
+            self._values.forget(values)
+
+    # Types and attributes
+
+    def _parse_optional_builtin_type(self) -> TypeAttribute | None:
+        return self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
+
+    def parse_optional_function_type(self) -> FunctionType | None:
+        if self._current_token.kind is not MLIRTokenKind.L_PAREN:
+            return None
+        parse = super().parse_optional_function_type
+        return self._remember(_FUNCTION_TYPE, self._function_types, parse)
+
+    def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
+        if self._current_token.kind is not MLIRTokenKind.L_BRACE:
+            return {}
+        parse = super().parse_optional_dictionary_attr_dict
+        return self._remember(_DICTIONARY, self._dictionaries, parse).copy()
+
+    def _parse_dense_literal_type(self) -> _DenseType:
+        span = self._current_token.span
+        type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        if (reason := too_many_elements(type.get_shape())) is not None:  # a splat is expanded
+            self.raise_error(reason, span)
+        return type
+
+    def _parse_tensor_literal(self) -> tuple[list[AttrParser._TensorLiteralElement], list[int]]:
+        text, start = self.lexer.input.content, self.pos
+        if self._in_literal:
+            return super()._parse_tensor_literal()
+        if (numbers := read_number_list(text, start)) is None:
+            self._in_literal = True  # the lists in it are not tried again: each reads to the end
+            elements = super()._parse_tensor_literal()
+            self._in_literal = False
+            return elements
+        self._resume_from(numbers.end)
+        elements = [_Number(value, self, start, i) for i, value in enumerate(numbers.values)]
+        return [*elements], numbers.shape
+
+    def span_of_number(self, start: Position, index: int) -> Span[str]:
+        """Return the place of a number in the list of numbers that starts at a position."""
+        matches = _NUMBER.finditer(self.lexer.input.content, start)
+        match = next(islice(matches, index, None))
+        return Span(match.start(), match.end(), self.lexer.input)
+
+    # Tokens: what the parser below does for each, with fewer calls
+
+    @property
+    def pos(self) -> Position:
+        """The start of the next token."""
+        token = self._parser_state.current_token
+        assert isinstance(token, LocatedToken)
+        return token.start
+
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
+        state = self._parser_state
+        token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
+        state.current_token = state.lexer.lex()
+        return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MLIRToken | None:
+        state = self._parser_state
+        if (token := state.current_token).kind is not expected_kind:
+            return None
+        state.current_token = state.lexer.lex()
+        return token
+
+    def parse_optional_characters(self, text: str) -> str | None:
+        state = self._parser_state
+        if state.current_token.text != text:
+            return None
+        state.current_token = state.lexer.lex()
+        return text
+
+    def parse_optional_punctuation(
+        self, punctuation: PunctuationSpelling
+    ) -> PunctuationSpelling | None:
+        state = self._parser_state
+        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    def _remember(
+        self, expression: re.Pattern[str], memo: dict[str, T], parse: Callable[[], T]
+    ) -> T:
+        """Return what a text that starts here was parsed as before, else parse it.
+
+        It is remembered if `parse` reads what `expression` matches, up to its end.
+        """
+        content = self.lexer.input.content
+        if (match := expression.match(content, self.pos)) is None:
+            return parse()
+        end = match.end()
+        if (known := memo.get(text := match[0])) is not None:
+            self._resume_from(end)
+            return known
+        if (parsed := parse()) is not None and end_of_space(content, end) == self.pos:
+            memo[text] = parsed
+        return parsed
+
+
+PARSER: type[LocatingParser] = MemoizingParser if is_accelerated("reading") else LocatingParser
+"""The parser of modules."""
+
+# The texts that are remembered: those of a type without names, strings and aliases in it, with at
+# most one nested pair of angle brackets.
+_BODY = r'<(?:[^<>"%#!\n]++|<[^<>"%#!\n]*+>)*+>'
+_TYPE_TEXT = rf"[a-zA-Z_][a-zA-Z0-9_$.]*+(?:{_BODY})?"
+_TYPES = r'\((?:[^()"%#!\n])*+\)'
+_TYPE = re.compile(_TYPE_TEXT)
+_FUNCTION_TYPE = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE_TEXT})")
+_DICTIONARY = re.compile(r'\{(?:[^{}"%#!\n]++|"[^"\\\n]*+")*+\}')
+
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*(?:[eE][+-]?[0-9]+)?)?")
+
+_MAX_LINE = 4096
+
+
+def _end_of_line(text: str, start: Position) -> Position:
+    """Return the end of the line at a position, or -1 if it has none, or is too long to repeat.
+
+    The limit keeps the time linear where thousands of ops are on one line.
+    """
+    return text.find("\n", start, start + _MAX_LINE)
+
+
+_word = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").match
+
+
+def follower(text: str, position: Position) -> str:
+    """Return what tells a parser at a position whether an op ends there: a character, or a word
+    without a dot; all words with a dot are names of ops, and count as one.
+    """
+    if (word := _word(text, position)) is None:
+        return text[position : position + 1]
+    return "." if "." in word[0] else word[0]
+
+
+class _Number(AttrParser._TensorLiteralElement):
+    """A number in a list; its span is made when asked for, which is for an error."""
+
+    def __init__(
+        self, value: int | float, parser: MemoizingParser, start: Position, index: int
+    ) -> None:
+        self.is_negative = value < 0
+        self.value = value
+        self._place = parser, start, index
+
+    @property
+    def span(self) -> Span[str]:
+        """The place of the number in the input."""
+        parser, start, index = self._place
+        return parser.span_of_number(start, index)
+
+
+class _RegionText(NamedTuple):
+    """A region and its place in the text."""
+
+    region: Region | None
+    start: Position
+    """The brace that opens it."""
+    next_token: Position
+    """What follows the brace that closes it."""
+
+
+class _ScopedValues(dict[str, tuple[SSAValue, ...]]):
+    """The values in scope by their names, which xDSL copies at the start of each region: that is
+    quadratic. As no name is defined twice, it is enough to forget the ones that came last.
+    """
+
+    def copy(self) -> _Mark:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _Mark(len(self))
+
+    def forget(self, mark: _Mark) -> None:
+        """Forget the values that were defined after a mark."""
+        while len(self) > mark.count:
+            self.popitem()
+
+
+class _Mark:
+    """The start of a region: the number of values in scope before it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count

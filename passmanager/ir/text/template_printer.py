@@ -1,0 +1,481 @@
+"""A printer that prints most ops from templates, and collects its output in large pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO, cast
+
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+
+from ....compat.acceleration import is_accelerated
+from ....compat.printing import name_blocks
+from ..access import Fields, read_fields
+from ..per_class import PerClass
+from ..signatures import Signature, Signatures
+from .op_templates import (
+    LONGEST,
+    OpTemplate,
+    RegionFlags,
+    RegionTemplate,
+    has_region_template,
+    has_template,
+    make_template,
+    repetition,
+)
+
+__all__ = ["TemplatePrinter"]
+
+_FAST = is_accelerated("printing")
+
+_PIECES = 1 << 14
+"""The output is written when there are more pieces."""
+_ENTRIES = 1 << 16
+"""The tables start anew when they have more entries: IR that repeats has far fewer."""
+
+
+class _Pieces(list[str]):
+    """Output in pieces, for those who write to the stream of the printer."""
+
+    write = list[str].append
+
+    def flush(self) -> None: ...
+
+
+class _Parts:
+    """The text of an op that is printed for the first time, around its regions."""
+
+    def __init__(self, op: Operation, values: tuple[SSAValue, ...], start: int) -> None:
+        self.start = start
+        """Where the current part starts in the pieces of the printer."""
+        self.regions: list[tuple[Region, RegionFlags]] = []
+        self._op = op
+        self._values = values
+        self._texts: list[OpTemplate | None] = []
+
+    def cut(self, pieces: list[str], record: list[tuple[int, SSAValue]]) -> None:
+        """End the current part."""
+        named = [(at - self.start, value) for at, value in record]
+        self._texts.append(make_template(self._values, pieces[self.start :], named))
+
+    def template(self) -> RegionTemplate | None:
+        """Return the template, or None if a part is not fit."""
+        texts = [text for text in self._texts if text is not None]
+        own = [*self._op.regions]
+        if len(texts) < len(self._texts) or any(r not in own for r, _ in self.regions):
+            return None
+        rest = zip(self.regions, texts[1:])
+        parts = (*((own.index(region), flags, text) for (region, flags), text in rest),)
+        return RegionTemplate(texts[0], parts)
+
+
+class TemplatePrinter(Printer):
+    """xDSL's printer, with the same text.
+
+    The text of an op without successors, around its regions if it has any, depends on its signature
+    and on the names of values, if its class promises that (see `has_template`). So it is printed
+    once by xDSL, which leaves a template for all other ops of this signature. The text of an
+    attribute is kept, too.
+    Both are kept for as long as this printer lives. That a resource is printed below,
+    if an attribute refers to it, is noted once, and so when the attribute is printed first.
+    """
+
+    templated = 0
+    """The number of ops that were printed from a template."""
+
+    def __init__(
+        self,
+        stream: IO[str] | None = None,
+        *,
+        generic: bool = False,
+        properties_as_attributes: bool = False,
+        debuginfo: bool = False,
+    ) -> None:
+        super().__init__(
+            stream,
+            print_generic_format=generic,
+            print_properties_as_attributes=properties_as_attributes,
+            print_debuginfo=debuginfo,
+        )
+        # Whether nested ops are printed by `print_op`: only where a subclass adds to it.
+        self._calls_print_op = type(self).print_op is not TemplatePrinter.print_op
+        self._pieces: _Pieces | None = None  # None while nothing is printed
+        self._sink = stream
+        self._last_string = ""  # if it was not collected
+        self._is_silent = False  # while xDSL prints a value, only for its name
+        # Names by identity: a value's own hash is slow. The values stay alive.
+        self._names: dict[int, str] = {}
+        self._named: list[SSAValue] = []
+        self._templates: dict[Signature, OpTemplate] = {}
+        self._texts: dict[int, str] = {}  # of attributes, by number
+        self._signatures = Signatures()
+        self._region_templates: dict[Signature, RegionTemplate] = {}
+        self._record: list[tuple[int, SSAValue]] | None = None  # where names are in the pieces
+        self._parts: _Parts | None = None  # of the op with regions that is printed first
+        self._kept_pieces = 0  # the number of callers that need the pieces kept
+        self._has_template = PerClass[Operation, bool](
+            lambda op_class: has_template(op_class, self.print_generic_format)
+        )
+
+        self._has_region_template = PerClass[Operation, bool](
+            lambda op_class: has_region_template(op_class, self.print_generic_format)
+        )
+
+    # Output
+
+    def _collects(self) -> bool:
+        """Start to collect the output; False if it is collected already, or must not be.
+
+        xDSL writes messages about ops below them, for which it counts columns.
+        """
+        if (
+            not _FAST
+            or self._pieces is not None
+            or self.diagnostic.op_messages
+            or self._next_line_callback
+        ):
+            return False
+        self._sink = self.stream
+        self._pieces = _Pieces()
+        self.stream = cast(IO[str], self._pieces)
+        return True
+
+    def _finish(self) -> None:
+        self._flush()
+        self.stream, self._pieces = self._sink, None
+
+    def _flush(self) -> None:
+        if self._pieces:
+            text = "".join(self._pieces)
+            self._pieces.clear()
+            print(text, end="", file=self._sink)
+            self._current_line += text.count("\n")
+            last_line = text[text.rfind("\n") + 1 :]
+            before = self._current_column if last_line == text else 0
+            self._current_column = before + len(last_line)
+
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if self._pieces is None:
+            if self._is_silent:
+                return
+            self._last_string = text
+            return super().print_string(text, indent=indent)
+        indent = self._indent if indent is None else indent
+        if indent and "\n" in text:
+            text = text.replace("\n", "\n" + " " * (indent * self.indent_num_spaces))
+        self._pieces.append(text)
+
+    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+        if self._pieces is None:
+            return super()._print_new_line(indent, print_message)
+        indent = self._indent if indent is None else indent
+        self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
+
+    def _ends_with(self, text: str) -> bool:
+        """Return whether the string that was printed last ends with a text."""
+        last = self._pieces[-1] if self._pieces else self._last_string
+        return last.endswith(text)
+
+    # Names
+
+    def name_values(self, names: Iterable[tuple[SSAValue, str]]) -> None:
+        """Set the names of values."""
+        for value, name in names:
+            self._names[id(value)] = name
+            self._named.append(value)
+
+    def name_of(self, value: SSAValue) -> str | None:
+        """Return the name that a value has been given."""
+        return self._names.get(id(value))
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        name = self._names.get(id(value)) or self._new_name(value)
+        if self._record is not None and self._pieces is not None:
+            self._record.append((len(self._pieces), value))
+        self.print_string(f"%{name}")
+        return name
+
+    def _new_name(self, value: SSAValue) -> str:
+        """Give a value the name that xDSL gives it."""
+        if not _FAST:
+            return self._name_of_xdsl(value)
+        if hint := value.name_hint:
+            names = self._ssa_names[-1]
+            count = names.get(hint, 0)
+            name = f"{hint}_{count}" if count else hint
+            names[hint] = count + 1
+        else:
+            name = self._get_new_valid_name_id()
+        self._names[id(value)] = name
+        self._named.append(value)
+        return name
+
+    def _name_of_xdsl(self, value: SSAValue) -> str:
+        """Return the name with which xDSL prints a value, without its text."""
+        self._is_silent = True
+        try:
+            name = super().print_ssa_value(value)
+        finally:
+            self._is_silent = False
+        self._names[id(value)] = name
+        self._named.append(value)
+        return name
+
+    # Attributes
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        pieces = self._pieces
+        if pieces is None or self.printing_location:
+            return self._print_attribute_itself(attribute)
+        number = self._signatures.number(attribute)
+        if (known := self._texts.get(number)) is not None:
+            return pieces.append(known)
+        start, names = len(pieces), len(self._record or ())
+        self._kept_pieces += 1
+        try:
+            self._print_attribute_itself(attribute)
+        finally:
+            self._kept_pieces -= 1
+        if len(pieces) - start > LONGEST or len(self._record or ()) > names:
+            return
+        text = "".join(pieces[start:])
+        if len(text) <= LONGEST and "\n" not in text:
+            pieces[start:] = [text]
+            if len(self._texts) > _ENTRIES:
+                self._texts.clear()
+            self._texts[number] = text
+
+    def _print_attribute_itself(self, attribute: Attribute) -> None:
+        super().print_attribute(attribute)
+
+    # Ops
+
+    def print_op(self, op: Operation) -> None:
+        collects = self._collects()
+        try:
+            if self._pieces is None or not self._print_known(op, self._pieces):
+                self._print_itself(op)
+        finally:
+            if collects:
+                self._finish()
+
+    def _print_itself(self, op: Operation) -> None:
+        """Print an op without a template."""
+        super().print_op(op)
+
+    def _print_known(self, op: Operation, pieces: list[str]) -> bool:
+        """Print an op from the template of its signature, or keep one; False if there is none."""
+        fields = read_fields(op)
+        operands, results, _, _, successors, regions, _ = fields
+        if regions:
+            return self._print_known_around_regions(op, fields)
+        if successors or not self._has_template[type(op)]:
+            return False
+        values = results + operands
+        template = self._templates.get(self._signatures.of(op, fields))
+        if template is None:
+            key = self._signatures.complete(op, fields)
+            if (repeated := repetition(values)) is not None and key not in self._templates:
+                key = (*key, repeated)
+            template = self._templates.get(key)
+            if template is None:
+                return self._print_first(op, key, values)
+        self.templated += 1
+        known = self._names
+        names: list[str] = []
+        for slot in template.slots:
+            value = values[slot]
+            names.append(known.get(id(value)) or self._new_name(value))
+        pieces.append(template.format % (*names,))
+        if self.print_debuginfo:
+            self._print_location(op)
+        return True
+
+    def _print_location(self, op: Operation) -> None:
+        self.print_string(" ")
+        self._print_attribute_itself(op.location)
+
+    def _print_first(self, op: Operation, key: Signature, values: tuple[SSAValue, ...]) -> bool:
+        """Print the first op of a signature, and keep the template."""
+        pieces = self._pieces
+        if pieces is None or self._record is not None:
+            return False
+        start = len(pieces)
+        record = self._record = []
+        # The location comes last and is not part of the template.
+        debuginfo, self.print_debuginfo = self.print_debuginfo, False
+        self._kept_pieces += 1
+        try:
+            self._print_itself(op)
+        finally:
+            self._kept_pieces -= 1
+            self.print_debuginfo, self._record = debuginfo, None
+        named = [(at - start, value) for at, value in record]
+        if (template := make_template(values, pieces[start:], named)) is not None:
+            if len(self._templates) > _ENTRIES:
+                self._templates.clear()
+            self._templates[key] = template
+        if debuginfo:
+            self._print_location(op)
+        return True
+
+    # Ops with regions
+
+    def _print_known_around_regions(self, op: Operation, fields: Fields) -> bool:
+        """Print an op with regions, as `_print_known` does."""
+        operands, results, _, _, successors, regions, _ = fields
+        if successors or self.print_debuginfo or not self._has_region_template[type(op)]:
+            return False
+        values: tuple[SSAValue, ...] = results + operands
+        shape: Signature = ()
+        for region in regions:
+            if (entry := region.first_block) is not None:
+                values += entry.args
+            shape += self._shape(entry)
+        template = self._region_templates.get(self._signatures.of(op, fields) + shape)
+        if template is None:
+            key = self._signatures.complete(op, fields) + shape
+            if (repeated := repetition(values)) is not None and key not in self._region_templates:
+                key = (*key, repeated)
+            template = self._region_templates.get(key)
+            if template is None:
+                return self._print_first_around_regions(op, key, values)
+        self.templated += 1
+        self._fill(template.head, values)
+        for index, flags, text in template.regions:
+            self.print_region(regions[index], *flags)
+            self._fill(text, values)
+        return True
+
+    def _shape(self, entry: Block | None) -> Signature:
+        """Return what the text around a region may depend on (see `is_of_signature`)."""
+        if entry is None:
+            return (...,)
+        last = entry.last_op
+        return (
+            ...,
+            entry.next_block is None,
+            None if last is None else (type(last), not last.attributes, last is entry.first_op),
+            *(self._signatures.number(arg.type) for arg in entry.args),
+        )
+
+    def _fill(self, template: OpTemplate, values: tuple[SSAValue, ...]) -> None:
+        """Print the text of a template with the names of values."""
+        known = self._names
+        names: list[str] = []
+        for slot in template.slots:
+            value = values[slot]
+            names.append(known.get(id(value)) or self._new_name(value))
+        self.print_string(template.format % (*names,))
+
+    def _print_first_around_regions(
+        self, op: Operation, key: Signature, values: tuple[SSAValue, ...]
+    ) -> bool:
+        """Print the first op of a signature, and keep the text around its regions."""
+        pieces = self._pieces
+        if pieces is None or self._record is not None:
+            return False
+        parts = self._parts = _Parts(op, values, len(pieces))
+        self._record = []
+        self._kept_pieces += 1
+        try:
+            self._print_itself(op)
+            parts.cut(pieces, self._record)
+        finally:
+            self._kept_pieces -= 1
+            self._record = self._parts = None
+        if (template := parts.template()) is not None:
+            if len(self._region_templates) > _ENTRIES:
+                self._region_templates.clear()
+            self._region_templates[key] = template
+        return True
+
+    def _print_region_apart(self, parts: _Parts, region: Region, flags: RegionFlags) -> None:
+        """Print a region of the op whose parts are recorded; the region is none of these."""
+        pieces, record = self._pieces, self._record
+        assert pieces is not None and record is not None
+        parts.cut(pieces, record)
+        parts.regions.append((region, flags))
+        self._record = self._parts = None
+        self._kept_pieces -= 1
+        try:
+            self.print_region(region, *flags)
+        finally:
+            self._kept_pieces += 1
+            self._record, self._parts = [], parts
+            parts.start = len(pieces)
+
+    # Regions
+
+    def print_region(
+        self,
+        region: Region,
+        print_entry_block_args: bool = True,
+        print_empty_block: bool = True,
+        print_block_terminators: bool = True,
+    ) -> None:
+        if self._parts is not None and self._pieces is not None:
+            flags = (print_entry_block_args, print_empty_block, print_block_terminators)
+            return self._print_region_apart(self._parts, region, flags)
+        entry = region.first_block
+        if self._pieces is None or entry is None:
+            name_blocks(self, region)
+            return super().print_region(
+                region, print_entry_block_args, print_empty_block, print_block_terminators
+            )
+        block, index = entry, 0
+        while block is not None:  # blocks are named before successors are printed
+            if block not in self._blocks:
+                self._populate_block_name(block, index)
+            block, index = block.next_block, index + 1
+        self.print_string("{")
+        print_args = bool(entry.args) and print_entry_block_args
+        print_args = print_args or (entry.is_empty and print_empty_block)
+        self.print_block(entry, print_args, print_block_terminators)
+        block = entry.next_block
+        while block is not None:
+            self.print_block(block, print_block_terminator=print_block_terminators)
+            block = block.next_block
+        self._print_new_line()
+        self.print_string("}")
+
+    def print_block(
+        self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True
+    ) -> None:
+        pieces = self._pieces
+        if pieces is None:
+            return super().print_block(block, print_block_args, print_block_terminator)
+        if print_block_args:
+            self._print_label(block)
+        self._indent += 1
+        try:
+            new_line = "\n" + " " * (self._indent * self.indent_num_spaces)
+            for op in block.ops:
+                if print_block_terminator or not _is_terminator[type(op)]:
+                    pieces.append(new_line)
+                    if self._calls_print_op:
+                        self.print_op(op)
+                    elif not self._print_known(op, pieces):
+                        self._print_itself(op)
+                    if len(pieces) > _PIECES and not self._kept_pieces:
+                        self._flush()
+        finally:
+            self._indent -= 1
+
+    def _print_label(self, block: Block) -> None:
+        """Print the name of a block and its arguments."""
+        self._print_new_line()
+        if block not in self._blocks:
+            self._populate_block_name(block)
+        self.print_block_name(block)
+        if block.args:
+            self.print_string("(")
+            self.print_list(block.args, self.print_block_argument)
+            self.print_string(")")
+        self.print_string(":")
+
+
+_is_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=False)
+)

@@ -1,0 +1,247 @@
+"""Kernels for tensors of unknown sizes: legalized once, they compute what the operations do for all
+sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from support.evaluation import Array
+from support.laws import run
+from support.legalized import legalize
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.kernels import CallTIROp
+from passline.passmanager.errors import PasslineError
+from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.walk import walk
+from passline.passmanager.registry import make_ir_context
+
+Shape = Sequence[int]
+
+
+def function(parameters: str, results: str, *body: str) -> str:
+    """Return a module whose `@main` has operations `body`, the last of which is `%r`."""
+    lines = "\n".join(body)
+    return f"""func.func @main({parameters}) -> {results} {{
+{lines}
+  func.return %r : {results}
+}}"""
+
+
+def parsed(text: str) -> ModuleOp:
+    return parse_module(make_ir_context(), text, "unknown.mlir")
+
+
+def numbers(shape: Shape, dtype: str = "f4") -> Array:
+    values = np.random.default_rng(len(shape)).standard_normal(shape)
+    return (10 * values).astype(dtype) if dtype[0] == "i" else values.astype(dtype)
+
+
+def check(text: str, *cases: Sequence[Shape], rtol: float = 2e-5) -> None:
+    """Check that a module has kernels only, and computes the same with them for each case, the
+    shapes of the arguments."""
+    before, after = parsed(text), parsed(text)
+    legalize(after)
+    left = {op.name for op in walk(after) if isinstance(op, TensorOp)}
+    assert left <= {CallTIROp.name, "relax.dyn.reshape", "relax.constant"}, left
+    for shapes in cases:
+        arguments = tuple(map(numbers, shapes))
+        (expected,) = run(before, "main", arguments)
+        (actual,) = run(after, "main", arguments)
+        mine, other = np.asarray(actual), np.asarray(expected)
+        np.testing.assert_allclose(mine, other, rtol, 1e-5, err_msg=str(shapes), strict=True)
+
+
+M = "tensor<?x?xf32>"
+
+
+@pytest.mark.parametrize("second", ["tensor<?xf32>", M, "tensor<1x1xf32>"])
+def test_broadcast(second: str):
+    op = f"  %r = relax.add %x, %y : ({M}, {second}) -> {M}"
+    text = function(f"%x: {M}, %y: {second}", M, op)
+    if second == "tensor<1x1xf32>":
+        check(text, [(3, 17), (1, 1)], [(0, 5), (1, 1)])
+    elif second == M:
+        check(text, [(3, 17), (3, 17)], [(1, 8), (4, 8)], [(4, 1), (1, 9)], [(2, 0), (1, 1)])
+    else:
+        check(text, [(3, 17), (17,)], [(5, 1), (9,)], [(2, 24), (1,)])
+
+
+def test_sizes_of_one_name_are_merged():
+    names = 'onnx.dims = ["n", "m"]'
+    body = f"  %r = relax.multiply %x, %y : ({M}, {M}) -> {M}"
+    text = function(f"%x: {M} {{{names}}}, %y: {M} {{{names}}}", M, body)
+    check(text, [(3, 7), (3, 7)], [(1, 1), (1, 1)], [(0, 4), (0, 4)], [(4, 8), (4, 8)])
+
+
+def test_operands_that_do_not_broadcast():
+    text = function(f"%x: {M}, %y: {M}", M, f"  %r = relax.add %x, %y : ({M}, {M}) -> {M}")
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match="do not broadcast"):
+        run(module, "main", (numbers((2, 3)), numbers((2, 4))))
+
+
+T = "tensor<?x?x?xf32>"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "cases"),
+    [
+        (M, M, [[(1, 1), (1, 1)], [(3, 5), (5, 11)], [(3, 0), (0, 2)]]),
+        (T, M, [[(2, 5, 3), (3, 9)], [(1, 1, 8), (8, 1)]]),
+        (T, T, [[(2, 5, 3), (2, 3, 9)], [(1, 4, 8), (3, 8, 2)]]),
+    ],
+)
+def test_matmul(left: str, right: str, cases: Sequence[Sequence[Shape]]):
+    result = T if T in (left, right) else M
+    body = f"  %r = relax.matmul %x, %y : ({left}, {right}) -> {result}"
+    check(function(f"%x: {left}, %y: {right}", result, body), *cases)
+
+
+def test_matmul_of_a_constant():
+    weight = "%w = relax.constant dense<0.25> : tensor<6x10xf32>"
+    result = "tensor<?x10xf32>"
+    product = f"  %p = relax.matmul %x, %w : (tensor<?x6xf32>, tensor<6x10xf32>) -> {result}"
+    relu = f"  %r = relax.nn.relu %p : ({result}) -> {result}"
+    text = function("%x: tensor<?x6xf32>", result, weight, product, relu)
+    check(text, [(1, 6)], [(5, 6)], [(13, 6)], [(0, 6)])
+
+
+def test_matrices_that_do_not_multiply():
+    text = function(f"%x: {M}, %y: {M}", M, f"  %r = relax.matmul %x, %y : ({M}, {M}) -> {M}")
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match="other numbers of terms"):
+        run(module, "main", (numbers((2, 3)), numbers((4, 2))))
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax(name: str, axis: int):
+    body = f"  %r = relax.nn.{name} %x {{axis = {axis}}} : ({T}) -> {T}"
+    check(function(f"%x: {T}", T, body), [(2, 3, 19)], [(1, 1, 1)], [(3, 2, 16)])
+
+
+@pytest.mark.parametrize("axes", ["[-1]", "[0]", "[0, 2]", "[1, 2]"])
+@pytest.mark.parametrize("name", ["sum", "mean", "max"])
+def test_reduction(name: str, axes: str):
+    body = f"  %r = relax.{name} %x {{axis = {axes}, keepdims = true}} : ({T}) -> {T}"
+    check(function(f"%x: {T}", T, body), [(2, 3, 19)], [(1, 1, 1)], [(3, 5, 16)])
+
+
+def test_layer_norm():
+    data, one = "tensor<?x?x12xf32>", "tensor<12xf32>"
+    body = (
+        f"  %r = relax.nn.layer_norm %x, %g, %b {{axes = [2]}} : ({data}, {one}, {one}) -> {data}"
+    )
+    check(
+        function(f"%x: {data}, %g: {one}, %b: {one}", data, body),
+        [(2, 3, 12), (12,), (12,)],
+        [(1, 1, 12), (12,), (12,)],
+    )
+
+
+@pytest.mark.parametrize("axes", ["[1, 0, 2]", "[0, 2, 1]", "[2, 1, 0]"])
+def test_transpose(axes: str):
+    body = f"  %r = relax.transpose %x {{axes = {axes}}} : ({T}) -> {T}"
+    check(function(f"%x: {T}", T, body), [(2, 9, 17)], [(1, 1, 1)], [(3, 0, 2)])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_concatenate(axis: int):
+    body = f"  %r = relax.concatenate %x, %y {{axis = {axis}}} : ({M}, {M}) -> {M}"
+    other = (2, 17) if axis == 0 else (3, 5)
+    text = function(f"%x: {M}, %y: {M}", M, body)
+    check(text, [(3, 17), other], [(1, 1), (1, 1)], [(0, 4), (2, 4) if axis == 0 else (0, 3)])
+
+
+@pytest.mark.parametrize("part", [(1, 4, 1), (-3, 1 << 40, 1), (0, -1, 2), (7, 2, -2)])
+def test_strided_slice(part: tuple[int, int, int]):
+    begin, end, step = part
+    given = f"begin = [{begin}], end = [{end}], strides = [{step}], axes = [1]"
+    body = f"  %r = relax.strided_slice %x {{{given}}} : ({M}) -> {M}"
+    check(function(f"%x: {M}", M, body), [(2, 9)], [(3, 2)], [(1, 1)], [(2, 16)])
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "circular"])
+def test_pad(mode: str):
+    given = f'pad_width = [0, 1, 2, 2], pad_mode = "{mode}"'
+    body = f"  %r = relax.nn.pad %x {{{given}}} : ({M}) -> {M}"
+    check(function(f"%x: {M}", M, body), [(3, 9)], [(4, 3)])
+
+
+def test_reshape_keeps_the_number_of_elements():
+    body = f"  %r = relax.reshape %x {{newshape = [-1, 4]}} : ({M}) -> tensor<?x4xf32>"
+    text = function(f"%x: {M}", "tensor<?x4xf32>", body)
+    check(text, [(2, 6)], [(4, 1)], [(0, 3)])
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match="the number of elements changes"):
+        run(module, "main", (numbers((3, 3)),))
+
+
+@pytest.mark.parametrize("name", ["2 * h", "h"])
+def test_a_size_of_the_result_is_part_of_that_of_the_operand(name: str):
+    body = "  %r = relax.reshape %x {newshape = [-1, 2]} : (tensor<?xf32>) -> tensor<?x2xf32>"
+    parameter = f'%x: tensor<?xf32> {{onnx.dims = ["{name}"]}}'
+    check(function(parameter, "tensor<?x2xf32>", body), [(6,)], [(2,)])
+
+
+@pytest.mark.parametrize("name", ["h * w", "2 * h + 2", "4 * h"])
+def test_a_size_of_the_result_that_is_a_quotient_is_computed(name: str):
+    body = "  %r = relax.reshape %x {newshape = [-1, 2]} : (tensor<?xf32>) -> tensor<?x2xf32>"
+    parameter = f'%x: tensor<?xf32> {{onnx.dims = ["{name}"]}}'
+    legalize(module := parsed(function(parameter, "tensor<?x2xf32>", body)))
+    x = numbers((8,))
+    (result,) = run(module, "main", (x,))
+    np.testing.assert_array_equal(np.asarray(result), x.reshape(4, 2))
+
+
+IMAGE = "tensor<?x2x?x?xf32>"
+
+
+@pytest.mark.parametrize(
+    ("groups", "form"),
+    [(1, "strides = [2, 2], "), (2, ""), (2, "strides = [2, 2], "), (2, "dilation = [2, 2], ")],
+)
+def test_conv2d(groups: int, form: str):
+    weight = f"tensor<4x{2 // groups}x3x3xf32>"
+    given = f"{form}padding = [1, 1], groups = {groups}"
+    result = "tensor<?x4x?x?xf32>"
+    body = f"  %r = relax.nn.conv2d %x, %w {{{given}}} : ({IMAGE}, {weight}) -> {result}"
+    text = function(f"%x: {IMAGE}, %w: {weight}", result, body)
+    kernel = (4, 2 // groups, 3, 3)
+    check(text, [(1, 2, 3, 11), kernel], [(2, 2, 3, 3), kernel])
+
+
+def test_image_that_is_smaller_than_a_window():
+    weight, result = "tensor<2x2x3x3xf32>", "tensor<?x2x?x?xf32>"
+    body = f"  %r = relax.nn.conv2d %x, %w : ({IMAGE}, {weight}) -> {result}"
+    legalize(module := parsed(function(f"%x: {IMAGE}, %w: {weight}", result, body)))
+    with pytest.raises(PasslineError):
+        run(module, "main", (numbers((1, 2, 2, 2)), numbers((2, 2, 3, 3))))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "pool_size = [2, 2], strides = [2, 2]",
+        "pool_size = [3, 3], strides = [2, 2], padding = [1, 1]",
+        "pool_size = [3, 2], strides = [2, 2], ceil_mode = true",
+    ],
+)
+@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
+def test_pooling(name: str, given: str):
+    body = f"  %r = relax.nn.{name} %x {{{given}}} : ({IMAGE}) -> {IMAGE}"
+    check(function(f"%x: {IMAGE}", IMAGE, body), [(1, 2, 3, 11)], [(2, 2, 4, 4)])
+
+
+@pytest.mark.parametrize(
+    ("method", "scale"),
+    [("nearest_neighbor", 2.0), ("nearest_neighbor", 1.3), ("linear", 0.5), ("cubic", 1.3)],
+)
+def test_resize(method: str, scale: float):
+    given = f'size = [-1, -1], scales = [{scale}, {scale}], layout = "NCHW", method = "{method}"'
+    body = f"  %r = relax.image.resize2d %x {{{given}}} : ({IMAGE}) -> {IMAGE}"
+    check(function(f"%x: {IMAGE}", IMAGE, body), [(1, 2, 3, 5)], [(1, 2, 2, 3)])

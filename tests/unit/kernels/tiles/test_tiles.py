@@ -1,0 +1,60 @@
+"""The loops of contractions: what they write into buffers of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
+from xdsl.ir import SSAValue
+
+from passline.dialects.tir.ops import PrimFuncOp
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
+from passline.kernels.builder import KernelBuilder
+from passline.kernels.contraction.contraction import Contraction
+from passline.kernels.tiles.blocks import Block, padded
+from passline.kernels.tiles.cost_model import Schedule
+from passline.kernels.tiles.packed_columns import pack_columns, panel_shape
+
+
+def unused(*_: object) -> SSAValue:
+    raise AssertionError("only columns are read")
+
+
+def contraction(columns: int, terms: int) -> Contraction:
+    """Return a product whose rhs is a matrix of ones."""
+    return Contraction(
+        (8, columns),
+        f32,
+        f32,
+        batch=(),
+        m=8,
+        rows=(),
+        columns=columns,
+        terms=(terms,),
+        read_lhs=unused,
+        rhs=lambda b, batch, terms, row, column: b.number(1.0, f32),
+        index_of=lambda b, batch, m, row, column: [m, column],
+        coordinates_of=lambda b, index: ([], index[0], [], index[1]),
+    )
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("columns", [1, 3, 8, 9, 13, 18])
+def test_a_panel_is_filled_to_the_end_of_its_last_tile(columns: int, by_rows: bool):
+    t = contraction(columns, terms=2)
+    s = Schedule(5, 2, 4, 1, columns, 2, packs=True, lhs_inside=True, by_rows=by_rows)
+    terms, width = panel_shape(t, s)
+    assert isinstance(terms, int)
+    shape = terms, width
+    func = PrimFuncOp("main", [MemRefType(f32, shape)])
+    (panel,) = func.body.block.args
+    b = KernelBuilder(func)
+    pack_columns(b, t, s, Block((), 0, 1, 0, columns, panel, None, columns), (0, 2))
+    b.finish()
+    module = ModuleOp([func])
+    empty = np.full(shape, np.nan, np.float32)
+    (array,) = interpret(module, entry_function(module, "main"))(empty)
+    assert isinstance(array, np.ndarray)
+    assert (array[:, :columns] == 1).all()
+    assert (array[:, columns : padded(columns, s.tile)] == 0).all()

@@ -1,0 +1,338 @@
+"""Lines that are read by their shape: the same IR and the same errors as from the plain parser."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.same_ir import describe, parse, parsed_alike
+from xdsl.utils.exceptions import ParseError
+
+from passline.passmanager.ir.text.locating_parser import LocatingParser
+from passline.passmanager.ir.text.parser import MemoizingParser
+from passline.passmanager.registry import make_ir_context
+
+CONTEXT = make_ir_context()
+CONTEXT.allow_unregistered = True
+
+
+def function(*lines: str, arguments: str = "%a: i32, %b: i32") -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    # What follows a line counts, too: it is a result of another op, for the last one as for others.
+    end = '  %end = "test.op"() : () -> i32\n  func.return\n'
+    return f"func.func @f({arguments}) {{\n{body}{end}}}\n"
+
+
+def by_shape(text: str) -> int:
+    """Return how many lines were read by their shape, after comparing with the plain parser."""
+    lines = parsed_alike(CONTEXT, text)
+    assert lines is not None
+    return lines
+
+
+def error_of(text: str) -> str:
+    assert by_shape(text) is not None
+    with pytest.raises(ParseError) as error:
+        MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    return str(error.value)
+
+
+def test_a_line_that_differs_in_names_is_read_by_its_shape():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %0, %a : i32"]
+    assert by_shape(function(*lines, "%x_1 = arith.addi %1, %1 : i32")) == 2
+
+
+def test_operands_that_are_equal_do_not_teach_a_shape():
+    # Which of the two names is which operand cannot be told.
+    lines = ["%0 = arith.subi %a, %a : i32", "%1 = arith.subi %0, %a : i32"]
+    assert by_shape(function(*lines)) == 0
+    assert by_shape(function(*lines, "%2 = arith.subi %1, %0 : i32")) == 1
+
+
+def test_other_types_are_another_shape():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %c, %d : i64"]
+    assert by_shape(function(*lines, arguments="%a: i32, %b: i32, %c: i64, %d: i64")) == 0
+
+
+def test_an_operand_of_another_type_is_an_error_at_the_same_place():
+    text = function(
+        "%0 = arith.addi %a, %b : i32",
+        "%1 = arith.addi %0, %c : i32",
+        arguments="%a: i32, %b: i32, %c: i64",
+    )
+    assert "operand is used with type i32, but has been previously used" in error_of(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '%{} = "test.op"(%{}, %b) {{text = "%a"}} : (i32, i32) -> i32',
+        '%{} = "test.op"(%{}, %b) {{text = "// %"}} : (i32, i32) -> i32',
+        '%{} = "test.op"(%{}, %b) {{text = "\\" %b"}} : (i32, i32) -> i32',
+        "%{} = arith.addi %{}, %b : i32 // %a",
+        "%{} = arith.addi %{}, %b : i32 // with b",
+        '%{} = arith.addi %{}, %b : i32 loc("b.mlir":1:2)',
+        "%{} = arith.addi %{}, %b : i32 loc(unknown)",
+        '%{} = "other.op"(%{}) {{x = #other<%b>}} : (i32) -> i32',
+        '%{} = "test.op"(%{}) <{{"p" = 1 : i64}}> {{"q" = array<i32: 1>}} : (i32) -> i32',
+        "%{}:2 = \"test.op\"(%{}) : (i32) -> (i32, i32)",
+        "%{}, %{}x = \"test.op\"(%b) : (i32) -> (i32, i32)",
+        "%{}:1 = arith.addi %{}#0, %b : i32",
+    ],
+)  # fmt: skip
+def test_a_line_repeats(line: str):
+    lines = [line.format(n, n - 1 if n else "a") for n in range(4)]
+    if ":2 =" in line:
+        lines = [line.format(n, "a") for n in range(4)]
+    by_shape(function(*lines))
+
+
+def test_a_name_in_a_string_is_text():
+    lines = [
+        f'%{n} = "test.op"(%{x}) {{text = "%{x}"}} : (i32) -> i32' for n, x in enumerate("aab")
+    ]
+    text = function(*lines)
+    assert by_shape(text) == 0
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    assert [str(op.attributes["text"]) for op in module.walk() if "text" in op.attributes] == [
+        '"%a"',
+        '"%a"',
+        '"%b"',
+    ]
+
+
+def test_a_name_that_is_defined_twice_is_an_error():
+    text = function("%0 = arith.addi %a, %b : i32", "%0 = arith.addi %a, %b : i32")
+    assert "SSA value %0 is already defined" in error_of(text)
+
+
+def test_a_name_that_a_line_defines_twice_is_an_error():
+    line = '%{}, %{} = "test.op"() : () -> (i32, i32)'
+    text = function(line.format(0, 1), line.format(2, 3), line.format(4, 4))
+    assert "SSA value %4 is already defined" in error_of(text)
+
+
+def test_forward_references_are_resolved():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %2, %b : i32"]
+    assert by_shape(function(*lines, "%2 = arith.addi %0, %b : i32")) == 0
+    assert by_shape(function(*lines, "%2 = arith.addi %0, %b : i32", *lines[:0])) == 0
+
+
+def test_values_of_a_region_are_not_in_scope_after_it():
+    text = function(
+        '"test.op"() ({',
+        "  %0 = arith.addi %a, %b : i32",
+        "}) : () -> ()",
+        "%0 = arith.addi %a, %b : i32",
+        "%1 = arith.addi %0, %b : i32",
+    )
+    assert by_shape(text) == 1
+
+
+def test_a_value_of_an_isolated_region_is_forgotten():
+    text = function("%0 = arith.addi %a, %b : i32") + function(
+        "%1 = arith.addi %0, %b : i32", arguments="%b: i32"
+    )
+    assert "%0" in error_of(text)
+
+
+def test_what_follows_a_line_may_belong_to_its_op():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %0, %b : i32", 'loc("b.mlir":1:2)']
+    assert by_shape(function(*lines, "%2 = arith.addi %1, %b : i32")) >= 0
+
+
+def test_the_last_op_of_a_line_has_a_shape():
+    line = "%{} = arith.addi %a, %b : i32 %{} = arith.addi %a, %b : i32"
+    assert by_shape(function(line.format(0, 1), line.format(2, 3))) == 1
+
+
+def test_aliases_are_part_of_the_shape():
+    lines = ["%0 = arith.addi %a, %b : !i", "%1 = arith.addi %0, %b : !i"]
+    assert by_shape("!i = i32\n" + function(*lines)) == 1
+
+
+def test_the_end_of_the_file_ends_a_line_too():
+    text = function("%0 = arith.addi %a, %b : i32")[:-4]
+    for size in range(len(text)):
+        assert by_shape(text[:size]) == 0
+
+
+def test_a_very_long_line_has_no_shape():
+    lines = [f'%{n} = "test.op"(%a) {{text = "{"x" * 5000}"}} : (i32) -> i32' for n in range(3)]
+    assert by_shape(function(*lines)) == 0
+
+
+def test_each_op_has_the_location_of_its_line():
+    text = function("%0 = arith.addi %a, %b : i32", "   %first = arith.addi %0, %b : i32")
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    places = [str(op.location) for op in module.walk() if op.name == "arith.addi"]
+    assert places == ['loc("a.mlir":2:8)', 'loc("a.mlir":3:15)']
+
+
+# Lines that open a region
+
+
+LOOP = "scf.for %{} = %a to %b step %c {{"
+INDICES = "%a: index, %b: index, %c: index"
+
+
+def loops(*texts: str) -> str:
+    return function(*texts, arguments=INDICES)
+
+
+def test_a_loop_is_read_by_the_shape_of_its_first_line():
+    lines = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
+    text = loops(*lines, *lines, *lines)
+    # The first loop is parsed, and so is the second, as another op follows it than before.
+    assert by_shape(text) == 4
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    assert [op.name for op in module.walk()].count("scf.yield") == 3
+
+
+def test_nested_loops_are_read_by_shape():
+    nest = [LOOP.format(name) for name in "ijk"] + ["%x = arith.addi %i, %k : index", *"}}}"]
+    assert by_shape(loops(*nest, *nest, *nest, *nest)) > 8
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "} {x = 1 : i32}",
+        "} {\nx}",
+        "scf.yield\n}",
+        '"test.termop"() : () -> ()\n}',
+        "cf.br ^bb1\n^bb1:\n}",
+        "^bb1:\n}",
+        "} loc(unknown)",
+        '} loc("b.mlir":1:2)',
+        "} // a comment }",
+        "}}",
+        "",
+        "%i = arith.addi %a, %b : index\n}",
+        "%y = arith.addi %x, %z : index\n%z = arith.addi %x, %x : index\n}",
+        "%y = arith.addi %q, %x : index\n}",
+        "cf.br ^bb7\n}",
+    ],
+)
+def test_a_loop_that_ends_otherwise_is_parsed(end: str):
+    lines = [LOOP.format("i"), "%x = arith.addi %i, %a : index"]
+    for first, second in (("}", end), (end, "}"), (end, end)):
+        by_shape(loops(*lines, first, *lines, first, *lines, second, *lines, first))
+        nest = [*lines, *(line.replace("i", "j").replace("x", "w") for line in lines)]
+        by_shape(loops(*nest, first, first, *nest, first, second, *nest, second, first))
+
+
+def test_a_body_that_defines_a_forward_reference_is_parsed():
+    # Were it read by shape and then parsed after all, the use would be of a value that is gone.
+    loop = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
+    use = '"test.op"(%z) : (index) -> ()'
+    define = [LOOP.format("i"), "%z = arith.addi %i, %a : index", "} {x}"]
+    assert by_shape(loops(*loop, *loop, use, *define, *loop)) > 0
+
+
+def test_branches_without_else_are_read_by_shape():
+    lines = ["scf.if %d {", "%x = arith.addi %a, %b : index", "}"]
+    other = ["scf.if %d {", "} else {", "}"]
+    arguments = f"{INDICES}, %d: i1"
+    assert by_shape(function(*lines, *lines, *lines, arguments=arguments)) == 4
+    by_shape(function(*lines, *lines, *other, *lines, *lines, arguments=arguments))
+
+
+def test_a_loop_in_generic_form_is_parsed():
+    lines = [
+        '"scf.for"(%a, %b, %c) ({',
+        "^bb0(%i: index):",
+        "scf.yield",
+        "}) : (index, index, index) -> ()",
+    ]
+    assert by_shape(loops(*lines, *lines, *lines)) == 2  # the terminators
+
+
+def test_deep_nests_that_end_otherwise_take_linear_time():
+    # Each level would else be parsed twice by the one above it.
+    depth = 60
+    names = [f"i{n}" for n in range(depth)]
+    once = [LOOP.format("i"), "}"]
+    nest = [LOOP.format(name) for name in names] + ["} {x}"] * depth
+    assert by_shape(loops(*once, *once, *nest)) >= 0
+
+
+# Random texts
+
+NAMES = st.sampled_from(["a", "b", "0", "1", "2", "10", "x", "x_1", "y#0", "y#1", "z"])
+LINES = st.sampled_from(
+    [
+        "%{r} = arith.addi %{a}, %{b} : i32",
+        "%{r} = arith.addi %{a}, %{b} : i32 // %{a}",
+        "%{r} =  arith.addi %{a},%{b}:i32",
+        "%{r} = arith.constant 5 : i32",
+        '%{r} = "test.op"(%{a}) {{s = "%{b}"}} : (i32) -> i32',
+        '%{r} = "test.op"(%{a}, %{b}) : (i32, i32) -> i32',
+        '%{r} = "test.op"() : () -> i64',
+        '%{r}:2 = "test.op"() : () -> (i32, i32)',
+        '%{r}, %{a} = "test.op"() : () -> (i32, i32)',
+        '"test.op"(%{a}) : (i32) -> ()',
+        '"test.op"(%{a}) ({{ "test.op"() : () -> () }}) : (i32) -> ()',
+        '"test.op"() ({{\n%{r} = arith.addi %{a}, %{b} : i32\n}}) : () -> ()',
+        "%{r} = arith.cmpi slt, %{a}, %{b} : i32",
+        "%{r} = arith.addi %{a}, %{b} : !i",
+        '%{r} = arith.addi %{a}, %{b} : i32 loc("c":1:1)',
+        "%{r} = arith.addi %{a}, %{b} {{k = #k}} : i32",
+        "%{r} = arith.select %{a}, %{b}, %{b} : i32",
+        "cf.br ^bb1",
+        "^bb1:",
+        "loc(unknown)",
+        "scf.for %{r} = %j to %k step %j {{",
+        "scf.for %{r} = %j to %k step %j {{\n%{a} = arith.addi %a, %b : i32\n}}",
+        "scf.if %d {{",
+        "}} else {{",
+        "scf.yield",
+        "}}",
+        "}}",
+        "func.return",
+    ]
+)
+
+
+OTHERS = "%c: i64, %d: i1, %j: index, %k: index"
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 12))):
+        line = draw(LINES).format(r=draw(NAMES), a=draw(NAMES), b=draw(NAMES))
+        lines.append(draw(st.sampled_from(["", "  ", "\t"])) + line)
+    text = "!i = i32\n#k = 1 : i8\n" + function(*lines, arguments=f"%a: i32, %b: i32, {OTHERS}")
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(text)))
+        edit = draw(
+            st.sampled_from(["", "%", '"', "\n", "//", " ", "#", "é", "1", "a", "{", "}", ":"])
+        )
+        text = text[:place] + edit + text[place + draw(st.integers(0, 2)) :]
+    return text
+
+
+@given(texts())
+@example("")
+def test_random_texts_are_read_alike(text: str):
+    assert parsed_alike(CONTEXT, text) is not None
+
+
+def test_the_comparison_sees_a_difference():
+    # The check of the check: texts that differ are described differently.
+    texts = [
+        function("%0 = arith.addi %a, %b : i32"),
+        function("%0 = arith.addi %b, %a : i32"),
+        function("%x = arith.addi %a, %b : i32"),
+        function(" %0 = arith.addi %a, %b : i32"),
+        function("%0 = arith.addi %a, %b : i32", "%1 = arith.addi %a, %b : i32"),
+    ]
+    descriptions = [
+        describe(LocatingParser(CONTEXT, text, "a.mlir").parse_module()) for text in texts
+    ]
+    for index, description in enumerate(descriptions):
+        assert description not in descriptions[:index]
+    assert parse(LocatingParser(CONTEXT, "func.func", "a.mlir")) != parse(
+        LocatingParser(CONTEXT, "func.func @f", "a.mlir")
+    )

@@ -1,0 +1,379 @@
+"""A parser of command lines as mlir-opt reads them, and the types of its values."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+from typing_extensions import TypeIs
+
+from ...compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...passmanager.diagnostics import Severity, print_message
+from ...passmanager.info import check_name, closest_name, name_key
+from ...passmanager.option_text import shortened
+from ..diagnostics.failures import USAGE
+from .habits import ADVICE, advice
+from .short_help import ShortHelp
+
+__all__ = [
+    "ArgumentParser",
+    "Chosen",
+    "Group",
+    "Names",
+    "Numbers",
+    "OptionalValue",
+    "add_names",
+    "add_optional",
+    "add_version",
+    "level",
+    "limit",
+    "nonempty_text",
+    "pass_name",
+    "positive",
+    "seconds",
+    "size",
+]
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """A parser of options with mlir-opt's rules.
+
+    Only options of xDSL can be abbreviated; an optional value follows `=`; `--pass-name` adds a
+    pass. A long option may have one dash, and a switch the value 0 or 1. Options of xDSL can be
+    replaced. The error for an unknown option names the nearest known one.
+    """
+
+    def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
+        super().__init__(
+            usage="%(prog)s [options] [input_file]",
+            description=description,
+            formatter_class=HelpFormatter,
+            allow_abbrev=False,
+            conflict_handler="resolve",
+            add_help=False,
+        )
+        self.short_help: ShortHelp | None = None
+        self.add_argument("-h", action=ShortHelpAction, help="show the options used most, and exit")
+        self.add_argument("--help", action="help", help="show all options, and exit")
+        help = "leave all work to xDSL's own code, with the same results, slower"
+        self.add_argument(NO_ACCELERATION, action=NoAcceleration, nargs=0, help=help)
+        self._passes = {name_key(name): name for name in passes}
+        self._abbreviated: list[str] = []
+
+    def allow_abbreviations(self) -> None:
+        """Allow to abbreviate the options so far, which are xDSL's: its tools allow it."""
+        self._abbreviated = [*self._option_string_actions]
+
+    @staticmethod
+    def adopt(parser: argparse.ArgumentParser, passes: Iterable[str]) -> None:
+        """Give a parser that a tool made for itself the rules of this class.
+
+        A tool with an `__init__` of its own, like that of xDSL's class, makes a plain parser, calls
+        `register_all_arguments` on it, and parses with it.
+        """
+        parser.__class__ = AdoptedParser
+        assert isinstance(parser, AdoptedParser)
+        parser.conflict_handler = "resolve"
+        parser.allow_abbrev = False
+        parser.short_help = None
+        parser._passes = {name_key(name): name for name in passes}
+        parser._abbreviated = []
+
+    def prepare(self, args: Sequence[str]) -> list[str]:
+        """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
+        cse`, `-passes=cse` as `--passes=cse`, `--verify-each=0` as `--no-verify-each`."""
+        return [prepared for arg in args for prepared in self._prepare(arg)]
+
+    def _prepare(self, arg: str) -> list[str]:
+        name, equals, value = arg.partition("=")
+        name = self._with_two_dashes(name)
+        action = self._option_string_actions.get(name)
+        if action is None and name[:2] == "--" and name_key(name) in self._passes:
+            pass_name = self._passes[name_key(name)]
+            return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
+        if action is None and name[:2] == "--":
+            meant = [option for option in self._abbreviated if option.startswith(name)]
+            if len(meant) == 1:
+                return self._prepare(f"{meant[0]}{equals}{value}")
+        if isinstance(action, OptionalValue) and not equals:
+            return [f"{name}={action.const}"]
+        if equals and _is_switch(action):
+            if (switched := _switched(action, value)) is None:
+                self.error(f"argument {name}: expected 0, 1, true or false, got '{value}'")
+            return switched
+        return [f"{name}{equals}{value}"]
+
+    def _with_two_dashes(self, name: str) -> str:
+        """Return the name of a long option or of a pass that is spelled with one dash, as LLVM
+        allows, with two: argparse would read `-passes` as `-p asses`."""
+        long = f"-{name}"
+        if name[:1] != "-" or name[1:2] == "-" or len(name) < 3:
+            return name
+        is_ours = long in self._option_string_actions or long[2:] in self._passes.values()
+        return long if is_ours or long in ADVICE else name
+
+    def error(self, message: str) -> NoReturn:
+        known = [name for action in self._actions for name in action.option_strings]
+        known += [f"--{name}" for name in self._passes.values()]
+        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
+        if message.startswith("unrecognized") and not unknown.startswith("-"):
+            many = " (--out-dir takes many)" if "--out-dir" in known else ""
+            message = f"there is one input file, and '{unknown}' is another{many}"
+        elif message.startswith("unrecognized") and (found := advice(unknown, known)):
+            message += f" ({found})"
+        elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
+            message += f" (did you mean '{closest}'?)"
+        print_message(Severity.ERROR, f"{message}\nsee '{self.prog} --help'", self.prog)
+        sys.exit(USAGE)
+
+
+class AdoptedParser(ArgumentParser):
+    """A parser that was made as a plain one: who made it passes arguments as they were given."""
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        given = sys.argv[1:] if args is None else args
+        return super().parse_known_args(self.prepare(given), namespace or argparse.Namespace())
+
+
+def _is_switch(action: argparse.Action | None) -> TypeIs[argparse.Action]:
+    """Return whether an option is on or off."""
+    return isinstance(action, argparse.BooleanOptionalAction) or (
+        action is not None and action.nargs == 0 and action.const is True
+    )
+
+
+def _switched(action: argparse.Action, value: str) -> list[str] | None:
+    """Return the arguments for a switch with the value 0 or 1; None for another value."""
+    on = {"0": False, "false": False, "1": True, "true": True}.get(value.lower())
+    if on is None:
+        return None
+    if isinstance(action, argparse.BooleanOptionalAction):
+        return [action.option_strings[0 if on else 1]]
+    return [action.option_strings[0]] if on else []
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not isinstance(action, OptionalValue):
+            return super()._format_action_invocation(action)
+        value = "|".join(action.choices) if action.choices else action.metavar
+        return f"{action.option_strings[0]}[={value}]"
+
+
+class OptionalValue(argparse.Action):
+    """An option with an optional value after `=`; `const` is the value if it is left out."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+
+
+class ShortHelpAction(argparse.Action):
+    """The option -h: it prints a help of one screen, if the tool has one, and ends the process."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        short = parser.short_help if isinstance(parser, ArgumentParser) else None
+        print(short.text(parser) if short else parser.format_help(), end="")
+        parser.exit()
+
+
+class Version(argparse.Action):
+    """An option that prints the text that `const` returns, and ends the process."""
+
+    def __init__(
+        self, option_strings: Sequence[str], dest: str, const: Callable[[], str], help: str
+    ) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, const=const, help=help)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        print(self.const())
+        parser.exit()
+
+
+class NoAcceleration(argparse.Action):
+    """The option --no-acceleration, which takes effect before the modules of a tool are imported
+    (`commands.py`, `process.py`).
+    """
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        if not is_turned_off():
+            parser.error(f"{NO_ACCELERATION} comes too late here: set {VARIABLE}=1")
+
+
+def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:
+    """Add the option --version, for which `text` is called."""
+    help = "show the versions of this program and of xDSL"
+    group.add_argument("-v", "--version", action=Version, const=text, help=help)
+
+
+class Names(argparse.Action):
+    """An option that takes names separated by commas, and may be repeated."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        before: list[str] = getattr(namespace, self.dest) or []
+        parse = pass_name if self.metavar == "NAME,..." else nonempty_text
+        try:
+            names = [parse(name.strip()) for name in str(values).split(",")]
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+        setattr(namespace, self.dest, [*before, *names])
+
+
+class Chosen(argparse.Action):
+    """An option that takes `TAG=1-3:7`, and may be repeated for other tags."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        tag, equals, text = (part.strip() for part in str(values).partition("="))
+        before: dict[str, Numbers] = getattr(namespace, self.dest)
+        if not tag or not equals:
+            raise argparse.ArgumentError(self, f"expected TAG=NUMBERS, got '{values}'")
+        if name_key(tag) in map(name_key, before):
+            raise argparse.ArgumentError(self, f"'{tag}' is given twice")
+        try:
+            setattr(namespace, self.dest, {**before, tag: Numbers(text)})
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, f"{tag}: {error}") from None
+
+
+Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
+
+
+def pass_name(text: str) -> str:
+    """Parse the name of a pass."""
+    try:
+        check_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def nonempty_text(text: str) -> str:
+    """Parse a text that is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a value that is not empty")
+    return text
+
+
+def limit(text: str) -> int:
+    """Parse a limit: a number, or -1 for no limit."""
+    return -1 if text == "-1" else _whole_number(text, "a whole number, or -1 for no limit")
+
+
+def size(text: str) -> int:
+    """Parse a number that is not negative."""
+    return _whole_number(text, "a whole number")
+
+
+def _whole_number(text: str, expected: str) -> int:
+    """Parse a number that is not negative; a message calls it `expected`."""
+    if not re.fullmatch(r"[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got '{shortened(text)}'")
+    if len(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of at most {_MAX_DIGITS} digits, got '{shortened(text)}'"
+        )
+    return int(text)
+
+
+_MAX_DIGITS = 18
+"""The most digits of a number on the command line: it fits into 64 bits."""
+
+
+def positive(text: str) -> int:
+    """Parse a number that is greater than 0."""
+    if not (number := size(text)):
+        raise argparse.ArgumentTypeError("expected a number greater than 0, got '0'")
+    return number
+
+
+class Numbers:
+    """A set of integers, written as `1-3,7` or `1-3:7`; bounds are included."""
+
+    def __init__(self, text: str) -> None:
+        if not re.fullmatch(r"[0-9]+(-[0-9]+)?([,:][0-9]+(-[0-9]+)?)*", text):
+            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{shortened(text)}'")
+        self._ranges = [_range(part) for part in re.split("[,:]", text)]
+        self.last = max(numbers[-1] for numbers in self._ranges)
+
+    def __contains__(self, number: object) -> bool:
+        return any(number in numbers for numbers in self._ranges)
+
+
+def _range(text: str) -> range:
+    """Parse `3` or `1-3`."""
+    first, _, last = text.partition("-")
+    start = size(first)
+    end = size(last or first)
+    if end < start:
+        raise argparse.ArgumentTypeError(f"the range {text} is empty: write {last}-{first}")
+    return range(start, end + 1)
+
+
+def seconds(text: str) -> float:
+    """Parse a positive number of seconds."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{shortened(text)}'")
+    return float(text)
+
+
+def level(text: str) -> int:
+    """Parse the level of -O."""
+    if text not in ("0", "1", "2", "3"):
+        raise argparse.ArgumentTypeError(f"expected 0, 1, 2 or 3, got '{shortened(text)}'")
+    return int(text)
+
+
+def add_names(group: Group, flag: str, help: str, metavar: str = "NAME,...") -> None:
+    """Add an option that takes names separated by commas, of passes unless `metavar` is given."""
+    group.add_argument(flag, action=Names, default=[], metavar=metavar, help=help)
+
+
+def add_optional(
+    group: Group, flag: str, const: str, kinds: Sequence[str] | str, help: str
+) -> None:
+    """Add an option with an optional value: one of `kinds`, or a text that help calls `kinds`."""
+    if isinstance(kinds, str):
+        group.add_argument(
+            flag, action=OptionalValue, const=const, type=nonempty_text, metavar=kinds, help=help
+        )
+    else:
+        group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)

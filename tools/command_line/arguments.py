@@ -1,0 +1,321 @@
+"""The options of `passline-opt` that `xdsl-opt` does not have, or that replace options of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Iterable
+
+from ...dialects.target import is_target
+from ...passmanager.errors import PasslineError
+from .argument_parser import (
+    Chosen,
+    Group,
+    Numbers,
+    OptionalValue,
+    add_names,
+    add_optional,
+    add_version,
+    level,
+    limit,
+    nonempty_text,
+    pass_name,
+    positive,
+    size,
+)
+
+__all__ = [
+    "REMARK_OPTIONS",
+    "add_arguments",
+    "add_pipeline",
+    "add_semantics",
+    "add_verification",
+    "check_arguments",
+    "check_pipeline_source",
+]
+
+
+def add_arguments(
+    parser: argparse.ArgumentParser, targets: Iterable[str], version: Callable[[], str]
+) -> None:
+    """Add the options in groups."""
+    _add_input_and_output(parser, targets)
+    _add_steering(add_pipeline(parser))
+    _add_checks(parser)
+    _add_ir_printing(parser)
+    _add_style(parser)
+    _add_measuring(parser)
+    _add_questions(parser, version)
+
+
+REMARK_OPTIONS = {
+    "all": "remarks",
+    "passed": "remarks_passed",
+    "missed": "remarks_missed",
+    "failed": "remarks_failed",
+    "analysis": "remarks_analysis",
+}
+"""The options that select remarks, by the kind of these."""
+
+WRITTEN = (
+    "output_file",
+    "trace",
+    "record",
+    "report",
+    "remarks_output",
+    "crash_reproducer",
+    "local_reproducer",
+    "generate_reproducer",
+)
+"""The options that name a file to write."""
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
+
+
+def check_pipeline_source(args: argparse.Namespace) -> None:
+    """Raise PasslineError if both the input and the options give a pipeline."""
+    if args.run_reproducer and (args.passes or args.opt_level is not None):
+        raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raise PasslineError for arguments that exclude each other."""
+    for option in REMARK_OPTIONS.values():
+        try:
+            re.compile(getattr(args, option) or "")
+        except re.error as error:
+            raise PasslineError(f"argument {_flag(option)}: {error}") from None
+    check_pipeline_source(args)
+    for end in ("stop", "start"):
+        if getattr(args, f"{end}_after") and getattr(args, f"{end}_before"):
+            raise PasslineError(f"--{end}-after and --{end}-before exclude each other")
+    source: str | None = args.input_file
+    is_file = source is not None and os.path.isfile(source)
+    written = {os.path.realpath(str(source)): "the input"} if is_file else {}
+    for option in WRITTEN:
+        file: str | None = getattr(args, option)
+        if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
+            continue  # what is no file, as /dev/null, may be written twice
+        flag = _flag(option)
+        if os.path.realpath(file) in written and option == "output_file":
+            continue  # the input is read completely before it is replaced
+        if (other := written.setdefault(os.path.realpath(file), flag)) != flag:
+            if other == "the input":
+                raise PasslineError(f"{flag} would overwrite the input '{file}'")
+            raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
+
+
+class TargetOrFormat(argparse.Action):
+    """An option that takes a processor, stored as `processor`, or else an output format."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        text = str(values)
+        setattr(namespace, "processor" if is_target(text) else self.dest, text)
+
+
+def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
+    group = parser.add_argument_group("input and output")
+    add = group.add_argument
+    help = (
+        "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host; or, as "
+        f"in xdsl-opt, the output format: one of {', '.join(targets)}"
+    )
+    add("-t", "--target", action=TargetOrFormat, default="mlir", help=help)
+    help = "the output file, written only if everything succeeds; '-' is stdout"
+    add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
+    add("--no-print", action="store_true", help="do not write the result")
+    help = "process the parts between lines '// -----' of the input separately"
+    add_optional(group, "--split-input-file", "// -----", "MARKER", help)
+    help = "the line between the results of the parts"
+    add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
+    help = "show the remarks of passes whose name matches, by default of all passes"
+    add_optional(group, "--remarks", ".*", "REGEX", help)
+    for kind, what in {
+        "passed": "changes that were made",
+        "missed": "changes that were not made",
+        "failed": "changes that were tried without success",
+        "analysis": "facts that were found",
+    }.items():
+        help = f"like --remarks, but only remarks on {what}"
+        add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
+    help = "write the remarks, all or those of the options above, to FILE in LLVM's YAML"
+    add("--remarks-output", type=nonempty_text, metavar="FILE", help=help)
+    add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
+    add("--debug", action="store_true", help="show the traceback when something fails")
+
+
+def add_pipeline(parser: argparse.ArgumentParser) -> Group:
+    """Add the options that select passes and set their options; return their group."""
+    group = parser.add_argument_group("pipeline")
+    add = group.add_argument
+    help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
+    flags = ("-p", "--passes", "--pass-pipeline")
+    add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
+    help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
+    add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
+    add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
+    add_names(group, "--require-pass", "run these passes at any level")
+    help = "set an option, such as fold-constant.max_elements=64; may be repeated"
+    add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
+    help = "read options from a TOML file; --config takes precedence"
+    add("--config-file", type=nonempty_text, metavar="FILE", help=help)
+    help = "run the pipeline stored in the input, a file of --crash-reproducer"
+    add("--run-reproducer", action="store_true", help=help)
+    help = "set the shape of a parameter, as x=1x3x?x192; ? stays unknown; may be repeated"
+    add("--shape", action="append", default=[], metavar="NAME=SIZES", help=help)
+    help = "set the size of every dimension with this name, as batch=4; may be repeated"
+    add("--dim", action="append", default=[], metavar="NAME=SIZE", help=help)
+    return group
+
+
+def _add_steering(group: Group) -> None:
+    add = group.add_argument
+    help = "run at most N passes and list them, as in LLVM; -1 runs all"
+    bisect = group.add_mutually_exclusive_group().add_argument
+    bisect("--opt-bisect-limit", type=limit, metavar="N", help=help)
+    help = "run only the passes with these numbers, such as 1-3,7, and list them"
+    bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
+    help = "allow only the actions of a kind with these numbers: rewrite=1-3:7; may be repeated"
+    add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
+    for end, what in {
+        "--stop-after": "stop after",
+        "--stop-before": "stop before",
+        "--start-after": "start after",
+        "--start-before": "start with",
+    }.items():
+        add(end, type=pass_name, metavar="NAME", help=f"{what} the first pass of this name")
+
+
+def _add_checks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checks")
+    add = group.add_argument
+    add_verification(group)
+    add_semantics(group)
+    help = "check that the printed result parses to the same IR"
+    add("--verify-roundtrip", action="store_true", help=help)
+    help = "check diagnostics against comments: // expected-error {{text}}"
+    add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
+    help = "if a pass fails, write the input and the pipeline to FILE"
+    add("--crash-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    help = "like --crash-reproducer, but also if no pass fails"
+    add("--generate-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    help = "like --crash-reproducer, but with the failed pass and the IR before it only"
+    add("--local-reproducer", type=nonempty_text, metavar="FILE", help=help)
+
+
+def add_verification(group: Group) -> None:
+    """Add the options on verification."""
+    add = group.add_argument
+    help = "verify what each pass changed (on by default)"
+    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
+    add("--disable-verify", action="store_true", help="do not verify")
+    help = "check that passes preserve what they declare"
+    add("--verify-preserves", action="store_true", help=help)
+
+
+def add_semantics(group: Group) -> None:
+    """Add the options on the check of results."""
+    add = group.add_argument
+    help = "check on seeded inputs, SEEDS (1) of each kind, that no pass changes the results of a "
+    help += "function"
+    flag = "--verify-semantics"
+    add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
+    help = "with --verify-semantics: the number of steps for all inputs of a function together"
+    add("--semantics-limit", type=positive, metavar="STEPS", help=help)
+
+
+def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("printing of IR and passes, on stderr")
+    add = group.add_argument
+    add_names(group, "--print-ir-before", "print the IR before these passes")
+    add_names(group, "--print-ir-after", "print the IR after these passes")
+    add("--print-ir-before-all", action="store_true", help="print the IR before each pass")
+    add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
+    help = "print the IR at the start, and after each pass that changed it"
+    add("--print-ir-after-change", action="store_true", help=help)
+    help = "print the IR before the passes with these numbers (see --print-pass-numbers)"
+    add("--print-ir-before-pass-number", type=Numbers, metavar="N-M,...", help=help)
+    help = "print the IR after the passes with these numbers"
+    add("--print-ir-after-pass-number", type=Numbers, metavar="N-M,...", help=help)
+    add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
+    help = "print the module, not only the functions of --filter-function"
+    add("--print-ir-module-scope", action="store_true", help=help)
+    add_names(group, "--filter-function", "print and compare only these functions", "FUNCTION,...")
+    help = "print what each pass changed as a unified diff"
+    add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
+    help = "log which passes run, are skipped or fail, and which analyses are computed"
+    add("--debug-pass-manager", action="store_true", help=help)
+    help = "print the number of each pass, as used by --opt-bisect"
+    add("--print-pass-numbers", action="store_true", help=help)
+    help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
+    add("--dump-ir", type=nonempty_text, metavar="DIR", help=help)
+    add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
+
+
+def _add_style(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("format of IR, in the result and on stderr")
+    add = group.add_argument
+    help = "print dense constants with more than N elements as dense_resource<__elided__>"
+    add("--elide-elementsattrs-if-larger", type=size, metavar="N", help=help)
+    help = "print dense constants with more than N elements (100) as resources at the end"
+    flag = "--large-elements-as-resources"
+    add(flag, action=OptionalValue, const="100", type=size, metavar="N", help=help)
+    help = "omit resources with more than N characters"
+    add("--elide-resource-strings-if-larger", type=size, metavar="N", help=help)
+    add("--print-skip-regions", action="store_true", help="print {...} in place of regions")
+    help = "give every value a name that is unique in the whole IR"
+    add("--print-unique-ssa-ids", action="store_true", help=help)
+    help = "print the users of values in comments"
+    add("--print-value-users", action="store_true", help=help)
+
+
+def _add_measuring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("measurements, on stderr")
+    add = group.add_argument
+    help = "show the time of parsing, passes, analyses, verification and printing"
+    add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
+    add("--time-passes", dest="timing", action="store_const", const="tree", help="same as --timing")
+    add("--memory", action="store_true", help="show the memory that each pass used; slow")
+    help = "profile one pass with cProfile"
+    add("--profile", type=pass_name, metavar="NAME", help=help)
+    help = "write a trace for Perfetto or chrome://tracing"
+    add("--trace", type=nonempty_text, metavar="FILE", help=help)
+    help = "write a page of HTML that shows what each pass did"
+    add("--report", type=nonempty_text, metavar="FILE", help=help)
+    help = "record the run as lines of JSON, from which passline-report makes pages and texts"
+    add("--record", type=nonempty_text, metavar="FILE", help=help)
+    help = "show which pass and pattern made each operation of the result, and its source line"
+    add("--blame", action="store_true", help=help)
+    help = "show which pass erased, merged or moved the operations whose line contains TEXT"
+    add("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
+    help = "show the counters of each pass, and the ops that it created and erased"
+    add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
+    help = "show how many actions were counted, and how many were allowed"
+    add("--print-debug-counter", action="store_true", help=help)
+
+
+def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
+    group = parser.add_argument_group("information, instead of a run")
+    add = group.add_argument
+    help = "list all passes by dialect; with all: with their levels, requirements and options"
+    add_optional(group, "--list-passes", "short", ("short", "all"), help)
+    add("--help-pass", metavar="NAME", help="describe one pass, with an example")
+    add("--list-dialects", action="store_true", help="list all dialects")
+    add("--list-instruments", action="store_true", help="list the instruments")
+    add("--list-configs", action="store_true", help="list the keys of --config")
+    help = "show which passes would run, and why others would not"
+    add("--explain-pipeline", action="store_true", help=help)
+    help = "print a shell script that completes options and passes"
+    add("--print-completion", choices=["bash", "zsh"], help=help)
+    help = "print the pipeline as text on stderr, then run it"
+    add("--dump-pass-pipeline", action="store_true", help=help)
+    add_version(group, version)

@@ -1,0 +1,1 @@
+"""What the commands say of failures, and --verify-diagnostics."""

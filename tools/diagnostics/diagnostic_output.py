@@ -1,0 +1,118 @@
+"""The output of diagnostics and remarks: to stderr, to expectations in comments, or to a file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ...passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
+from ...passmanager.remarks import Remark, RemarkFilter, yaml_text
+from ...passmanager.run import Run
+from ..command_line.arguments import REMARK_OPTIONS
+from ..output import ResultFile
+from .failures import BAD_INPUT, diagnostics_of, report, status_of
+
+if TYPE_CHECKING:
+    from .expected_diagnostics import ExpectedDiagnostics
+
+__all__ = ["DiagnosticOutput", "remark_filter"]
+
+
+def remark_filter(args: argparse.Namespace) -> dict[str, str]:
+    """Return the remarks to make: those to show or write, for a record all of them."""
+    return {"all": ""} if args.record or args.report else _asked_remarks(args)
+
+
+def _asked_remarks(args: argparse.Namespace) -> dict[str, str]:
+    """Return the remarks to show or write: kind -> regular expression on the names of passes."""
+    named = {kind: getattr(args, option) for kind, option in REMARK_OPTIONS.items()}
+    given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
+    if args.remarks_output:
+        return given or {"all": ""}
+    return {} if args.quiet else given
+
+
+class DiagnosticOutput:
+    """Shows what passes and parsers report about one chunk after the other, as `args` ask for."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
+        self._remarks: list[Remark] = []
+        self._expected: ExpectedDiagnostics | None = None
+        self.prints_diagnostics = False
+        """Whether --verify-diagnostics has xDSL's meaning: the tool prints errors to the output."""
+
+    @cached_property
+    def _asked(self) -> RemarkFilter:
+        return RemarkFilter(_asked_remarks(self._args))
+
+    def start_chunk(self, name: str, text: bytes, line_offset: int) -> None:
+        """Read the diagnostics that the comments of a chunk expect, with --verify-diagnostics."""
+        self._expected = None
+        if self._args.verify_diagnostics and not self.prints_diagnostics:
+            from .expected_diagnostics import ExpectedDiagnostics
+
+            self._expected = ExpectedDiagnostics(
+                name,
+                text.decode(errors="replace"),
+                line_offset,
+                only_expected=self._args.verify_diagnostics == "only-expected",
+            )
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show the diagnostics of a pass, or match them with the expected ones; remarks are kept if
+        a file gets them."""
+        if self._args.record or self._args.report:  # these get all remarks by themselves
+            diagnostics = [d for d in diagnostics if self._is_asked_for(d)]
+        if self._args.remarks_output:
+            self._remarks += [d for d in diagnostics if isinstance(d, Remark)]
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
+        if self._expected is not None:
+            self._expected.renderer(diagnostics)
+        else:
+            print_diagnostics([d for d in diagnostics if self._is_shown(d)])
+
+    def fail_chunk(self, error: BaseException) -> int:
+        """Report an error that ended a chunk, unless it was expected; return the exit status."""
+        if self._expected is None or status_of(error) != BAD_INPUT:
+            return self.finish_chunk(report(error, debug=self._args.debug))
+        self._expected.renderer(diagnostics_of(error))
+        return self.finish_chunk(0)
+
+    def finish_chunk(self, status: int) -> int:
+        """Report expected diagnostics that were missing and unexpected ones; return the exit
+        status, at least `status`."""
+        if self._expected is None:
+            return status
+        problems = self._expected.finish()
+        print_diagnostics(problems)
+        return max(status, BAD_INPUT if problems else 0)
+
+    def write_remarks(self) -> int:
+        """Write the remarks to the file of --remarks-output; return the exit status."""
+        if not self._args.remarks_output:
+            return 0
+        file = ResultFile(self._args.remarks_output)
+        try:
+            file.write(yaml_text(self._remarks))
+            file.commit()
+        except OSError as error:
+            return report(error, debug=self._args.debug)
+        return 0
+
+    def _is_asked_for(self, diagnostic: Diagnostic) -> bool:
+        if not isinstance(diagnostic, Remark):
+            return True
+        return diagnostic.kind in self._asked.kinds(diagnostic.pass_name)
+
+    def _is_shown(self, diagnostic: Diagnostic) -> bool:
+        severity = diagnostic.severity
+        if isinstance(diagnostic, Remark):
+            return True  # remark_filter dropped the others
+        if severity is Severity.REMARK and not self._args.quiet:
+            wanted, name = self._args.remarks, Run.current().frames[-1].info.name
+            return wanted is not None and re.search(wanted, name) is not None
+        return severity is Severity.ERROR or not self._args.quiet

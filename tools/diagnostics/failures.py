@@ -1,0 +1,90 @@
+"""The reports of failures, and the exit status for each kind."""
+
+from __future__ import annotations
+
+import traceback
+
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from ...passmanager.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Severity,
+    print_diagnostics,
+    print_message,
+)
+from ...passmanager.errors import InvalidIRError, PasslineError
+from ...passmanager.ir.location import location_of, span_location
+
+__all__ = ["BAD_INPUT", "INTERRUPTED", "USAGE", "diagnostics_of", "report", "status_of"]
+
+BAD_INPUT = 1
+"""The input is wrong, or a pass failed on purpose."""
+USAGE = 2
+"""Options, pipeline text or names are wrong."""
+BUG = 3
+"""A pass raised something else: there is a bug in it."""
+INTERRUPTED = 130
+"""The run was interrupted."""
+CLOSED_PIPE = 141
+"""The reader of the output closed the pipe."""
+
+
+def report(error: BaseException, *, debug: bool = False) -> int:
+    """Report a failure and the pass it came from on stderr; return the exit status."""
+    if isinstance(error, BrokenPipeError):
+        return CLOSED_PIPE
+    if debug:
+        traceback.print_exception(error)
+    else:
+        print_diagnostics(diagnostics_of(error))
+        for note in notes_of(error):
+            print_message(Severity.NOTE, note)
+    return status_of(error)
+
+
+def notes_of(error: BaseException) -> list[str]:
+    """Return the notes of an error: the passes it came through, and the output of a called tool."""
+    said: object = getattr(error.__cause__, "stderr", None)  # of a CalledProcessError
+    own = [said.strip()] if isinstance(said, str) and said.strip() else []
+    return [*own, *getattr(error, "__notes__", ())]
+
+
+def status_of(error: BaseException) -> int:
+    """Return the exit status for a failure."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    expected = (ParseError, DiagnosticException, PasslineError, OSError, MemoryError)
+    if isinstance(error, expected):
+        return BAD_INPUT
+    too_deep = isinstance(error, RecursionError) and not notes_of(error)  # and in no pass
+    return BAD_INPUT if too_deep else BUG
+
+
+def diagnostics_of(error: BaseException) -> list[Diagnostic]:
+    """Return a failure as diagnostics; none for a DiagnosticError, which is reported already."""
+    match error:
+        case DiagnosticError():
+            return []
+        case ParseError():
+            return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
+        case InvalidIRError():
+            return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
+        case KeyboardInterrupt():
+            return [Diagnostic(Severity.ERROR, "interrupted")]
+        case RecursionError() if not notes_of(error):
+            return [Diagnostic(Severity.ERROR, "the IR is nested too deeply")]
+        case MemoryError():
+            said = f"out of memory: {error}" if str(error) else "out of memory"
+            return [Diagnostic(Severity.ERROR, said)]
+        case SystemExit():
+            return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
+        case OSError() if error.strerror:
+            name = f"'{error.filename}': " if error.filename is not None else ""
+            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}")]
+        case DiagnosticException() | PasslineError() | OSError():
+            return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
+        case _:
+            bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
+            where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
+            return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
