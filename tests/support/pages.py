@@ -9,7 +9,7 @@
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
 * `<!-- needs llvmlite, cc -->` before a block: it is run where these programs are installed;
-  `<!-- needs xDSL 0.66 -->`: with that release or a newer one.
+  `<!-- needs xdsl 0.66 -->`: with that release or a newer one.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ def blocks(page: str) -> Iterator[Block]:
 def missing(programs: str) -> str:
     """Return why a block that needs these programs is not run; empty if they are there."""
     names = [name for name in programs.split(", ") if name]
-    if names and (release := names[0].removeprefix("xDSL ")) != names[0]:
-        return "" if has_xdsl(release) else f"it needs {names[0]}"
+    if names and (release := names[0].removeprefix("xdsl ")) != names[0]:
+        return "" if has_xdsl(release) else f"not installed: {programs}"
     found = {"mlir-opt": mlir_opt(), "llvmlite": find_spec("llvmlite")}
     if all(found[name] if name in found else shutil.which(name) for name in names):
         return ""
-    return f"it needs {' and '.join(names)}"
+    return f"not installed: {programs}"
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
