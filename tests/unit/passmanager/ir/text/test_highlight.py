@@ -10,7 +10,7 @@ import pytest
 
 from passline.passmanager.ir.text.highlight import highlighted
 
-FILES = sorted((Path(__file__).parents[3] / "filecheck" / "passes").rglob("*.mlir"))
+FILES = sorted((Path(__file__).parents[4] / "filecheck" / "passes").rglob("*.mlir"))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.registry import make_ir_context
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[5]
 # xDSL's own test files, from its source distribution, if this variable names their folder
 ROOTS = [
     ROOT / "tests/filecheck",

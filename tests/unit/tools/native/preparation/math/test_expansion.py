@@ -21,7 +21,7 @@ from passline.tools.native.preparation.math import expansion
 
 pytestmark = needs_native
 
-DOCS = Path(__file__).parents[5] / "docs/tir.md"
+DOCS = Path(__file__).parents[6] / "docs/tir.md"
 NEARLY_EXACT = (
     """acosh asinh atanh cbrt cos cosh expm1 log10 log1p log2 powf sin sinh tan""".split()
 )
