@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models test-zoo test-downstream lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-demo
@@ -41,7 +41,14 @@ oldest: $(VENV)/installed-test
 		tests/filecheck/passes/generic
 
 unit: $(VENV)/installed-test
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest $(if $(FILTER),$(FILTERED),-n auto)
+
+# `make unit FILTER=winograd`: the files with that in their path, without importing the others.
+FILTERED = $(shell find tests -path '*$(FILTER)*' '(' -name 'test_*.py' -o -name '*.mlir' ')')
+
+# All cases of the grids and random programs of which `make test` runs some: an hour.
+test-thorough: $(VENV)/installed-test
+	PASSLINE_THOROUGH=1 $(BIN)/python -m pytest -n auto
 
 test-models: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP

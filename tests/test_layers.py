@@ -112,17 +112,21 @@ def upward(graph: Graph) -> list[str]:
     ]
 
 
-def test_imports_go_down_only() -> None:
-    assert upward(import_graph(ROOT)) == []
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return import_graph(ROOT)
 
 
-def test_no_module_imports_itself_in_a_circle() -> None:
-    found = circle(import_graph(ROOT))
+def test_imports_go_down_only(graph: Graph) -> None:
+    assert upward(graph) == []
+
+
+def test_no_module_imports_itself_in_a_circle(graph: Graph) -> None:
+    found = circle(graph)
     assert found is None, " -> ".join(found or ())
 
 
-def test_the_graph_has_the_imports_of_functions_and_type_checking() -> None:
-    graph = import_graph(ROOT)
+def test_the_graph_has_the_imports_of_functions_and_type_checking(graph: Graph) -> None:
     assert len(graph) > 200
     assert {"passmanager", "api.source", "passline.transform"} <= graph["passline.__init__"]
     assert "interpreters.relax" in graph["interpreters"]  # inside a function

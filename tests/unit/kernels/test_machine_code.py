@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.budget import some
 from support.compiled import check_machine_code
 from support.evaluation import constant
 from support.machine import needs_native
@@ -138,7 +139,7 @@ def named(ops: Iterable[Operation]) -> dict[str, Operation]:
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.parametrize("element", [*CLOSE, *INTEGERS], ids=str)
+@pytest.mark.parametrize("element", some([*CLOSE, *INTEGERS], 2), ids=str)
 def test_machine_code(element: Element):
     ops = [*of_elements(element), *of_rows(element)]
     if (close := CLOSE.get(element, 0)) > 0:

@@ -13,6 +13,7 @@ from fuzz.search import Search
 from hypothesis import strategies as st
 from strategies import networks
 from strategies.pipelines import EXCLUDED, FACTORIES, LOWERING, ON_BUFFERS, ON_TENSORS
+from support.budget import THOROUGH
 from support.machine import needs_native
 from support.networks import random_network
 from xdsl.dialects.builtin import ModuleOp
@@ -23,7 +24,7 @@ from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk
 
-SHARDS, CASES = 50, 60
+SHARDS, CASES = 50 if THOROUGH else 6, 60
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.budget import some
 from support.evaluation import Array, constant
 from support.evaluation import run as run_on_numpy
 from support.laws import run
@@ -103,13 +104,9 @@ CONVOLUTIONS: dict[str, tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, 
 
 
 @pytest.mark.parametrize("m", POINTS)
-@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS)
-def test_convolutions(
-    case: tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, int]],
-    m: int,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    shape, outputs, padding, block = case
+@pytest.mark.parametrize("name", some(CONVOLUTIONS, 3))
+def test_convolutions(name: str, m: int, monkeypatch: pytest.MonkeyPatch):
+    shape, outputs, padding, block = CONVOLUTIONS[name]
     use_plan(monkeypatch, m, *block)
     data, weight = numbers(*shape), numbers(outputs, shape[1], 3, 3, seed=1)
     module = module_of(Conv2dOp, data, constant(weight, f32), padding=padding)

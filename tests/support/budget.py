@@ -1,0 +1,21 @@
+"""How many of many similar cases `make test` runs: of random programs, of grids of shapes and
+processors. `make test-thorough` runs all of them, and `make fuzz` as many as time allows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+__all__ = ["THOROUGH", "some"]
+
+T = TypeVar("T")
+
+THOROUGH = bool(os.environ.get("PASSLINE_THOROUGH"))
+"""Whether all cases are run."""
+
+
+def some(cases: Iterable[T], every: int) -> list[T]:
+    """Return every so many of the cases, or all in a thorough run."""
+    return [*cases][:: 1 if THOROUGH else every]
