@@ -107,6 +107,8 @@ class KernelBuilder(TirBuilder):
         """The shapes of the values of the function that is legalized."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
+        self._reading: object | None = None
+        """Stands for the element that is computed, within `read`."""
 
     def number(self, value: float | Extent | bool, type: Attribute) -> SSAValue:
         """Return a constant of `type`, which wraps around in an integer type; a size that is known
@@ -139,8 +141,29 @@ class KernelBuilder(TirBuilder):
         return known if len(known) == len(constants) else ()
 
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
-        """Return the element of `tensor` at `index`."""
-        return self.bound.get(tensor, tensor).read(self, index)
+        """Return the element of `tensor` at `index`.
+
+        What an element needs twice at one index is computed once: without that the code of
+        `x1 = f(x0, x0)`, `x2 = f(x1, x1)`, ... would double with each. It is not kept for the
+        next element, as buffers may have changed by then.
+        """
+        tensor = self.bound.get(tensor, tensor)
+        if not isinstance(tensor, Elements):
+            return tensor.read(self, index)
+        is_outermost = self._reading is None
+        if is_outermost:
+            self._reading = object()
+        try:
+            key = (self._reading, tensor, *map(self.known, index))
+            for scope in self._pure:
+                if (found := scope.get(key)) is not None:
+                    return found
+            result = tensor.read(self, index)
+            self._pure[-1][key] = result
+            return result
+        finally:
+            if is_outermost:
+                self._reading = None
 
     def shape_of(self, value: SSAValue) -> Shape:
         """Return the shape of an operand or a result of an operation that is legalized."""

@@ -79,7 +79,7 @@ def imputer(node: Node) -> Sequence[SSAValue]:
 def feature_vectorizer(node: Node) -> Sequence[SSAValue]:
     """Concatenate the columns of all inputs as f32."""
     parts = [x.cast(f32) for x in inputs(node)]
-    parts = [x.expand(0) if x.rank == 1 else x.reshape(x.shape[0], -1) for x in parts]
+    parts = [x.expand(0) if x.rank == 1 else x.reshape(0, -1) for x in parts]
     sizes = node.ints("inputdimensions") or [x.shape[1] for x in parts]
     if [x.shape[1] for x in parts] != sizes:
         raise Unsupported(f"inputdimensions = {sizes}")

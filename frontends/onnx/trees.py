@@ -8,7 +8,7 @@ from math import inf, nan
 
 import numpy as np
 from onnx import numpy_helper
-from xdsl.dialects.builtin import Float64Type, f32, f64, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float64Type, f32, f64, i1, i64
 from xdsl.ir import SSAValue
 
 from ...interpreters.arrays import Array
@@ -62,11 +62,17 @@ class Trees:
         return depth
 
     def leaves(self, x: Expression) -> Expression:
-        """Return the leaf that each row of x reaches in each tree."""
-        node, count = x.node, len(self.roots)
-        at = constant(node, self.roots, i64).expand(0).broadcast(x.shape[0], count)
-        for _ in range(self.depth()):
-            values = x.op("gather", self.column(node, self.features).take(at, 0), axis=1)
+        """Return the leaf that each row of x reaches in each tree.
+
+        All rows begin at the roots, of which there is one row only; so the number of rows need not
+        be known. A tree that is a leaf takes one step, to itself.
+        """
+        node = x.node
+        at = constant(node, self.roots, i64)
+        values = x.take(constant(node, self.features[self.roots], i64), 1)
+        for level in range(max(self.depth(), 1)):
+            if level:
+                values = x.op("gather", self.column(node, self.features).take(at, 0), axis=1)
             chosen = self.compared(values, at)
             true, false = self.column(node, self.true), self.column(node, self.false)
             at = chosen.where(true.take(at, 0), false.take(at, 0))
@@ -94,7 +100,8 @@ class Trees:
             else:
                 here = constant(node, modes == mode, i1).take(at, 0)
                 result = here.where(hit, result)
-        assert result is not None
+        if result is None:  # all are leaves
+            return values.equals(values)
         if self.missing.any():
             tracked = constant(node, self.missing, i1).take(at, 0)
             result = result | (values.op("isnan") & tracked)
@@ -118,7 +125,10 @@ def input_of(node: Node, wide: bool) -> Expression:
     x = Expression(node, node.input(0))
     x = x.cast(f64 if wide or isinstance(x.element, Float64Type) else f32)
     x = x.expand(0) if x.rank == 1 else x
-    node.sizes(x.value, 2)
+    if x.rank != 2:
+        raise Unsupported(f"an input of {x.rank} dimensions, expected 2")
+    if x.shape[1] == DYNAMIC_INDEX:
+        raise Unsupported("the number of features of the input must be known")
     return x
 
 
@@ -231,7 +241,7 @@ def old_trees(node: Node, kind: str, targets: int) -> Trees:
     except (KeyError, IndexError) as error:
         raise Unsupported(f"a tree without node {error}") from None
     missing = node.ints("nodes_missing_value_tracks_true") or [0] * len(modes)
-    roots = [i for i, tree in enumerate(owners) if owners.index(tree) == i]
+    roots = sorted({tree: i for i, tree in reversed([*enumerate(owners)])}.values())
     features = np.asarray(node.ints("nodes_featureids"), np.int64)
     features = np.where(np.array(modes) == "LEAF", 0, features)
     return Trees(

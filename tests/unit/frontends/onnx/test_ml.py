@@ -20,7 +20,17 @@ def floats(*shape: int) -> Array:
 
 
 def compare(op: str, *inputs: Array, version: int = 3, outputs: int = 1, **attributes: Any):
-    check(op, *inputs, domain="ai.onnx.ml", version=version, outputs=outputs, **attributes)
+    """Compare a node with onnxruntime, with a known and with an unknown number of rows."""
+    domain, unknown = "ai.onnx.ml", {0: [0]}
+    check(
+        op,
+        *inputs,
+        domain=domain,
+        version=version,
+        outputs=outputs,
+        unknown=unknown,
+        **attributes,
+    )
 
 
 X = floats(5, 3)
