@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
 from ..dialects.target import Target
 from ..interpreters.arguments import named_arguments
 from ..interpreters.interpret import ArrayFunction
-from ..interpreters.signature import Function, Value, entry_function, result_names
+from ..interpreters.signature import (
+    Function,
+    Value,
+    entry_function,
+    result_names,
+    result_values,
+)
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
@@ -142,13 +148,15 @@ class CompiledFunction:
         self._function = function
         self._call = call
         self._results = result_names(function)
+        types = [value.type for value in result_values(function)]
+        self._are_arrays = all(isinstance(type, TensorType | MemRefType) for type in types)
 
     def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
         given = cast("tuple[Value, ...]", arguments)
         if len(arguments) == 1 and isinstance(arguments[0], Mapping):
             given = named_arguments(self._function, cast("Mapping[str, Array]", arguments[0]))
         results = self._call(*given)
-        if not any(isinstance(result, tuple | Callable) for result in results):
+        if self._are_arrays:
             return cast("tuple[Array, ...]", results)
         names = [*self._results, *map(str, range(len(self._results), len(results)))]
         pairs = zip(names, results, strict=False)

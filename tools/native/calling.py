@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from math import prod
+from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -112,7 +114,7 @@ class Buffer:
         bits = np.uint16 if isinstance(element, BFloat16Type) else np.uint8
         self.stored = self.dtype if self.narrow is None else np.dtype(bits)
         """The dtype of the elements in memory, as machine code reads and writes them."""
-        self._empty, self._array = np.empty, np.ndarray
+        self._empty, self._array, self._asarray = np.empty, np.ndarray, np.asarray
         size = prod(self.shape) * self.stored.itemsize
         self._padded = size + ALIGNMENT
 
@@ -127,13 +129,16 @@ class Buffer:
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
     def is_in_memory(self, value: object) -> bool:
-        """Return whether `value` is an array that can be passed without a copy. A quick test:
-        False also for some arrays that `in_memory` would return as they are."""
+        """Return whether `value` is an array that can be passed without a copy, if its shape fits.
+        A quick test: False also for some arrays that `in_memory` would return as they are."""
         if not isinstance(value, self._array) or self.narrow is not None:
             return False
         array = cast("Array", value)
-        fits = array.dtype == self.stored and array.shape == self.shape
-        return fits and array.flags.carray
+        return array.dtype == self.stored and array.flags.carray
+
+    def in_place(self, memory: object) -> Array:
+        """Return what has numpy's array interface as an array."""
+        return self._asarray(memory)
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
         """Return the elements contiguous in row-major order, in the type that machine code uses;
@@ -190,22 +195,28 @@ def address(array: Array) -> int:
         return array.__array_interface__["data"][0]
 
 
-def descriptor(memory: Array) -> ctypes.Array[ctypes.c_int64]:
+@cache
+def words(count: int) -> Callable[..., bytes]:
+    """Return the function that stores `count` integers of 64 bits."""
+    return Struct(f"={count}q").pack
+
+
+def descriptor(memory: Array) -> bytes:
     """Return MLIR's memref descriptor: the allocated and the aligned pointer, the offset, the
     sizes and the strides."""
-    strides = [stride // memory.itemsize for stride in memory.strides]
-    values = (address(memory), address(memory), 0, *memory.shape, *strides)
-    return (ctypes.c_int64 * len(values))(*values)
+    place, shape, size = address(memory), memory.shape, memory.itemsize
+    strides = [stride // size for stride in memory.strides]
+    return words(3 + 2 * len(shape))(place, place, 0, *shape, *strides)
 
 
 def status_passing(
     by_pointer: bool,
-) -> Callable[[ctypes.Array[ctypes.c_int64]], ctypes.Array[ctypes.c_int64]]:
+) -> Callable[[ctypes.Array[ctypes.c_int64]], object]:
     """Return the function that makes a status an argument: the array itself, of which ctypes passes
     the address, or its descriptor."""
 
-    def status_descriptor(status: ctypes.Array[ctypes.c_int64]) -> ctypes.Array[ctypes.c_int64]:
+    def status_descriptor(status: ctypes.Array[ctypes.c_int64]) -> bytes:
         place = ctypes.addressof(status)
-        return (ctypes.c_int64 * 5)(place, place, 0, STATUS_WORDS, 1)
+        return words(5)(place, place, 0, STATUS_WORDS, 1)
 
     return (lambda status: status) if by_pointer else status_descriptor

@@ -48,6 +48,9 @@ __all__ = ["Lowering", "NativeFunction", "cached_function", "compile_module"]
 
 Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
+MAX_CHECKED = 1000
+"""The number of different shapes of arguments that a function remembers."""
+
 
 def compile_module(
     module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
@@ -219,6 +222,8 @@ class NativeFunction:
         inputs = len(parameters) - output_count(function)
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
+        self._checked: set[tuple[tuple[int, ...] | None, ...]] = set()
+        """The shapes of the arguments of earlier calls, which need not be checked again."""
         self._failures = failures
         self._is_long = is_long
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
@@ -237,14 +242,11 @@ class NativeFunction:
         return bool(self._outputs or self._returned)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
-        if len(arguments) == len(self._inputs) and all(
-            [
-                isinstance(p, Buffer) and p.is_in_memory(a)
-                for p, a in zip(self._inputs, arguments, strict=True)
-            ]
-        ):
+        if self._are_checked(arguments):
             return self._run(arguments)
         given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
+        if len(self._checked) < MAX_CHECKED:
+            self._checked.add(tuple([getattr(value, "shape", None) for value in given]))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self.returns_results
         inputs = [
@@ -257,6 +259,17 @@ class NativeFunction:
                 value[...] = p.from_memory(memory)
         return results
 
+    def _are_checked(self, arguments: Sequence[object]) -> bool:
+        """Return whether these are arrays that can be passed as they are, of shapes that an earlier
+        call had. A quick test: False also for others that fit."""
+        if len(arguments) != len(self._inputs):
+            return False
+        for parameter, argument in zip(self._inputs, arguments, strict=True):
+            if not isinstance(parameter, Buffer) or not parameter.is_in_memory(argument):
+                return False
+        arrays = cast("Sequence[Array]", arguments)
+        return tuple([array.shape for array in arrays]) in self._checked
+
     def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
         """Call the code with the arrays and numbers as it stores them, and allocate the results."""
         outputs = [p.new() for p in self._outputs]
@@ -267,7 +280,7 @@ class NativeFunction:
         passed += map(self._passed, outputs)
         returned = None if self._returned is None else self._returned.new()
         if returned is not None:
-            passed.insert(0, returned.words)
+            passed.insert(0, returned)
         if not self._failures:
             self._call(*passed)
         else:
@@ -279,9 +292,9 @@ class NativeFunction:
             else:
                 self._call(*passed)
             if status[0]:
-                if returned is not None:
-                    returned.free()
+                if returned is not None and self._returned is not None:
+                    self._returned.free(returned)
                 raise PasslineError(self._failures.text([*status]))
-        if returned is not None:
-            return returned.arrays()
+        if returned is not None and self._returned is not None:
+            return self._returned.arrays(returned)
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
@@ -16,71 +15,65 @@ from .calling import Buffer
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["Results", "ReturnedBuffers"]
+__all__ = ["ReturnedBuffers"]
 
-
-class Returned(NamedTuple):
-    """One result in memory."""
-
-    allocated: int
-    """The address to free."""
-    address: int
-    """The address of the first element."""
-    shape: tuple[int, ...]
+Words: TypeAlias = "ctypes.Array[ctypes.c_int64]"
 
 
 class ReturnedBuffers:
     """The results of a function that returns buffers, which belong to its caller."""
 
     def __init__(self, names: Sequence[str], types: Sequence[MemRefType[Attribute]]) -> None:
-        self.buffers = [
+        self._buffers = [
             Buffer(name, type, is_output=False) for name, type in zip(names, types, strict=True)
         ]
-        self._words = ctypes.c_int64 * sum(3 + 2 * len(buffer.shape) for buffer in self.buffers)
+        self._words = ctypes.c_int64 * sum(3 + 2 * len(buffer.shape) for buffer in self._buffers)
 
-    def new(self) -> Results:
-        """Return space for the results of a call."""
-        return Results(self.buffers, self._words())
+    def new(self) -> Words:
+        """Return space for MLIR's memref descriptors of the results of a call, one after the
+        other."""
+        return self._words()
 
-
-class Results:
-    """The results of one call, whose descriptors are in `words`."""
-
-    def __init__(self, buffers: Sequence[Buffer], words: ctypes.Array[ctypes.c_int64]) -> None:
-        self.buffers = buffers
-        self.words = words
-
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self, words: Words) -> tuple[Array, ...]:
         """Return the results as arrays that free their memory when nothing refers to them."""
-        pairs = zip(self.buffers, self._read(), strict=True)
-        return tuple([buffer.from_memory(owned(buffer, each)) for buffer, each in pairs])
+        return tuple([b.from_memory(b.in_place(memory)) for b, memory in self._read(words)])
 
-    def free(self) -> None:
+    def free(self, words: Words) -> None:
         """Free the results of a call that has failed."""
-        for each in self._read():
-            free()(each.allocated)
+        self._read(words)
 
-    def _read(self) -> Iterator[Returned]:
-        """Yield the results from MLIR's memref descriptors, one after the other."""
-        place = 0
-        for buffer in self.buffers:
-            rank = len(buffer.shape)
-            allocated, aligned, offset = self.words[place : place + 3]
-            address = aligned + offset * buffer.stored.itemsize
-            yield Returned(allocated, address, (*self.words[place + 3 : place + 3 + rank],))
-            place += 3 + 2 * rank
+    def _read(self, words: Words) -> list[tuple[Buffer, Memory]]:
+        """Take over the memory of the results."""
+        found: list[tuple[Buffer, Memory]] = []
+        place, numbers = 0, words[:]
+        for buffer in self._buffers:
+            sizes = place + 3
+            strides = sizes + len(buffer.shape)
+            allocated, aligned, offset = numbers[place:sizes]
+            first = aligned + offset * buffer.stored.itemsize
+            memory = Memory(allocated, first, (*numbers[sizes:strides],), buffer.stored.str)
+            found.append((buffer, memory))
+            place = strides + len(buffer.shape)
+        return found
 
 
-def owned(buffer: Buffer, result: Returned) -> Array:
-    """Return the array of a result; its memory is freed with it."""
-    import weakref
+class Memory:
+    """An array in memory that machine code has allocated, for numpy's array interface. The memory
+    is freed with this object, which numpy's arrays keep."""
 
-    import numpy as np
+    __slots__ = ("__array_interface__", "_allocated", "_free")
 
-    size = prod(result.shape) * buffer.stored.itemsize
-    memory = (ctypes.c_char * size).from_address(result.address)
-    weakref.finalize(memory, free(), result.allocated).atexit = False
-    return np.ndarray(result.shape, buffer.stored, memoryview(memory))
+    def __init__(self, allocated: int, first: int, shape: tuple[int, ...], dtype: str) -> None:
+        self._allocated, self._free = allocated, free()
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": dtype,
+            "data": (first, False),
+        }
+
+    def __del__(self) -> None:
+        self._free(self._allocated)
 
 
 @cache

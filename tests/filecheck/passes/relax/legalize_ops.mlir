@@ -372,3 +372,26 @@ func.func private @fused_dense_astype(%x: tensor<1x8xf16>, %w: tensor<1x8xf16>) 
   %1 = relax.astype %0 {dtype = f32} : (tensor<1x1xf16>) -> tensor<1x1xf32>
   func.return %1 : tensor<1x1xf32>
 }
+
+// -----
+
+// What an element needs twice is computed once, also at computed indices: with each of `k` such
+// operations in a row, the code would double otherwise.
+// CHECK-LABEL: tir.prim_func private @walk(
+// CHECK-COUNT-3: arith.index_cast
+// CHECK-NOT:  arith.index_cast
+// CHECK:      memref.store
+// CHECK-NOT:  arith.index_cast
+func.func @walked(%x: tensor<8xi64>, %left: tensor<4xi64>, %right: tensor<4xi64>) -> tensor<8xi64> {
+  %0 = call @walk(%x, %left, %right) : (tensor<8xi64>, tensor<4xi64>, tensor<4xi64>) -> tensor<8xi64>
+  return %0 : tensor<8xi64>
+}
+func.func private @walk(%x: tensor<8xi64>, %left: tensor<4xi64>, %right: tensor<4xi64>) -> tensor<8xi64> attributes {relax.primitive} {
+  %0 = relax.take %left, %x {axis = 0, mode = "clip"} : (tensor<4xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %1 = relax.take %right, %x {axis = 0, mode = "clip"} : (tensor<4xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %2 = relax.multiply %0, %1 : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %3 = relax.take %left, %2 {axis = 0, mode = "clip"} : (tensor<4xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %4 = relax.take %right, %2 {axis = 0, mode = "clip"} : (tensor<4xi64>, tensor<8xi64>) -> tensor<8xi64>
+  %5 = relax.multiply %3, %4 : (tensor<8xi64>, tensor<8xi64>) -> tensor<8xi64>
+  return %5 : tensor<8xi64>
+}

@@ -250,3 +250,31 @@ def test_threads(compiled: dict[str, NativeFunction]):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+NAMED = """
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["n"]}, %y: tensor<?xf32> {onnx.dims = ["n"]})
+    -> tensor<?xf32> {
+  %r = relax.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  func.return %r : tensor<?xf32>
+}
+"""
+
+
+def test_sizes_are_checked_in_each_call():
+    native = compile_module(parse(NAMED))
+    for n in (2, 3, 2, 3):
+        (y,) = native(np.ones(n, np.float32), np.arange(n, dtype=np.float32))
+        np.testing.assert_array_equal(y, np.arange(n) + 1)
+        with pytest.raises(PasslineError, match="'n'"):
+            native(np.ones(n, np.float32), np.ones(n + 1, np.float32))
+
+
+def test_results_live_as_long_as_they_are_used():
+    native = compile_module(parse(NAMED))
+    x = np.arange(1000, dtype=np.float32)
+    parts = [native(x, x * i)[0][10:] for i in range(20)]
+    gc.collect()
+    for i, part in enumerate(parts):
+        np.testing.assert_array_equal(part, (x + x * i)[10:])
+        part += 1  # it is writable
