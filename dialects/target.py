@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
@@ -22,6 +23,10 @@ __all__ = [
     "set_target",
     "target_of",
 ]
+
+
+ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "usdot", "sdot"]
+"""An instruction that adds products of bytes."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,25 @@ class Target:
     def wants(self) -> set[str]:
         """The features that code for the processor may use."""
         return {name[1:] for name in self.features.split(",") if name.startswith("+")}
+
+    def byte_dot_product(self, lanes: int, *, exact_pairs: bool) -> ByteDotProduct | None:
+        """Return the instruction that adds products of unsigned and signed bytes, four for each of
+        the `lanes` i32 of a vector; None if the processor has none.
+
+        `vpmaddubsw` adds pairs of products in i16, with saturation: only if they fit, which is
+        `exact_pairs`. `sdot` multiplies signed bytes.
+        """
+        if lanes in (4, 8, 16):
+            wide = lanes == 16
+            if self.has("avx512vnni") and (wide or self.has("avx512vl")):
+                return "vpdpbusd"
+            if self.has("avxvnni") and not wide:
+                return "vpdpbusd"
+            if exact_pairs and self.has({4: "ssse3", 8: "avx2", 16: "avx512bw"}[lanes]):
+                return "vpmaddubsw"
+        if lanes == 4 and self.has("neon"):
+            return "usdot" if self.has("i8mm") else "sdot" if self.has("dotprod") else None
+        return None
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of `bits` bits a vector register has; at least 2, as a vector of

@@ -436,6 +436,15 @@ class KernelBuilder(TirBuilder):
             self.prepared[value] = lambda array: preparation(earlier(array))
         return Buffer(shape, element, value)
 
+    def converted(
+        self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
+    ) -> Buffer:
+        """Return a constant parameter as another constant, which `preparation` returns when the
+        module is compiled, and which may be prepared again."""
+        buffer = self._prepared(constant, shape, element, preparation)
+        self.constants.add(buffer.buffer)
+        return buffer
+
     def as_elements(self, tensor: Tensor, element: Attribute) -> Tensor:
         """Return `tensor` with its elements converted to type `element`, which has all of them. A
         constant that callers can prepare is converted when the module is compiled."""
@@ -449,9 +458,7 @@ class KernelBuilder(TirBuilder):
 
                 return array.astype(dtype_of(known))
 
-            buffer = self._prepared(constant, constant.shape, element, cast)
-            self.constants.add(buffer.buffer)
-            return buffer
+            return self.converted(constant, constant.shape, element, cast)
         return Elements(
             tensor.shape, element, lambda b, index: convert(b, b.read(tensor, index), element)
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from .ops import CallOp, ForKindAttr, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp
+from .ops import CallOp, Dp4aOp, ForKindAttr, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp
 
 __all__ = ["Tir"]
 
-Tir = Dialect("tir", [CallOp, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp], [ForKindAttr])
+Tir = Dialect("tir", [CallOp, Dp4aOp, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp], [ForKindAttr])

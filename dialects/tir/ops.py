@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .body import YieldOp
+from .dot_products import Dp4aOp
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
 from .loops import ForKind, ForKindAttr, ForOp, LikelyOp
 from .prefetch import PrefetchOp
@@ -10,6 +11,7 @@ from .prefetch import PrefetchOp
 __all__ = [
     "OUTPUTS",
     "CallOp",
+    "Dp4aOp",
     "ForKind",
     "ForKindAttr",
     "ForOp",

@@ -1,4 +1,4 @@
-"""The semantics of arith and math, on scalars and vectors."""
+"""The semantics of arith, math and tir.dp4a, on scalars and vectors."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from ...dialects.tir.ops import Dp4aOp
 from ..arrays import array_of, bounds, dtype_of
 from ..relax.binary import power
 from ..relax.elementwise import with_bits
@@ -257,6 +258,14 @@ def round_away(value: Array) -> object:
     return np.copysign(np.floor(np.abs(value) + 0.5), value)
 
 
+def add_byte_products(_: Operation, data: Array, weights: Array, total: Array) -> Array:
+    """Add the products of the unsigned bytes of words and the signed bytes of others."""
+    wide = np.int64
+    unsigned_bytes = np.asarray(data, "<i4")[..., None].view("u1").astype(wide)
+    signed_bytes = np.asarray(weights, "<i4")[..., None].view("i1").astype(wide)
+    return np.asarray(total, wide) + (unsigned_bytes * signed_bytes).sum(-1)
+
+
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
     arith.AddiOp: elementwise(np.add),
@@ -282,6 +291,7 @@ ARITHMETIC: Semantics = {
     arith.CmpiOp: compare_integers,
     arith.CmpfOp: compare_floats,
     arith.SelectOp: select,
+    Dp4aOp: add_byte_products,
     arith.AddfOp: elementwise(np.add),
     arith.SubfOp: elementwise(np.subtract),
     arith.MulfOp: elementwise(np.multiply),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax import convolution as ops
@@ -25,6 +26,7 @@ from ..windows.depthwise import Depthwise
 from ..windows.phases import WithMargin, split_phases
 from ..winograd.convolution import TiledData, WinogradConvolution, plan_of, split_tiles
 from .blocked_convolution import blocked_convolution, is_blocked
+from .byte_products import BYTES, ByteProducts, Words, byte_products, words_of_constant
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 
@@ -129,7 +131,14 @@ def convolve(
     terms = inputs * volume(sizes)
     rows = [array.reshape(outputs, terms) for array in constants]
     total = total_type(element, data, weight, terms, rows)
-    if is_integer(data.element):
+    exact_pairs = None
+    if inputs > 1 and (geometry.groups == 1 or inputs % BYTES == 0):
+        exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
+    if exact_pairs is not None:
+        words = words_of_constant(b, b.buffered(weight), 1)
+        data, weight, inputs, total = Words.of(data, 1), words, known(words.shape[1]), i32
+        terms = inputs * volume(sizes)
+    elif is_integer(data.element):
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None
@@ -138,15 +147,23 @@ def convolve(
         data = b.reshaped(data, (*data.shape[:2], points))
         if points == geometry.groups == 1:
             shape = (data.shape[0], outputs, points)
-            return of_points(b, data, kernel, shape, element, total)
+            of_one = of_points(b, data, kernel, shape, element, total)
+            return of_one if exact_pairs is None else ByteProducts.of(of_one, exact_pairs, True)
         image = Image(data, (), points, (), read_points)
-    elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS:
+    elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS and exact_pairs is None:
         taps = b.reshaped(weight, (outputs, volume(sizes)))
         return depthwise(b, data, taps, geometry, element, total)
     else:
         image = image_of_windows(b, data, weight, geometry)
     product = ImageProduct(image, kernel, geometry, outputs, inputs, total, merged)
-    return product.contraction(b, element)
+    contraction = product.contraction(b, element)
+    return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
+
+
+def by_channels(weights: Sequence[Array]) -> list[Array]:
+    """Return weights as matrices of results and terms, with the input channels last."""
+    moved = [array.reshape(*array.shape[:2], -1).swapaxes(1, 2) for array in weights]
+    return [array.reshape(-1, array.shape[2]) for array in moved]
 
 
 @dataclass(frozen=True)
@@ -351,7 +368,7 @@ def of_points(
     shape: Shape,
     element: Attribute,
     total: Attribute,
-) -> Tensor:
+) -> Contraction:
     """Return the convolution of images of one element: the product of the matrix of their channels
     and the transposed weight, whose terms are contiguous."""
     images, outputs, terms = shape[0], known(shape[1]), known(data.shape[1])

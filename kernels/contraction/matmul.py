@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax import linear_algebra as ops
@@ -15,6 +16,7 @@ from ...dialects.tir.extents import Extent, Shape
 from ..builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index, is_less
 from ..elementwise.broadcast import broadcast_shape
 from ..scalars import convert
+from .byte_products import ByteProducts, Words, byte_products, words_of_constant
 from .contraction import Contraction, Coordinates, Weights, total_type
 
 if TYPE_CHECKING:
@@ -46,7 +48,13 @@ def matrix_product(
     terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
     rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
     total = total_type(element, lhs, rhs, terms, rows)
-    if is_integer(lhs.element):
+    exact_pairs = None
+    if len(rhs.shape) == 2 and not transpose_a and isinstance(terms, int):
+        exact_pairs = byte_products(b, lhs, rhs, element, rows)
+    if exact_pairs is not None:
+        words = words_of_constant(b, b.buffered(rhs), 1 if transpose_b else 0)
+        lhs, rhs, total = Words.of(lhs, -1), words, i32
+    elif is_integer(lhs.element):
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     constant = b.constant(rhs) if len(rhs.shape) == 2 else None
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
@@ -59,6 +67,8 @@ def matrix_product(
     product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch)
     others = rhs.shape[-1 if transpose_b else -2]
     b.require_equal(product.k, others, "the matrices have other numbers of terms", op)
+    if exact_pairs is not None:
+        return ByteProducts.of(product.contraction(element, constant), exact_pairs, True)
     if product.n == 1 and not is_less(product.m, 2):
         return product.with_rows_as_columns(element)
     return product.contraction(element, constant)

@@ -24,13 +24,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....analysis.constants import integer_constant
 from ....analysis.memory.buffers import buffer_type, element_bytes, is_static
-from ....dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
+from ....dialects.target import DEFAULT, Target, target_of
+from ....dialects.tir.ops import CallOp, Dp4aOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.walk import walk
 from .buffer_placement import drop_storage_scopes, place_buffers
+from .byte_dot_products import lower_dp4a
 
 __all__ = ["LowerTIR", "lower_functions"]
 
@@ -41,6 +43,7 @@ def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SI
     The buffers of one function take at most `stack_bytes` of the stack. Nothing changes if one of
     the functions has an error: a loop that is bound to a thread, or a `memref.dealloc`.
     """
+    target = target_of(module)
     functions = [op for op in module.ops if isinstance(op, PrimFuncOp)]
     if not all([can_lower(op, actions) for op in functions]):
         return
@@ -48,7 +51,7 @@ def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SI
         place_buffers(op, stack_bytes, actions=actions)
     drop_storage_scopes(module)
     for op in functions:
-        lower_prim_func(op)
+        lower_prim_func(op, target)
         actions.count("lowered-functions")
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
         lower_call(op)
@@ -120,14 +123,15 @@ def _replace_terminator(block: Block, terminator: Operation) -> None:
 # Functions
 
 
-def lower_prim_func(op: PrimFuncOp) -> None:
-    """Replace `op` by a `func.func` with its discardable attributes, and its loops by scf.
+def lower_prim_func(op: PrimFuncOp, target: Target = DEFAULT) -> None:
+    """Replace `op` by a `func.func` with its discardable attributes, and its loops by scf; dot
+    products of bytes become instructions of `target`.
 
     Its buffers do not overlap unless it has `tir.alias`: the arguments get `llvm.noalias`.
     """
     attributes = op.arg_attrs if op.is_declaration else parameter_attributes(op)
     if not op.is_declaration:
-        _lower_body(op)
+        _lower_body(op, target)
     # MLIR has no public declarations.
     visibility = StringAttr("private") if op.is_declaration else op.sym_visibility
     new = func.FuncOp(
@@ -158,7 +162,7 @@ def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
     return ArrayAttr(attributes) if any(each.data for each in attributes) else None
 
 
-def _lower_body(op: PrimFuncOp) -> None:
+def _lower_body(op: PrimFuncOp, target: Target) -> None:
     ops = [*walk(op)]
     one = arith.ConstantOp(IntegerAttr(1, IndexType()))
     for inner in reversed(ops):
@@ -169,6 +173,8 @@ def _lower_body(op: PrimFuncOp) -> None:
                 Rewriter.replace_op(inner, [], [inner.condition])
             case PrefetchOp():
                 lower_prefetch(inner)
+            case Dp4aOp():
+                lower_dp4a(inner, target)
             case _:
                 pass
     block = op.body.block

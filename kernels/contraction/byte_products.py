@@ -1,0 +1,139 @@
+"""Contractions of bytes on processors that multiply and add four of them at once.
+
+Four bytes along the terms are one word, an i32. A contraction of words has a quarter of the terms,
+and is otherwise one like any other: the same tiles, packed weights and schedules. With two words:
+
+    sum of data[0..7] * weights[0..7]  =  dp4a(d[0], w[0], dp4a(d[1], w[1], 0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i8, i32
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.tir.builder import Index
+from ...dialects.tir.ops import Dp4aOp
+from ..builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
+from ..layouts import known
+from ..scalars import convert, is_unsigned
+from .contraction import Contraction
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["BYTES", "ByteProducts", "Words", "byte_products", "words_of_constant"]
+
+BYTES = 4
+"""The bytes of a word."""
+
+
+@dataclass(eq=False)
+class ByteProducts(Contraction):
+    """A contraction whose elements are words of four bytes: unsigned ones of the data, and signed
+    ones of the weights."""
+
+    data_is_lhs: bool = False
+    exact_pairs: bool = False
+    """Whether the sums of pairs of products are known to fit in an i16."""
+
+    @staticmethod
+    def of(contraction: Contraction, exact_pairs: bool, data_is_lhs: bool = False) -> ByteProducts:
+        """Return a contraction of words as one of their bytes."""
+        return ByteProducts(
+            **vars(contraction), data_is_lhs=data_is_lhs, exact_pairs=exact_pairs
+        )
+
+    def multiply_add(
+        self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
+    ) -> SSAValue:
+        data, weights = (lhs, rhs) if self.data_is_lhs else (rhs, lhs)
+        op = Dp4aOp(data, weights, acc, exact_pairs=self.exact_pairs)
+        return b.insert(op).results[0]
+
+
+@dataclass(eq=False)
+class Words(Scheduled):
+    """A tensor of unsigned bytes in words of four along an axis. Where the last word has no byte,
+    it repeats the last one: the weight there is 0."""
+
+    data: Tensor
+    axis: int
+
+    @staticmethod
+    def of(data: Tensor, axis: int) -> Words:
+        shape = [*data.shape]
+        shape[axis] = -(-known(shape[axis]) // BYTES)
+        return Words((*shape,), i32, data, axis % len(shape))
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        size = known(self.data.shape[self.axis])
+        first = b.mul(index[self.axis], BYTES)
+        word: SSAValue | None = None
+        for byte in range(BYTES):
+            place = [*index]
+            place[self.axis] = b.add(first, byte)
+            if size % BYTES:
+                place[self.axis] = b.min(place[self.axis], size - 1)
+            value = convert(b, b.read(self.data, place), i32)
+            if byte:
+                value = b.pure(arith.ShLIOp, value, b.number(8 * byte, i32))
+            word = value if word is None else b.pure(arith.OrIOp, word, value)
+        assert word is not None
+        return word
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        with b.elements(self.shape, b.lanes) as index:
+            store(index, self.read(b, index))
+
+
+def words_of_constant(b: KernelBuilder, weights: Buffer, axis: int) -> Buffer:
+    """Return a constant of bytes in words of four along an axis, with zeros at the end."""
+    shape = [*weights.shape]
+    shape[axis] = -(-known(shape[axis]) // BYTES)
+
+    def words(array: Array) -> Array:
+        import numpy as np
+
+        last = np.moveaxis(array, axis, -1)
+        padded = np.pad(last, [(0, 0)] * (last.ndim - 1) + [(0, -last.shape[-1] % BYTES)])
+        packed = np.ascontiguousarray(padded).view("<i4").astype(np.int32)
+        return np.ascontiguousarray(np.moveaxis(packed, -1, axis))
+
+    return b.converted(weights, (*shape,), i32, words)
+
+
+def byte_products(
+    b: KernelBuilder,
+    data: Tensor,
+    weights: Tensor,
+    element: Attribute,
+    matrices: Sequence[Array],
+) -> bool | None:
+    """Return whether the sums of pairs of products are known to fit in an i16, if the products of
+    data and weights, which are one of `matrices` (a row for each result), are best computed in
+    words; None if they are not, or the weights are no constant.
+
+    `element` is the element type of the result.
+    """
+    if b.constant(weights) is None or not matrices or (weights.element, element) != (i8, i32):
+        return None
+    if not is_unsigned(data.element) or data.element.bitwidth != 8:
+        return None
+    exact = all(map(has_exact_pairs, matrices))
+    return None if b.target.byte_dot_product(b.lanes, exact_pairs=exact) is None else exact
+
+
+def has_exact_pairs(matrix: Array) -> bool:
+    """Return whether the products of each row of weights and unsigned bytes fit in an i16 when
+    those of terms 0 and 1, 2 and 3 and so on are added."""
+    import numpy as np
+
+    wide = np.pad(matrix.astype(np.int64), [(0, 0), (0, matrix.shape[1] % 2)])
+    pairs = wide.reshape(len(wide), -1, 2)
+    above, below = (255 * pairs.clip(*limits).sum(axis=2) for limits in ((0, None), (None, 0)))
+    return bool((above < 1 << 15).all() and (below >= -1 << 15).all())

@@ -1,0 +1,132 @@
+"""Dot products of bytes as instructions of processors, or else as multiplications of i32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects import arith, llvm
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i8,
+    i16,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
+
+from ....dialects.target import Target
+from ....dialects.tir.ops import Dp4aOp
+from ....passmanager.ir.edit import insert_before
+
+__all__ = ["lower_dp4a"]
+
+VPDPBUSD = {4: "x86.avx512.vpdpbusd.128", 8: "x86.avx512.vpdpbusd.256"} | {
+    16: "x86.avx512.vpdpbusd.512"
+}
+"""LLVM's intrinsics by lanes; those of AVX2 have the same names as those of AVX-512."""
+MULTIPLY_BYTES = {
+    4: "x86.ssse3.pmadd.ub.sw.128",
+    8: "x86.avx2.pmadd.ub.sw",
+    16: "x86.avx512.pmaddubs.w.512",
+}
+"""LLVM's intrinsics that add pairs of products of bytes."""
+MULTIPLY_I16 = {4: "x86.sse2.pmadd.wd", 8: "x86.avx2.pmadd.wd", 16: "x86.avx512.pmaddw.d.512"}
+"""LLVM's intrinsics that add pairs of products of i16."""
+USDOT, SDOT = "aarch64.neon.usdot.v4i32.v16i8", "aarch64.neon.sdot.v4i32.v16i8"
+
+
+def lower_dp4a(op: Dp4aOp, target: Target) -> None:
+    """Replace `op` by what `target` has for vectors of its width."""
+    type = op.res.type
+    lanes = type.get_shape()[0] if isa(type, VectorType) and type.get_num_dims() == 1 else 1
+    lowering = Lowering(op, lanes)
+    match target.byte_dot_product(lanes, exact_pairs=op.exact_pairs is not None):
+        case "vpdpbusd":
+            result = lowering.dot(VPDPBUSD[lanes], op.sum, op.data, op.weights)
+        case "vpmaddubsw":
+            result = lowering.add_pairs()
+        case "usdot":
+            result = lowering.dot(USDOT, op.sum, op.data, op.weights)
+        case "sdot":
+            result = lowering.add_signed()
+        case None:
+            result = lowering.multiply()
+    Rewriter.replace_op(op, [], [result])
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The lowering of one operation, whose vectors have `lanes` lanes; 1 for no vectors."""
+
+    op: Dp4aOp
+    lanes: int
+
+    def add(self, op: Operation) -> SSAValue:
+        op.location = self.op.location
+        insert_before(self.op, op)
+        return op.results[0]
+
+    def splat(self, number: int) -> SSAValue:
+        """Return an i32 in all lanes."""
+        type = self.op.res.type
+        if isa(type, VectorType):
+            numbers = DenseIntOrFPElementsAttr.from_list(
+                cast("VectorType[IntegerType]", type), [number]
+            )
+            return self.add(arith.ConstantOp(numbers))
+        return self.add(arith.ConstantOp(IntegerAttr(number, i32)))
+
+    def parts(self, value: SSAValue, element: IntegerType) -> SSAValue:
+        """Return the bits of a vector of i32 as a vector of shorter integers."""
+        count = self.lanes * 32 // element.bitwidth
+        return self.add(llvm.BitcastOp(value, VectorType(element, [count])))
+
+    def call(self, name: str, operands: list[SSAValue], type: Attribute) -> SSAValue:
+        none = DenseArrayBase.from_list(i32, [])
+        return self.add(
+            llvm.CallIntrinsicOp(f"llvm.{name}", operands, [type], op_bundle_sizes=none)
+        )
+
+    def dot(self, name: str, total: SSAValue, data: SSAValue, weights: SSAValue) -> SSAValue:
+        """Add four products to each lane by an intrinsic."""
+        operands = [total, self.parts(data, i8), self.parts(weights, i8)]
+        return self.call(name, operands, self.op.res.type)
+
+    def add_pairs(self) -> SSAValue:
+        """Add pairs of products in i16, which hold them, then pairs of these sums in i32."""
+        half = VectorType(i16, [2 * self.lanes])
+        operands = [self.parts(self.op.data, i8), self.parts(self.op.weights, i8)]
+        pairs = self.call(MULTIPLY_BYTES[self.lanes], operands, half)
+        ones = self.parts(self.splat(1 | 1 << 16), i16)
+        products = self.call(MULTIPLY_I16[self.lanes], [pairs, ones], self.op.res.type)
+        return self.add(arith.AddiOp(self.op.sum, products))
+
+    def add_signed(self) -> SSAValue:
+        """Multiply signed bytes: with d - 128 in place of d, and 128 times the weights added.
+
+        -128 is a signed byte and 128 is not, so their product with -128 is subtracted:
+
+            d * w = (d - 128) * w - (-128) * w
+        """
+        least = self.splat(-0x7F7F7F80)  # -128 in each byte
+        shifted = self.add(arith.XOrIOp(self.op.data, least))
+        total = self.dot(SDOT, self.op.sum, shifted, self.op.weights)
+        others = self.dot(SDOT, self.splat(0), least, self.op.weights)
+        return self.add(arith.SubiOp(total, others))
+
+    def multiply(self) -> SSAValue:
+        """Multiply byte after byte in i32."""
+        total = self.op.sum
+        for byte in range(4):
+            data = self.add(arith.ShRUIOp(self.op.data, self.splat(8 * byte)))
+            data = self.add(arith.AndIOp(data, self.splat(255)))
+            weight = self.add(arith.ShLIOp(self.op.weights, self.splat(24 - 8 * byte)))
+            weight = self.add(arith.ShRSIOp(weight, self.splat(24)))
+            total = self.add(arith.AddiOp(total, self.add(arith.MuliOp(data, weight))))
+        return total
