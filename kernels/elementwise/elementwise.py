@@ -29,6 +29,7 @@ from ..scalars import (
     with_sign,
 )
 from .broadcast import broadcast_shape
+from .magnitudes import magnitude
 
 __all__ = [
     "ELEMENTWISE",
@@ -203,6 +204,8 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     if target == i1:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = least(target), greatest(target)
+    if magnitude(x) <= high:
+        return b.pure(arith.FPToSIOp, x, target_type=target)
     limit = b.number(float(high + 1), x.type)  # a power of 2, so exact
     above = b.pure(arith.CmpfOp, x, limit, arg="oge")
     below = b.pure(arith.CmpfOp, x, b.number(float(low), x.type), arg="olt")

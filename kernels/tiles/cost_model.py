@@ -86,6 +86,10 @@ SCATTER, SCATTER_MASKED = 1, 4
 """The cycles of storing an element that is not next to the others of its vector: these are
 transposed in registers; and of a tile that overlaps another one."""
 
+CONVERSION = 12
+"""The cycles of converting a vector of integers to floats and back, and storing it. LLVM splits one
+whose lanes are no power of two: 7 = 4 + 2 + 1."""
+
 
 class Operand(Enum):
     """An operand of a contraction."""
@@ -132,6 +136,8 @@ class Extents:
     """The rows of lhs whose elements of a column are next to each other in the result."""
     margin: int = 0
     """The columns after the last one at which tiles can read."""
+    of_integers: bool = False
+    """True if the sums are integers, as is what is computed of them."""
     edge: int | None = None
     """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
     if there is padding in memory."""
@@ -335,6 +341,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         term_blocks = -(-e.inputs // s.inputs)
         total = term_blocks * tiles_cycles(s, e, target, across, down)
         total += e.m * s.rows * e.columns * scatter
+        if e.of_integers and e.columns_known and scatter == SCATTER:
+            total += e.m * s.rows * CONVERSION * conversions(s, e)
         if term_blocks > 1:  # each block of terms reads and writes the sums
             size = s.m * across * s.rows_of_tile * e.bits // 8
             total += OVERLAP * (term_blocks + 1) * down * 2 * size / bandwidth(size, target)
@@ -379,6 +387,12 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
         last = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
         return rows * (whole + last + REST)
     return rows * whole
+
+
+def conversions(s: Schedule, e: Extents) -> int:
+    """Return the vectors that the columns of a row are converted in."""
+    whole, rest = divmod(e.columns, s.m)
+    return whole * s.m.bit_count() + rest.bit_count()
 
 
 def tiles_of(columns: int, tile: int, e: Extents) -> float:

@@ -8,6 +8,7 @@ from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 
+from ...dialects.relax.types import is_integer
 from ...dialects.target import Target
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import SymbolicExtent, volume
@@ -39,7 +40,7 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        absent = {"margin": 0, "edge": None}
+        absent = {"margin": 0, "edge": None, "of_integers": False}
         form = {k: v for k, v in vars(self.extents).items() if k not in absent or v != absent[k]}
         return {**form, "constant": given}
 
@@ -82,6 +83,7 @@ def extents_of(t: Contraction) -> Extents:
         block,
         t.rows_together,
         t.margin,
+        is_integer(t.total),
         None if t.edges is None else t.edges.most,
     )
 
