@@ -18,9 +18,9 @@ from typing import NamedTuple, TypeAlias
 from xdsl.dialects import cf, memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, NoneAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import is_side_effect_free
 from xdsl.utils.hints import isa
 
+from ...compat.effects import is_side_effect_free
 from ...dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
 from ...passmanager.ir.walk import walk
 from ..arith.analyzer import Analyzer

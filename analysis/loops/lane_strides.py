@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import MemoryEffectKind, is_side_effect_free, only_has_effect
+from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
+from ...compat.effects import is_side_effect_free, only_has_effect
 from ...dialects.tir.ops import ForOp
 from ...passmanager.ir.walk import walk
 from ..constants import integer_constant

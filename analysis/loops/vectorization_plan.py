@@ -5,10 +5,11 @@ from __future__ import annotations
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from ...compat.effects import is_side_effect_free
 from ...dialects.tir.ops import ForOp, LikelyOp
 from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import IsTerminator, is_side_effect_free
+from xdsl.traits import IsTerminator
 
+from ...compat.effects import is_side_effect_free
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.ir.walk import walk
 from .buffers import DOUBLE_BUFFER, Access, Allocation, View, buffer_type

@@ -8,4 +8,6 @@ from .ops import CallOp, Dp4aOp, ForKindAttr, ForOp, LikelyOp, PrefetchOp, PrimF
 
 __all__ = ["Tir"]
 
-Tir = Dialect("tir", [CallOp, Dp4aOp, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp], [ForKindAttr])
+Tir = Dialect(
+    "tir", [CallOp, Dp4aOp, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp], [ForKindAttr]
+)

@@ -28,10 +28,10 @@ class Dp4aOp(IRDLOperation):
 
         %1 = tir.dp4a %data, %weights, %sum : i32
 
-    Each operand is an i32, or a vector of them, lane by lane. Byte 0 of a word is that of its lowest
-    bits. The bytes of `data` are unsigned, those of `weights` signed, as for `vpdpbusd` of x86 and
-    `usdot` of Arm. With `exact_pairs`, the sums of the products of bytes 0 and 1, and of bytes 2
-    and 3, are known to fit in an i16, as `vpmaddubsw` of AVX2 needs it.
+    Each operand is an i32, or a vector of them, lane by lane. Byte 0 of a word is that of its
+    lowest bits. The bytes of `data` are unsigned, those of `weights` signed, as for `vpdpbusd` of
+    x86 and `usdot` of Arm. With `exact_pairs`, the sums of the products of bytes 0 and 1, and of
+    bytes 2 and 3, are known to fit in an i16, as `vpmaddubsw` of AVX2 needs it.
     """
 
     T: ClassVar = VarConstraint("T", EqAttrConstraint(i32) | VectorType.constr(i32))

@@ -44,9 +44,7 @@ class ByteProducts(Contraction):
     @staticmethod
     def of(contraction: Contraction, exact_pairs: bool, data_is_lhs: bool = False) -> ByteProducts:
         """Return a contraction of words as one of their bytes."""
-        return ByteProducts(
-            **vars(contraction), data_is_lhs=data_is_lhs, exact_pairs=exact_pairs
-        )
+        return ByteProducts(**vars(contraction), data_is_lhs=data_is_lhs, exact_pairs=exact_pairs)
 
     def multiply_add(
         self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue

@@ -10,11 +10,11 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from ...analysis.constants import integer_constant
 from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...analysis.memory.buffers import View
+from ...compat.effects import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.traits import IsTerminator, MemoryEffectKind, get_effects
+from xdsl.traits import IsTerminator, MemoryEffectKind
 
 from ...analysis.constants import constant_extent
 from ...analysis.memory.buffers import buffer_type, scope_of
+from ...compat.effects import get_effects
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.kernels import CallTIROp
 from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
@@ -21,7 +22,14 @@ from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
-__all__ = ["check_kernel", "function_of", "legalize", "legalized", "module_of"]
+__all__ = [
+    "check_kernel",
+    "function_of",
+    "kernel_on_constant",
+    "legalize",
+    "legalized",
+    "module_of",
+]
 
 
 def module_of(ops: Sequence[Operation]) -> ModuleOp:
@@ -54,6 +62,20 @@ def legalized(op: Operation, target: str = "") -> ModuleOp:
     kinds = {type(other) for other in walk(module)}
     assert CallTIROp in kinds and type(op) not in kinds, f"there is no kernel for\n{op}"
     return module
+
+
+def kernel_on_constant(op: Operation, target: str = "") -> tuple[ModuleOp, Array]:
+    """Return a module whose `@f0` computes `op`, of two constants, with the second one in it, and
+    the elements of the first one."""
+    data, weight = op.operands
+    assert isinstance(data.owner, ConstantOp) and isinstance(weight.owner, ConstantOp)
+    func = FuncOp("f0", ([data.type], [result.type for result in op.results]))
+    copy = weight.owner.clone()
+    new = op.clone({data: func.args[0], weight: copy.result})
+    func.body.block.add_ops([copy, new, ReturnOp(*new.results)])
+    module = ModuleOp([func])
+    legalize(module, target)
+    return module, run_on_numpy(data.owner)[0]
 
 
 def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, target: str = "") -> None:

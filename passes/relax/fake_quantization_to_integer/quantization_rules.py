@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import Float32Type, IntegerType, f32, i16, i32
+from xdsl.dialects.builtin import Float32Type, IntegerType, Signedness, f32, i8, i16, i32
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import pooling
@@ -98,11 +98,20 @@ class RegionBuilder:
     """A builder of the integer arithmetic of one region, which ends in a `relax.quantize`, or in a
     float if `end` is None."""
 
-    def __init__(self, before: Operation, end: QuantizeOp | None, commutes: set[Operation]) -> None:
+    def __init__(
+        self,
+        before: Operation,
+        end: QuantizeOp | None,
+        commutes: set[Operation],
+        *,
+        unsigned: bool = False,
+    ) -> None:
         self.before = before
         self.end = end
         self.commutes = commutes
         """The operations after which nothing but `MOVES` and maxima stand before the end."""
+        self.unsigned = unsigned
+        """Whether the data of products are to be unsigned bytes."""
         self.created: list[Operation] = []
 
     def insert(self, op: Operation) -> SSAValue:
@@ -331,12 +340,24 @@ def like(value: SSAValue, *parts: Affine) -> Affine:
 
 # Sums and products
 
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+
+
+def data_of_product(b: RegionBuilder, x: Operand) -> Affine:
+    """Return the data of a product, of one scale, as unsigned bytes if the target multiplies those:
+    a byte less -128, which wraps around, is the signed byte with its highest bit inverted."""
+    data = affine(x)
+    one_scale(data)
+    if not b.unsigned or data.element != i8:
+        return data
+    shifted = b.insert(AddOp(data.value, b.number(-128, i8)))
+    return replace(data, value=b.cast(shifted, ui8), zero=data.zero + 128)
+
 
 def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Operand) -> Quantity:
     """Convolve integers, with sums in i32. The padding is the zero point, and the sums of the
     weights times the zero point are subtracted from the sums of products."""
-    data, weight = affine(x), affine(w)
-    one_scale(data)
+    data, weight = data_of_product(b, x), affine(w)
     plain = Layout.parse("NC" + op.SPATIAL), Layout.parse("OI" + op.SPATIAL)
     if op.layouts() != (*plain, plain[0]):
         raise Refused("its layouts are not the usual ones")
@@ -413,8 +434,7 @@ def product(total: SSAValue, data: Affine, weight: Affine, rows: Array) -> Affin
 
 
 def dense(b: RegionBuilder, op: DenseOp, x: Operand, w: Operand) -> Quantity:
-    data, weight = affine(x), affine(w)
-    one_scale(data)
+    data, weight = data_of_product(b, x), affine(w)
     rows = rows_of(weight, axis=0)
     check_sum(data, rows, op.out_dtype)
     total = b.insert(DenseOp(data.value, weight.value, out_dtype=i32))
@@ -431,6 +451,7 @@ def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
         raise Refused("an operand is no matrix")
     if known(rhs.value) is None:
         return matmul_of_activations(b, op, lhs, rhs)
+    lhs = data_of_product(b, lhs)
     rows = rows_of(rhs, axis=-1)
     terms = shapes[1][-2] if shapes[1] is not None else -1
     rows = rows.reshape(len(rows), -1, max(terms, 1))  # a row for each matrix of a batch

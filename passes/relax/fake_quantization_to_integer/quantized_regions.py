@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, i16, i32
@@ -41,20 +42,27 @@ __all__ = ["convert_regions"]
 
 
 def convert_regions(
-    func: FuncOp, *, use_qat: bool = False, hard_fail: bool = False, actions: Actions = SILENT
+    func: FuncOp,
+    *,
+    use_qat: bool = False,
+    hard_fail: bool = False,
+    unsigned: bool = False,
+    actions: Actions = SILENT,
 ) -> None:
     """Replace the regions of `func` that compute on dequantized integers and end in a
     `relax.quantize` by integer arithmetic.
 
     With `use_qat`, also replace convolutions and matrix products of dequantized integers whose
-    results stay floats. With `hard_fail`, a region that cannot be replaced is an error.
+    results stay floats. With `hard_fail`, a region that cannot be replaced is an error. With
+    `unsigned`, the data of products are unsigned bytes.
     """
     converted = 0
+    convert = partial(convert_region, hard_fail=hard_fail, unsigned=unsigned, actions=actions)
     for end in [op for op in walk(func) if isinstance(op, QuantizeOp)]:
-        converted += convert(end, end.data, end, hard_fail, actions)
+        converted += convert(end, end.data, end)
     if use_qat:
         for op in [op for op in walk(func) if isinstance(op, _PRODUCTS) and reads_integers(op)]:
-            converted += convert(op, op.results[0], None, hard_fail, actions)
+            converted += convert(op, op.results[0], None)
     if converted:
         remove_dead_operations(func)
 
@@ -68,8 +76,14 @@ def reads_integers(op: Operation) -> bool:
     return all(isinstance(value.owner, DequantizeOp) for value in op.operands)
 
 
-def convert(
-    op: Operation, value: SSAValue, end: QuantizeOp | None, hard_fail: bool, actions: Actions
+def convert_region(
+    op: Operation,
+    value: SSAValue,
+    end: QuantizeOp | None,
+    *,
+    hard_fail: bool,
+    unsigned: bool,
+    actions: Actions,
 ) -> bool:
     """Replace the result of `op` by that of integer arithmetic; return whether that was done.
 
@@ -84,7 +98,7 @@ def convert(
         region = Region.of(op, value, end)
         if not actions.allowed(op):
             return False
-        builder = RegionBuilder(op, end, region.commuting())
+        builder = RegionBuilder(op, end, region.commuting(), unsigned=unsigned)
         quantity = region.quantity(builder, value)
         new = dequantized(builder, quantity) if end is None else finished(builder, quantity)
         if new.type != op.results[0].type:

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from ....analysis.arith.analyzer import Analyzer
 from ....analysis.arith.linear_form import ONE, ZERO, LinearForm
@@ -42,6 +41,7 @@ from ....analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
+from ....compat.effects import is_side_effect_free
 from ....compat.memref import dim_op, offset_of
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passmanager.actions import SILENT, Actions

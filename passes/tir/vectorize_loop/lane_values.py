@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import is_side_effect_free
 
 from ....analysis.constants import integer_constant
 from ....analysis.loops.vectorization_plan import VectorizationPlan
+from ....compat.effects import is_side_effect_free
 from ....passmanager.ir.edit import insert_before
 from ...loops.cloning import BinaryOp, clone_ops, create_or_fold
 from ...loops.constant_pool import ConstantPool

@@ -19,12 +19,13 @@ from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import BFloat16Type, MemRefType, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import MemoryEffectKind, only_has_effect
+from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
 from ....analysis.loops.lane_strides import find_shared_store
 from ....analysis.loops.vectorization_plan import VectorizationPlan, is_expandable
 from ....analysis.memory.buffers import Allocation
+from ....compat.effects import only_has_effect
 from ....compat.floats import PACKS_BF16
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
 from ....passmanager.actions import SILENT, Actions

@@ -100,3 +100,26 @@ def test_the_host_needs_llvmlite(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ValueError, match="'host' needs llvmlite: `pip install llvmlite`"):
         host()
+
+
+@pytest.mark.parametrize(
+    ("name", "features", "lanes", "exact", "instruction"),
+    [
+        ("x86-64-v4", "+avx512vnni", 16, False, "vpdpbusd"),
+        ("x86-64-v4", "+avx512vnni", 8, False, None),
+        ("x86-64-v4", "+avx512vnni,+avx512vl", 8, False, "vpdpbusd"),
+        ("x86-64-v3", "+avxvnni", 8, False, "vpdpbusd"),
+        ("x86-64-v3", "+avxvnni", 16, False, None),
+        ("x86-64-v3", "+avx2", 8, True, "vpmaddubsw"),
+        ("x86-64-v3", "+avx2", 8, False, None),
+        ("x86-64-v3", "+avx2", 3, True, None),
+        ("aarch64", "+neon,+dotprod", 4, False, "sdot"),
+        ("aarch64", "+neon,+dotprod,+i8mm", 4, False, "usdot"),
+        ("aarch64", "+neon", 4, True, None),
+    ],
+)
+def test_products_of_bytes(
+    name: str, features: str, lanes: int, exact: bool, instruction: str | None
+):
+    target = replace(NAMED[name], features=features)
+    assert target.byte_dot_product(lanes, exact_pairs=exact) == instruction

@@ -137,3 +137,10 @@ tir.prim_func private @f(f32)
 tir.prim_func @prefetch_indices(%a: memref<4x8xf32>, %i: index) {
   tir.prefetch %a[%i] : memref<4x8xf32>
 }
+
+// -----
+
+// CHECK: Expected attribute i32 but got i64
+tir.prim_func @words_of_64_bits(%a: i64) {
+  %0 = tir.dp4a %a, %a, %a : i64
+}

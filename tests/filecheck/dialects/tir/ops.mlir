@@ -31,6 +31,13 @@ tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32
   }
   // CHECK: tir.prefetch %A[%n, %c0] : memref<4x8xf32>
   tir.prefetch %A[%n, %c0] : memref<4x8xf32>
+  %word = arith.constant 0 : i32
+  // CHECK: tir.dp4a %word, %word, %word : i32
+  %dot = tir.dp4a %word, %word, %word : i32
+  %words = arith.constant dense<1> : vector<4xi32>
+  // CHECK-NEXT: {{.*}} = arith.constant
+  // CHECK-NEXT: tir.dp4a %words, %words, %words {exact_pairs} : vector<4xi32>
+  %dots = tir.dp4a %words, %words, %words {exact_pairs} : vector<4xi32>
   // CHECK: tir.call @extern(%A) : memref<4x8xf32>
   tir.call @extern(%A) : memref<4x8xf32>
   // CHECK-NEXT: tir.call @nothing(){{$}}

@@ -320,3 +320,37 @@ tir.prim_func @every_third(%a : memref<30xf32>, %b : memref<8xf32>, %i : index) 
     memref.store %x, %b[%v] : memref<8xf32>
   }
 }
+
+// -----
+
+// Words are multiplied lane by lane.
+// CHECK-LABEL: @words(
+// CHECK: tir.dp4a {{.*}}, {{.*}}, {{.*}} {exact_pairs} : vector<4xi32>
+tir.prim_func @words(%a : memref<4xi32>, %b : memref<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  tir.for vectorized %v = %c0 extent %c4 {
+    %0 = memref.load %a[%v] : memref<4xi32>
+    %1 = memref.load %b[%v] : memref<4xi32>
+    %2 = tir.dp4a %0, %1, %1 {exact_pairs} : i32
+    memref.store %2, %b[%v] : memref<4xi32>
+  }
+}
+
+// -----
+
+// The extension of a sign has no effects, although xDSL does not say so.
+// CHECK-LABEL: @extended(
+// CHECK: vector.load %a
+// CHECK-COUNT-4: arith.extsi
+// CHECK: vector.store
+// CHECK-NOT: tir.for
+tir.prim_func @extended(%a : memref<4xi8>, %b : memref<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  tir.for vectorized %v = %c0 extent %c4 {
+    %0 = memref.load %a[%v] : memref<4xi8>
+    %1 = arith.extsi %0 : i8 to i32
+    memref.store %1, %b[%v] : memref<4xi32>
+  }
+}

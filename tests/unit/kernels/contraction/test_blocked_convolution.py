@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from support.budget import some
 from support.compiled import check_machine_code
-from support.evaluation import Array, constant
+from support.evaluation import constant
 from support.evaluation import run_all as run_on_numpy
 from support.laws import run
-from support.legalized import check_kernel, legalize
+from support.legalized import check_kernel, kernel_on_constant
 from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
-from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.memref import AllocOp, StoreOp
 
 from passline.dialects.relax.constant import ConstantOp
@@ -52,19 +51,6 @@ def convolution(
     data = tensor((2, channels // 4, *image, 4), element)
     weight = tensor((outputs, channels, *window), element)
     return {1: Conv1dOp, 2: Conv2dOp, 3: Conv3dOp}[rank](data, weight, **properties)
-
-
-def kernel_on_constant(op: Conv1dOp | Conv2dOp | Conv3dOp, target: str) -> tuple[ModuleOp, Array]:
-    """Return a module whose `@f0` computes `op` with its weight as a constant, and the data."""
-    data, weight = op.data.owner, op.weight.owner
-    assert isinstance(data, ConstantOp) and isinstance(weight, ConstantOp)
-    func = FuncOp("f0", ([op.data.type], [op.result.type]))
-    copy = weight.clone()
-    conv = op.clone({op.data: func.args[0], op.weight: copy.result})
-    func.body.block.add_ops([copy, conv, ReturnOp(conv.result)])
-    module = ModuleOp([func])
-    legalize(module, target)
-    return module, run_on_numpy(data)[0]
 
 
 CASES: Mapping[str, tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], dict[str, Any]]] = {
