@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation
 
-from ..dialects.relax.ordering import dependence_order
+from ..dialects.relax.data.ordering import dependence_order
 from ..passmanager.ir.checks.dominance import is_graph_region
 
 __all__ = ["in_order"]

@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..passmanager.html import block, fold
-from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
+from ..passmanager.instruments.ir.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
 from ..passmanager.ir.clone import clone
 from ..passmanager.ir.symbols import brief, name_of
 from ..passmanager.ir.text.highlight import highlighted
+from ..passmanager.output.html import block, fold
 from ..passmanager.registry import make_ir_context
 from ..passmanager.runner import info_of
 

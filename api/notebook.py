@@ -10,12 +10,12 @@ from typing import Protocol, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..passmanager.html import Html, block, element, fold, join
-from ..passmanager.instruments.ir_text import ir_text, top_level
+from ..passmanager.instruments.ir.ir_text import ir_text, top_level
 from ..passmanager.ir.symbols import brief
 from ..passmanager.ir.text.highlight import highlighted
 from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.ir.walk import walk
+from ..passmanager.output.html import Html, block, element, fold, join
 
 __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]
 

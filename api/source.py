@@ -16,14 +16,14 @@ from xdsl.utils.exceptions import ParseError
 
 from ..interpreters.shape_bindings import Bindings
 from ..passmanager.errors import InvalidIRError, PasslineError
-from ..passmanager.files import replace_file
-from ..passmanager.info import did_you_mean
 from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
 from ..passmanager.ir.symbols import brief
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.walk import walk
+from ..passmanager.output.files import replace_file
+from ..passmanager.registration.info import did_you_mean
 from ..passmanager.registry import make_ir_context
 from ..tools.inputs import decode_mlir, parse_onnx
 from .notebook import offer_display
@@ -130,7 +130,7 @@ def _parse(
 ) -> ModuleOp:
     """Parse IR; the pipeline in a reproducer is left out."""
     if "mlir_reproducer" in text:
-        from ..passmanager.instruments.reproducer import read_reproducer
+        from ..passmanager.instruments.ir.reproducer import read_reproducer
 
         text, _ = read_reproducer(text)
     try:
@@ -140,7 +140,7 @@ def _parse(
             error.add_note("in Python: passline.load(source, allow_unregistered=True)")
         raise
     if bindings:
-        from ..passes.relax.bind_shapes import bind_module
+        from ..passes.relax.sizes.bind_shapes import bind_module
 
         bind_module(module, "main", bindings)
     return module

@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from passline.dialects.relax.activation import ReluOp
-from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.transcendental import ExpOp
-from passline.dialects.relax.unary import NegativeOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.elementwise.activation import ReluOp
+from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.elementwise.transcendental import ExpOp
+from passline.dialects.relax.elementwise.unary import NegativeOp
 from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext
 from passline.passmanager.ir.clone import clone

@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint
 
-from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.passes import EliminateCommonSubexpr, FoldConstant, InferType, PrintIR
 from passline.passmanager import PassContext, Sequential
 

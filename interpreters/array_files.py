@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replacing
 from ..passmanager.limits import too_many_elements
+from ..passmanager.output.files import replacing
 
 if TYPE_CHECKING:
     from .arrays import Array

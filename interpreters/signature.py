@@ -14,8 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 from ..dialects.argument_names import name_in
 from ..dialects.tir.ops import PrimFuncOp, output_count
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import did_you_mean
 from ..passmanager.ir.location import place_of
+from ..passmanager.registration.info import did_you_mean
 
 if TYPE_CHECKING:
     from .arrays import Array

@@ -25,7 +25,7 @@ from ..dialects.target import DEFAULT, Target
 from ..dialects.tir.builder import Index, TirBuilder, dimensions
 from ..dialects.tir.extents import Extent, Shape, SymbolicExtent, volume
 from ..dialects.tir.ops import ForKind, PrimFuncOp
-from ..passmanager.remarks import Argument
+from ..passmanager.diagnostics.remarks import Argument
 from .choices import Choice, Choices, Space
 from .scalars import convert, signless_form, with_sign
 

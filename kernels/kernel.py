@@ -13,10 +13,10 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..analysis.shapes.symbolic_shapes import SymbolicShapes
-from ..dialects.relax.concatenation import ConcatenateOp
 from ..dialects.relax.constant import ConstantOp, FullOp
+from ..dialects.relax.data.concatenation import ConcatenateOp
+from ..dialects.relax.data.permutation import TransposeOp
 from ..dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
-from ..dialects.relax.permutation import TransposeOp
 from ..dialects.relax.types import SmallFloat, is_integer, is_ranked, tensor_type
 from ..dialects.sizes import TooComplex
 from ..dialects.target import DEFAULT, Target

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
-from ..passmanager.extensions import DialectTable, dialect_of
+from ..passmanager.registration.extensions import DialectTable, dialect_of
 from .builder import Legalization
 from .contraction.attention import ATTENTION
 from .contraction.convolution import CONVOLUTION

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects.relax.concatenation import ConcatenateOp
 from ..dialects.relax.constant import ConstantOp, FullOp
-from ..dialects.relax.convolution import ForwardConvolutionOp
+from ..dialects.relax.contraction.convolution import ForwardConvolutionOp
+from ..dialects.relax.data.concatenation import ConcatenateOp
+from ..dialects.relax.data.permutation import TransposeOp
 from ..dialects.relax.interfaces import Elementwise
-from ..dialects.relax.permutation import TransposeOp
 from ..dialects.relax.shapes import normalize_axes
 from ..dialects.relax.types import is_ranked
 from ..dialects.tir.extents import Shape, volume

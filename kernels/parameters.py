@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
-from ..dialects.relax.activation import PReluOp
-from ..dialects.relax.nn import BiasAddOp
-from ..dialects.relax.normalization import (
+from ..dialects.relax.elementwise.activation import PReluOp
+from ..dialects.relax.reduction.nn import BiasAddOp
+from ..dialects.relax.reduction.normalization import (
     BatchNormOp,
     GroupNormOp,
     InstanceNormOp,

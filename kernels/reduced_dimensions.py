@@ -10,10 +10,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ..dialects.relax.constant import ConstantOp, FullOp
 from ..dialects.relax.interfaces import Elementwise
-from ..dialects.relax.nn import SoftmaxBaseOp
-from ..dialects.relax.pooling import AdaptivePoolOp
-from ..dialects.relax.reduction import ArgReductionOp, ReductionOp
+from ..dialects.relax.reduction.nn import SoftmaxBaseOp
+from ..dialects.relax.reduction.reduction import ArgReductionOp, ReductionOp
 from ..dialects.relax.shapes import normalize_axes
+from ..dialects.relax.windows.pooling import AdaptivePoolOp
 from ..dialects.tir.extents import Shape
 from .merged_dimensions import are_alike, extents
 

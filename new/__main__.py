@@ -54,7 +54,7 @@ def main(args: Sequence[str] | None = None) -> int:
 def run() -> int:
     """Run the command as a process of its own; return the exit status."""
     try:
-        from ..passmanager.streams import complete_streams
+        from ..passmanager.output.streams import complete_streams
 
         with complete_streams():
             return main()

@@ -32,14 +32,11 @@ if TYPE_CHECKING:
     from .llvm.lower_scf import LowerSCF
     from .llvm.lower_vector import LowerVector
     from .relax.alter_op_layout.alter_op_layout import AlterOpLayout
-    from .relax.bind_params import BindParams
-    from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
     from .relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
     from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls
-    from .relax.dynamic_to_static import DynamicToStatic
     from .relax.fake_quantization_to_integer.fake_quantization_to_integer import (
         FakeQuantizationToInteger,
     )
@@ -49,24 +46,27 @@ if TYPE_CHECKING:
     from .relax.fold_scale_axis.backward_fold_scale_axis import BackwardFoldScaleAxis
     from .relax.fold_scale_axis.fold_scale_axis import FoldScaleAxis
     from .relax.fold_scale_axis.forward_fold_scale_axis import ForwardFoldScaleAxis
-    from .relax.fold_symbolic_shapes import FoldSymbolicShapes
+    from .relax.functions.bind_params import BindParams
+    from .relax.functions.inline import Inline
+    from .relax.functions.lambda_lift import LambdaLift
+    from .relax.functions.run_codegen import RunCodegen
     from .relax.fuse_ops.fuse_ops import FuseOps
     from .relax.fuse_ops.fuse_ops_by_pattern import FuseOpsByPattern
     from .relax.fuse_ops.merge_composite_functions import MergeCompositeFunctions
     from .relax.gradient.gradient import Gradient
-    from .relax.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.infer_type import InferType
-    from .relax.inline import Inline
-    from .relax.lambda_lift import LambdaLift
     from .relax.legalize_ops import LegalizeOps
     from .relax.lift_transform_params.lift_transform_params import LiftTransformParams
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory.plan_memory import PlanMemory
     from .relax.preallocate_collections import PreallocateCollections
     from .relax.recognize_ops.recognize_ops import RecognizeOps
-    from .relax.run_codegen import RunCodegen
     from .relax.simplify_expr.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
+    from .relax.sizes.bind_shapes import BindShapes
+    from .relax.sizes.dynamic_to_static import DynamicToStatic
+    from .relax.sizes.fold_symbolic_shapes import FoldSymbolicShapes
+    from .relax.sizes.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.to_a_normal_form import ToANormalForm
     from .relax.to_mixed_precision.to_mixed_precision import ToMixedPrecision
     from .relax.unroll_loops import UnrollLoops
@@ -166,30 +166,30 @@ __all__ = [
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.fold_scale_axis.backward_fold_scale_axis:BackwardFoldScaleAxis",
-    "bind-params": "relax.bind_params:BindParams",
-    "bind-shapes": "relax.bind_shapes:BindShapes",
+    "bind-params": "relax.functions.bind_params:BindParams",
+    "bind-shapes": "relax.sizes.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "combine-parallel-conv2d": "relax.combine_parallel.combine_parallel_conv2d:CombineParallelConv2D",
     "combine-parallel-matmul": "relax.combine_parallel.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dataflow-use-inplace-calls": "relax.dataflow_use_inplace_calls:DataflowUseInplaceCalls",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
-    "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
+    "dynamic-to-static": "relax.sizes.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fake-quantization-to-integer": "relax.fake_quantization_to_integer.fake_quantization_to_integer:FakeQuantizationToInteger",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
     "fold-scale-axis": "relax.fold_scale_axis.fold_scale_axis:FoldScaleAxis",
-    "fold-symbolic-shapes": "relax.fold_symbolic_shapes:FoldSymbolicShapes",
+    "fold-symbolic-shapes": "relax.sizes.fold_symbolic_shapes:FoldSymbolicShapes",
     "forward-fold-scale-axis": "relax.fold_scale_axis.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops.fuse_ops_by_pattern:FuseOpsByPattern",
     "gradient": "relax.gradient.gradient:Gradient",
-    "infer-symbolic-shapes": "relax.infer_symbolic_shapes:InferSymbolicShapes",
+    "infer-symbolic-shapes": "relax.sizes.infer_symbolic_shapes:InferSymbolicShapes",
     "infer-type": "relax.infer_type:InferType",
-    "inline": "relax.inline:Inline",
-    "lambda-lift": "relax.lambda_lift:LambdaLift",
+    "inline": "relax.functions.inline:Inline",
+    "lambda-lift": "relax.functions.lambda_lift:LambdaLift",
     "legalize-ops": "relax.legalize_ops:LegalizeOps",
     "lift-transform-params": "relax.lift_transform_params.lift_transform_params:LiftTransformParams",
     "lower-arith": "llvm.lower_arith:LowerArith",
@@ -209,7 +209,7 @@ PASSES = {
     "recognize-ops": "relax.recognize_ops.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "remove-unused-parameters": "generic.remove_unused_parameters:RemoveUnusedParameters",
-    "run-codegen": "relax.run_codegen:RunCodegen",
+    "run-codegen": "relax.functions.run_codegen:RunCodegen",
     "simplify-expr": "relax.simplify_expr.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-bind-target": "tir.bind_target:BindTarget",
@@ -359,7 +359,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in _CLASSES:
-            from ..passmanager.info import did_you_mean
+            from ..passmanager.registration.info import did_you_mean
 
             hint = did_you_mean(name, _CLASSES)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

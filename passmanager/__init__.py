@@ -2,13 +2,14 @@
 diagnostics.
 """
 
-from .actions import SILENT, Actions, Recorder
 from .analysis_manager import AnalysisManager
 from .base import FunctionPass, ModulePass, Pass
 from .config import register_config_option
 from .context import PassContext
 from .decorators import function_pass, module_pass
-from .diagnostics import Diagnostic, DiagnosticContext, DiagnosticError, Severity
+from .diagnostics.actions import SILENT, Actions, Recorder
+from .diagnostics.diagnostics import Diagnostic, DiagnosticContext, DiagnosticError, Severity
+from .diagnostics.remarks import Remark, RemarkKind
 from .errors import (
     ConfigError,
     InvalidIRError,
@@ -18,12 +19,11 @@ from .errors import (
     PassNotFoundError,
     PipelineSyntaxError,
 )
-from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
 from .pipeline import parse_pipeline
+from .registration.info import PassInfo
 from .registry import find_pass, register_pass
-from .remarks import Remark, RemarkKind
-from .rewriting import NonConvergenceError, PatternPass, apply_patterns
+from .rewriting.rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
 from .sequential import Fixpoint, Plan, Repeat, Sequential
 

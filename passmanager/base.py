@@ -16,14 +16,21 @@ from xdsl.ir import Block, Operation
 
 from .context import PassContext
 from .errors import PassContractError
-from .info import PassInfo, check_level, check_name, check_names, check_spelling, kebab_case
 from .ir.clone import clone
 from .ir.edit import insert_before
 from .ir.marks import is_skipped
 from .ir.symbols import brief, symbol_of
-from .options import check_values, pass_text
-from .pass_html import html_of_pass
-from .requirements import run_required
+from .options.options import check_values, pass_text
+from .output.pass_html import html_of_pass
+from .registration.info import (
+    PassInfo,
+    check_level,
+    check_name,
+    check_names,
+    check_spelling,
+    kebab_case,
+)
+from .requirements.requirements import run_required
 from .run import Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 

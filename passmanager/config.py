@@ -10,9 +10,9 @@ from typing import cast
 from xdsl.passes import ModulePass
 
 from .errors import ConfigError
-from .info import closest_name, name_key
-from .option_types import from_value
-from .options import check_range, find_option, pass_options
+from .options.options import check_range, find_option, pass_options
+from .options.types import from_value
+from .registration.info import closest_name, name_key
 from .registry import installed
 
 __all__ = [

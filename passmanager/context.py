@@ -12,16 +12,16 @@ from typing import NamedTuple, Self
 
 from xdsl.context import Context
 
-from .actions import PassActions
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
-from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
-from .html import block, element, table
-from .info import PassInfo, check_level, check_names, name_key
+from .diagnostics.actions import PassActions
+from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnostics
+from .diagnostics.remarks import RemarkFilter
 from .instrument import PassInstrument
 from .instrument_types import AnyInstrument
 from .instrumentor import PassInstrumentor, check_instruments
-from .remarks import RemarkFilter
+from .output.html import block, element, table
+from .registration.info import PassInfo, check_level, check_names, name_key
 from .run import Run
 
 __all__ = ["PassContext"]

@@ -10,7 +10,7 @@ from typing import TypeVar, cast, overload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .info import PassInfo
+from .registration.info import PassInfo
 
 __all__ = ["PassInstrument", "check_hooks", "pass_instrument"]
 

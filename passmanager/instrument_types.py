@@ -11,8 +11,8 @@ from typing import Protocol, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .info import PassInfo
 from .instrument import PassInstrument
+from .registration.info import PassInfo
 
 __all__ = ["AnyInstrument"]
 

@@ -9,8 +9,8 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .info import PassInfo
 from .instrument import PassInstrument, check_hooks
+from .registration.info import PassInfo
 
 __all__ = ["PassInstrumentor", "check_instruments"]
 

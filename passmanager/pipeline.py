@@ -13,13 +13,13 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .anchors import ANY, nest
 from .errors import PipelineSyntaxError
-from .info import did_you_mean, name_key
-from .mlir_options import MLIR_OPTIONS
-from .option_text import OptionText, from_text
-from .options import check_range, find_option, pass_options
+from .options.mlir import MLIR_OPTIONS
+from .options.options import check_range, find_option, pass_options
+from .options.text import OptionText, from_text
+from .registration.info import did_you_mean, name_key
 from .registry import installed
+from .requirements.anchors import ANY, nest
 from .runner import info_of
 from .sequential import (
     Fixpoint,

@@ -13,7 +13,7 @@ from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 from .errors import PassNotFoundError
-from .info import did_you_mean, name_key
+from .registration.info import did_you_mean, name_key
 
 __all__ = [
     "ExtendingUniverse",

@@ -14,9 +14,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from .analysis_manager import AnalysisManager
-from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
+from .diagnostics.diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
-from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
 from .ir.changes.changes import Changes
 from .ir.changes.snapshot import Snapshot
@@ -24,6 +23,7 @@ from .ir.location import place_of
 from .ir.op_classes import OpClasses
 from .ir.symbols import symbol_of
 from .ir.walk import walk
+from .registration.info import PassInfo, name_key
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run"]

@@ -15,16 +15,16 @@ from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
 
 from .context import PassContext
-from .info import PassInfo, did_you_mean, name_key
 from .instrumentor import PassInstrumentor
 from .ir.checks.verifier import verify_changes
 from .ir.clone import clone
 from .ir.op_classes import OpClasses, has_any
 from .ir.per_class import PerClass
-from .loading import Loading
-from .options import pass_text
-from .preservation import check_preserved
+from .options.options import pass_text
+from .registration.info import PassInfo, did_you_mean, name_key
+from .registration.loading import Loading
 from .registry import installed
+from .requirements.preservation import check_preserved
 from .run import Frame, Run
 
 __all__ = [

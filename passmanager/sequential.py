@@ -12,11 +12,11 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass
 from .context import PassContext
-from .html import block, element, table
-from .info import PassInfo, check_level, check_name, check_names, name_key
 from .ir.symbols import brief
-from .options import options_text
-from .requirements import Scope, Step
+from .options.options import options_text
+from .output.html import block, element, table
+from .registration.info import PassInfo, check_level, check_name, check_names, name_key
+from .requirements.requirements import Scope, Step
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
 

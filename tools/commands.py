@@ -7,7 +7,7 @@ import os
 import sys
 from importlib import import_module
 
-from ..compat.acceleration import NO_ACCELERATION, VARIABLE
+from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE
 from ..compat.release import unsupported_release
 
 __all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]

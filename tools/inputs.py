@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.installation import install_hint, package_of
+from ..passmanager.registration.installation import install_hint, package_of
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings

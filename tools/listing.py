@@ -12,14 +12,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
 
-from ..passmanager.anchors import anchor_of
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
 from ..passmanager.errors import PassNotFoundError
-from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.option_types import to_text
-from ..passmanager.options import PassOption, pass_options
+from ..passmanager.options.options import PassOption, pass_options
+from ..passmanager.options.types import to_text
+from ..passmanager.registration.info import did_you_mean, name_key
+from ..passmanager.requirements.anchors import anchor_of
 
 __all__ = ["answer"]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..passmanager.diagnostics import Severity, print_message
+from ..passmanager.diagnostics.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import PassInfo, did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.text.printer import PrintStyle
+from ..passmanager.registration.info import PassInfo, did_you_mean, name_key
 from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
@@ -25,7 +25,7 @@ from .command_line.argument_parser import Numbers
 
 if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument
-    from ..passmanager.instruments.spans import SpanInstrument
+    from ..passmanager.instruments.time.spans import SpanInstrument
 
 __all__ = ["SHOWN", "Observation", "print_style", "terminal_style"]
 
@@ -100,38 +100,38 @@ class Observation:
     def _timed(self) -> Iterator[SpanInstrument]:
         """Yield the instruments that time phases."""
         if self._args.timing or self._args.trace or self._args.record or self._args.report:
-            from ..passmanager.instruments.spans import SpanInstrument
+            from ..passmanager.instruments.time.spans import SpanInstrument
 
             yield from (i for i in self._instruments if isinstance(i, SpanInstrument))
 
     def _measuring(self) -> Iterator[PassInstrument]:
         args = self._args
         if args.timing:
-            from ..passmanager.instruments.timing import PassTimingInstrument
+            from ..passmanager.instruments.time.timing import PassTimingInstrument
 
             timing = PassTimingInstrument()
             self._reports.append(lambda: timing.report(args.timing))
             yield timing
         if args.trace:
-            from ..passmanager.instruments.trace import TraceInstrument
+            from ..passmanager.instruments.time.trace import TraceInstrument
 
             yield TraceInstrument(args.trace)
         if args.report or args.record or args.blame or args.why_erased:
             yield self._recording()
         if args.memory:
-            from ..passmanager.instruments.memory import MemoryInstrument
+            from ..passmanager.instruments.time.memory import MemoryInstrument
 
             memory = MemoryInstrument()
             self._reports.append(memory.report)
             yield memory
         if args.profile:
-            from ..passmanager.instruments.profiling import ProfileInstrument
+            from ..passmanager.instruments.time.profiling import ProfileInstrument
 
             profile = ProfileInstrument(args.profile)
             self._reports.append(profile.report)
             yield profile
         if args.pass_statistics:
-            from ..passmanager.instruments.statistics import StatisticsInstrument
+            from ..passmanager.instruments.time.statistics import StatisticsInstrument
 
             statistics = StatisticsInstrument()
             self._reports.append(lambda: statistics.report(args.pass_statistics))
@@ -139,7 +139,7 @@ class Observation:
 
     def _recording(self) -> PassInstrument:
         """Return the instrument that records the run, for all options that need a record."""
-        from ..passmanager.instruments.record import RecordInstrument
+        from ..passmanager.instruments.ir.record import RecordInstrument
         from ..passmanager.instruments.report import ReportInstrument
 
         args = self._args
@@ -195,7 +195,7 @@ class Observation:
                 self._reports.append(counter.report)
             yield counter
         if args.start_after or args.start_before or args.stop_after or args.stop_before:
-            from ..passmanager.instruments import window
+            from ..passmanager.instruments.ir import window
 
             if args.start_after:
                 yield window.StartAfter(args.start_after)
@@ -206,7 +206,7 @@ class Observation:
             if args.stop_before:
                 yield window.StopBefore(args.stop_before)
         if args.crash_reproducer or args.local_reproducer or args.generate_reproducer:
-            from ..passmanager.instruments.reproducer import CrashReproducer
+            from ..passmanager.instruments.ir.reproducer import CrashReproducer
 
             if args.crash_reproducer:
                 yield CrashReproducer(args.crash_reproducer)
@@ -223,11 +223,11 @@ class Observation:
 
             yield PassLog()
         if args.print_pass_numbers:
-            from ..passmanager.instruments.numbering import PassNumbers
+            from ..passmanager.instruments.ir.numbering import PassNumbers
 
             yield PassNumbers()
         if self._prints_ir():
-            from ..passmanager.instruments.printing import IRPrinter
+            from ..passmanager.instruments.ir.printing import IRPrinter
 
             printer = IRPrinter(
                 before=args.print_ir_before_all or args.print_ir_before,
@@ -243,18 +243,18 @@ class Observation:
             self._reports.append(lambda: self._beyond(printer.count))
             yield printer
         if args.print_diff:
-            from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, PrintDiff
+            from ..passmanager.instruments.ir.diff import CONSTANTS_BY_NAME, PrintDiff
 
             color = {"color": True, "plain": False}.get(args.print_diff)
             large = CONSTANTS_BY_NAME.resource_elements
             shown = style if says_constants(style) else replace(style, resource_elements=large)
             yield PrintDiff(color, shown, args.filter_function)
         if args.dump_ir:
-            from ..passmanager.instruments.dump import DumpIR
+            from ..passmanager.instruments.ir.dump import DumpIR
 
             yield DumpIR(args.dump_ir, style=style)
         if not args.quiet and sys.stderr.isatty():
-            from ..passmanager.instruments.progress import ProgressInstrument
+            from ..passmanager.instruments.time.progress import ProgressInstrument
 
             yield ProgressInstrument(len(list(nested_passes(self._pipeline))) - 1)
 

@@ -22,14 +22,14 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
-from ..compat.acceleration import acceleration_text
+from ..compat.acceleration.acceleration import acceleration_text
 from ..compat.release import xdsl_version
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Diagnostic, Severity, print_message
+from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.checks.verifier import verify
@@ -37,8 +37,8 @@ from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
-from ..passmanager.loading import Loading
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
+from ..passmanager.registration.loading import Loading
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
 from .chunks import split_chunks
@@ -562,7 +562,7 @@ class PasslineOptMain(xDSLOptMain):
             implicit_module=not self.args.no_implicit_module,
         )
         if bindings := self.bindings:
-            from ..passes.relax.bind_shapes import bind_module
+            from ..passes.relax.sizes.bind_shapes import bind_module
 
             bind_module(module, self.entry, bindings)
         return module
@@ -591,7 +591,7 @@ class PasslineOptMain(xDSLOptMain):
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-
         reproducer."""
-        from ..passmanager.instruments.reproducer import read_reproducer
+        from ..passmanager.instruments.ir.reproducer import read_reproducer
 
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:

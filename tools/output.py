@@ -60,6 +60,6 @@ class ResultFile:
         if self._stream is not None and self._stream is not sys.stdout:
             self._stream.close()
         if self._path is not None:
-            from ..passmanager.files import replace_file
+            from ..passmanager.output.files import replace_file
 
             replace_file(self._path, chain.from_iterable(self._parts))

@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from ..compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
-from ..passmanager.streams import complete_streams
+from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ..passmanager.output.streams import complete_streams
 from .diagnostics.failures import report
 
 __all__ = ["restart_without_acceleration", "run_process"]

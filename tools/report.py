@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
+from ..passmanager.output.files import replace_file
 from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording

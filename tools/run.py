@@ -29,7 +29,7 @@ from ..interpreters.signature import (
     result_names,
     result_values,
 )
-from ..passmanager.diagnostics import Severity, print_message
+from ..passmanager.diagnostics.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements

@@ -15,8 +15,8 @@ from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import closest_name
 from ..passmanager.ir.location import place_of
+from ..passmanager.registration.info import closest_name
 
 __all__ = ["check_target", "parse_processor", "unprintable"]
 

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..compat.streams import chunk_stream
-from ..passmanager.diagnostics import Diagnostic, Severity, print_message
-from ..passmanager.info import did_you_mean, name_key
+from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.ir.text.printer import PrintStyle, module_text
+from ..passmanager.registration.info import did_you_mean, name_key
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential, SequentialOptions
 from .opt import PasslineOptMain

@@ -19,12 +19,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.tir.ops import ForOp, LikelyOp
 from ..scoped_dict import ScopedDict
+from .bounds.ranges import Range
 from .expressions import negated_operand
 from .integer_types import bit_width
 from .linear_form import LinearForm
 from .linearizer import Linearizer
 from .predicates import NEGATED, Predicate
-from .ranges import Range
 
 __all__ = ["Analyzer"]
 

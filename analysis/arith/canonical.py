@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd
 
-from .atom_table import AtomTable, factors_of
-from .bound_search import BoundSearch
-from .constraints import Constraints
+from .bounds.atom_table import AtomTable, factors_of
+from .bounds.bound_search import BoundSearch
+from .bounds.constraints import Constraints
 from .linear_form import ZERO, Atom, AtomKind, LinearForm
 from .predicates import Predicate
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic
 from .linear_form import LinearForm
 from .predicates import SWAPPED, Predicate
-from .ranges import Range
 
 __all__ = ["sides_of", "stronger_predicate"]
 

@@ -7,7 +7,7 @@ from functools import cache
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
-from .ranges import Range
+from .bounds.ranges import Range
 
 __all__ = ["BOOLEAN", "INDEX", "INDEX_WIDTH", "bit_width", "is_integer", "range_of_type"]
 

@@ -11,12 +11,12 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ...dialects.tir.ops import ForOp
 from ..scoped_dict import ScopedDict
+from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic
 from .expressions import has_pure_class
 from .integer_types import BOOLEAN, INDEX, INDEX_WIDTH, bit_width, is_integer, range_of_type
 from .linear_form import ONE, ZERO, AtomKind, LinearForm
 from .predicates import SIGNED, ULT, Predicate
-from .ranges import Range
 from .rounded_log2 import range_of_rounded_log2, rounded_log2_argument
 
 __all__ = ["Linearizer"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from .ranges import Range
+from .bounds.ranges import Range
 
 __all__ = ["CMPI_NUMBER", "NEGATED", "SIGNED", "SWAPPED", "ULT", "Predicate", "decide"]
 

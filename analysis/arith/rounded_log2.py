@@ -8,7 +8,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
-from .ranges import Range
+from .bounds.ranges import Range
 
 __all__ = ["range_of_rounded_log2", "rounded_log2_argument"]
 

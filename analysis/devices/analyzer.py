@@ -26,7 +26,7 @@ from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ...dialects.relax.graph import GraphOp, OutputOp
 from ...dialects.relax.interfaces import OnHost
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from ...dialects.relax.interfaces import FusionKind
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from .fusion_graph import FusionGraph
 
 __all__ = ["GraphPartitioner"]

@@ -9,19 +9,19 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax.binary import AddOp, MultiplyOp, SubtractOp
-from ...dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from ...dialects.relax.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.constant import constant_integers
-from ...dialects.relax.creation import OneHotOp
-from ...dialects.relax.elementwise import AstypeOp, WhereOp
-from ...dialects.relax.gather import GatherNDOp, GatherOp, TakeOp
+from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ...dialects.relax.data.creation import OneHotOp
+from ...dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
+from ...dialects.relax.data.permutation import FlipOp, ReverseSequenceOp, TransposeOp
+from ...dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
+from ...dialects.relax.data.split import SplitOp
+from ...dialects.relax.data.strided_slice import StridedSliceOp
+from ...dialects.relax.elementwise.binary import AddOp, MultiplyOp, SubtractOp
+from ...dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
+from ...dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.permutation import FlipOp, ReverseSequenceOp, TransposeOp
-from ...dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
 from ...dialects.relax.shapes import num_elements
-from ...dialects.relax.split import SplitOp
-from ...dialects.relax.strided_slice import StridedSliceOp
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_ranked, shape_of, tensor_type
 from ...passmanager.ir.walk import walk

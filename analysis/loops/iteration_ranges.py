@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith
 
 from ..arith.analyzer import Analyzer
-from ..arith.deduce_bound import Interval, KnownIntervals, intersection
+from ..arith.bounds.deduce_bound import Interval, KnownIntervals, intersection
 from ..arith.linear_form import LinearForm
 
 __all__ = ["IterationRange", "Middle", "find_middle", "known_conditions", "split_range"]

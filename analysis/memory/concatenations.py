@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import ConstantLike, IsTerminator
 
-from ...dialects.relax.concatenation import ConcatenateOp
+from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.shapes import normalize_axis
 from ...dialects.relax.tuples import TupleGetItemOp
 from ...dialects.relax.types import is_tensor, static_shape

@@ -16,47 +16,53 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relax.activation import PReluOp
 from ...dialects.relax.annotation import StopFusionOp
-from ...dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from ...dialects.relax.concatenation import ConcatenateOp, StackOp
-from ...dialects.relax.convolution import (
+from ...dialects.relax.contraction.convolution import (
     ConvolutionOp,
     ForwardConvolutionOp,
     TransposedConvolutionOp,
 )
-from ...dialects.relax.creation import ArangeOp, OneHotOp, ShapeOfOp, TriluOp
+from ...dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
+from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ...dialects.relax.data.creation import ArangeOp, OneHotOp, ShapeOfOp, TriluOp
+from ...dialects.relax.data.gather import GatherOp, TakeOp
+from ...dialects.relax.data.image import ResizeOp
+from ...dialects.relax.data.permutation import FlipOp, ReverseSequenceOp, TransposeOp
+from ...dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ...dialects.relax.data.scatter import ScatterOp
+from ...dialects.relax.data.sorting import SortingOp, TopkOp
+from ...dialects.relax.data.split import SplitOp
+from ...dialects.relax.data.strided_slice import StridedSliceOp
 from ...dialects.relax.device import PlacedOp
 from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
 from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
 from ...dialects.relax.dynamic.reduction import DynamicScanOp, DynamicTopkOp
 from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
-from ...dialects.relax.gather import GatherOp, TakeOp
-from ...dialects.relax.image import ResizeOp
+from ...dialects.relax.elementwise.activation import PReluOp
+from ...dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ...dialects.relax.interfaces import Elementwise
 from ...dialects.relax.layout import Layout
-from ...dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
-from ...dialects.relax.nn import BatchFlattenOp, BiasAddOp, DropoutOp, PadOp, SoftmaxBaseOp
-from ...dialects.relax.normalization import (
+from ...dialects.relax.reduction.nn import (
+    BatchFlattenOp,
+    BiasAddOp,
+    DropoutOp,
+    PadOp,
+    SoftmaxBaseOp,
+)
+from ...dialects.relax.reduction.normalization import (
     AffineNormOp,
     BatchNormOp,
     L2NormalizeOp,
     LRNOp,
     RMSNormOp,
 )
-from ...dialects.relax.permutation import FlipOp, ReverseSequenceOp, TransposeOp
-from ...dialects.relax.pooling import AdaptivePoolOp, PoolOp
-from ...dialects.relax.reduction import ArgReductionOp, ReductionOp
-from ...dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from ...dialects.relax.scan import ScanOp
-from ...dialects.relax.scatter import ScatterOp
+from ...dialects.relax.reduction.reduction import ArgReductionOp, ReductionOp
+from ...dialects.relax.reduction.scan import ScanOp
 from ...dialects.relax.shapes import MAX_SIZE, normalize_axes, normalize_axis
-from ...dialects.relax.sorting import SortingOp, TopkOp
-from ...dialects.relax.split import SplitOp
-from ...dialects.relax.strided_slice import StridedSliceOp
 from ...dialects.relax.tuples import MatchCastOp
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.pooling import AdaptivePoolOp, PoolOp
+from ...dialects.relax.windows.windows import Window
 from ...dialects.sizes import Size
 from ...passmanager.ir.per_class import PerClass
 

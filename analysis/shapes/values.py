@@ -16,7 +16,19 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relax.binary import (
+from ...dialects.relax.constant import ConstantOp, FullOp, constant_integers
+from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ...dialects.relax.data.creation import ShapeOfOp, SizeOfOp
+from ...dialects.relax.data.gather import TakeOp
+from ...dialects.relax.data.strided_slice import StridedSliceOp
+from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
+from ...dialects.relax.dynamic.creation import DynamicFullOp
+from ...dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
+)
+from ...dialects.relax.elementwise.binary import (
     AddOp,
     DivideOp,
     FloorDivideOp,
@@ -27,8 +39,8 @@ from ...dialects.relax.binary import (
     MultiplyOp,
     SubtractOp,
 )
-from ...dialects.relax.broadcast import BroadcastToOp
-from ...dialects.relax.comparison import (
+from ...dialects.relax.elementwise.broadcast import BroadcastToOp
+from ...dialects.relax.elementwise.comparison import (
     EqualOp,
     GreaterEqualOp,
     GreaterOp,
@@ -36,21 +48,9 @@ from ...dialects.relax.comparison import (
     LessOp,
     NotEqualOp,
 )
-from ...dialects.relax.concatenation import ConcatenateOp, StackOp
-from ...dialects.relax.constant import ConstantOp, FullOp, constant_integers
-from ...dialects.relax.creation import ShapeOfOp, SizeOfOp
-from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
-from ...dialects.relax.dynamic.creation import DynamicFullOp
-from ...dialects.relax.dynamic.reshape import (
-    DynamicExpandDimsOp,
-    DynamicReshapeOp,
-    DynamicSqueezeOp,
-)
-from ...dialects.relax.elementwise import AstypeOp, WhereOp
-from ...dialects.relax.gather import TakeOp
+from ...dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.reduction import ProdOp, SumOp
-from ...dialects.relax.strided_slice import StridedSliceOp
+from ...dialects.relax.reduction.reduction import ProdOp, SumOp
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_integer, is_ranked, is_tensor, static_shape, tensor_type
 from ...dialects.sizes import Size

@@ -29,7 +29,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
-from .ordering import find_cycle
+from .data.ordering import find_cycle
 from .region_syntax import check_terminator, parse_body, parse_results, print_body
 
 __all__ = ["GraphOp", "OutputOp"]

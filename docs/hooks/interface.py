@@ -18,7 +18,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.frontends.onnx": ("import_model",),
     "passline.interpreters": ("register_semantics",),
     "passline.kernels.legalizations": ("register_legalizations",),
-    "passline.passes.relax.bind_params": ("bind_params",),
+    "passline.passes.relax.functions.bind_params": ("bind_params",),
     "passline.interpreters.codegens": ("Codegen", "register_codegen"),
     "passline.tools.native": ("compile_module",),
     "passline.corpus": ("map", "Outcome"),

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .activation import ACTIVATION
-from .casts import CASTS
 from .contrib.converters import CONTRIB
 from .contrib.normalization import EARLY_NORMALIZATION
 from .contrib.signatures import DOMAIN
-from .control import CONTROL
-from .creation import CREATION
-from .detection import DETECTION
-from .elementwise import ELEMENTWISE
-from .indexing import INDEXING
-from .linear_algebra import LINEAR_ALGEBRA
-from .manipulation import MANIPULATION
-from .ml import ML
-from .ngrams import NGRAMS
-from .nn import NN
 from .node import Converter
-from .normalization import NORMALIZATION
-from .quantization import QUANTIZATION
-from .recurrent import RECURRENT
-from .reduction import REDUCTION
-from .regions import REGIONS
-from .resize import RESIZE
-from .sampling import SAMPLING
-from .sequences import SEQUENCES
-from .signals import SIGNALS
-from .training import TRAINING
-from .unique import UNIQUE
-from .window_places import WINDOW_PLACES
+from .operators.control import CONTROL
+from .operators.creation import CREATION
+from .operators.elementwise.activation import ACTIVATION
+from .operators.elementwise.casts import CASTS
+from .operators.elementwise.elementwise import ELEMENTWISE
+from .operators.elementwise.quantization import QUANTIZATION
+from .operators.elementwise.reduction import REDUCTION
+from .operators.indexing import INDEXING
+from .operators.linear_algebra import LINEAR_ALGEBRA
+from .operators.manipulation import MANIPULATION
+from .operators.ml.ml import ML
+from .operators.ngrams import NGRAMS
+from .operators.nn.detection import DETECTION
+from .operators.nn.nn import NN
+from .operators.nn.normalization import NORMALIZATION
+from .operators.nn.recurrent import RECURRENT
+from .operators.nn.window_places import WINDOW_PLACES
+from .operators.regions import REGIONS
+from .operators.resizing.resize import RESIZE
+from .operators.resizing.sampling import SAMPLING
+from .operators.sequences import SEQUENCES
+from .operators.signals import SIGNALS
+from .operators.training import TRAINING
+from .operators.unique import UNIQUE
 
 __all__ = ["CONVERTERS"]
 

@@ -12,13 +12,13 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relax.activation import ReluOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.convolution import Conv2dOp
-from ...dialects.relax.linear_algebra import DenseOp
-from ...dialects.relax.nn import SoftmaxOp
-from ...dialects.relax.pooling import MaxPool2dOp
+from ...dialects.relax.contraction.convolution import Conv2dOp
+from ...dialects.relax.contraction.linear_algebra import DenseOp
+from ...dialects.relax.elementwise.activation import ReluOp
+from ...dialects.relax.reduction.nn import SoftmaxOp
 from ...dialects.relax.types import Element, is_ranked
+from ...dialects.relax.windows.pooling import MaxPool2dOp
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.limits import too_many_elements

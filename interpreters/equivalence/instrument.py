@@ -14,10 +14,10 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects.fast_math import FastMath
 from ...passmanager.context import PassContext
-from ...passmanager.info import PassInfo
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
+from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
 from ..array_files import save_arrays
 from ..interpret import ArrayFunction

@@ -7,9 +7,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ...dialects.relax.base import TensorOp
+from ...dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
 from ...dialects.relax.interfaces import FusionKind, FusionPattern
-from ...dialects.relax.normalization import BatchNormOp
-from ...dialects.relax.quantization import QuantizeOp, RequantizeOp
+from ...dialects.relax.reduction.normalization import BatchNormOp
 from ...passmanager.ir.walk import walk
 
 __all__ = ["quantizes", "sums_elements"]

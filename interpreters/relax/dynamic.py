@@ -24,14 +24,14 @@ from ...dialects.relax.dynamic.reshape import (
 from ...dialects.relax.dynamic.slice import DynamicCompressOp, DynamicSplitOp, DynamicStridedSliceOp
 from ...dialects.relax.types import static_shape, tensor_type
 from ..arrays import Array, check_size
-from .creation import CREATION
-from .image import IMAGE
-from .indexing import INDEXING
-from .manipulation import MANIPULATION
-from .nn import NN
-from .reduction import REDUCTION
-from .scan import SCAN
-from .sorting import SORTING
+from .data.creation import CREATION
+from .data.image import IMAGE
+from .data.indexing import INDEXING
+from .data.manipulation import MANIPULATION
+from .data.sorting import SORTING
+from .reduction.nn import NN
+from .reduction.reduction import REDUCTION
+from .reduction.scan import SCAN
 from .table import Semantics
 
 __all__ = ["DYNAMIC"]

@@ -21,9 +21,9 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir.ops import Dp4aOp
 from ..arrays import array_of, bounds, dtype_of
-from ..relax.binary import power
-from ..relax.elementwise import with_bits
-from ..relax.unary import erf
+from ..relax.elementwise.binary import power
+from ..relax.elementwise.elementwise import with_bits
+from ..relax.elementwise.unary import erf
 from .table import Array, Compute, Semantics, element_type
 
 __all__ = ["ARITHMETIC", "fma"]

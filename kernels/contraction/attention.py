@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax.attention import AttentionOp
+from ...dialects.relax.contraction.attention import AttentionOp
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, UnknownExtent
 from ...dialects.tir.ops import ForKind

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relax import convolution as ops
+from ...dialects.relax.contraction import convolution as ops
 from ...dialects.relax.types import tensor_type
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor

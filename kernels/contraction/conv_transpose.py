@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor

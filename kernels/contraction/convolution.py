@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import convolution as ops
+from ...dialects.relax.contraction import convolution as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.types import is_integer, static_shape, tensor_type
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, KernelBuilder, Legalization, Tensor

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import linear_algebra
-from ...dialects.relax.subscripts import Subscripts
+from ...dialects.relax.contraction import linear_algebra
+from ...dialects.relax.contraction.subscripts import Subscripts
 from ...dialects.relax.types import tensor_type
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import linear_algebra as ops
+from ...dialects.relax.contraction import linear_algebra as ops
 from ...dialects.relax.types import is_integer, tensor_type
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape

@@ -9,7 +9,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import creation as ops
+from ...dialects.relax.data import creation as ops
 from ...dialects.relax.dynamic.creation import DynamicOneHotOp
 from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index

@@ -10,10 +10,10 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...dialects.relax.detection import NonMaxSuppressionOp
+from ...dialects.relax.data.detection import NonMaxSuppressionOp
+from ...dialects.relax.data.gather import NonzeroOp, TakeOp
+from ...dialects.relax.data.reshape import FlattenOp, SqueezeOp
 from ...dialects.relax.dynamic.slice import DynamicCompressOp
-from ...dialects.relax.gather import NonzeroOp, TakeOp
-from ...dialects.relax.reshape import FlattenOp, SqueezeOp
 from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.walk import walk
 from .detection import call_selection_kernel

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.constant import ConstantOp
-from ...dialects.relax.detection import NonMaxSuppressionOp
+from ...dialects.relax.data.detection import NonMaxSuppressionOp
 from ...dialects.relax.dynamic.slice import DynamicStridedSliceOp
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import is_ranked

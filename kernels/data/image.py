@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import image as ops
+from ...dialects.relax.data import image as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.tir.builder import Index
 from ..builder import Elements, KernelBuilder, Legalization, Tensor

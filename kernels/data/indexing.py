@@ -8,10 +8,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax.gather import GatherNDOp, GatherOp, TakeOp
-from ...dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
+from ...dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
+from ...dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
+from ...dialects.relax.data.strided_slice import StridedSliceOp
 from ...dialects.relax.shapes import normalize_axis
-from ...dialects.relax.strided_slice import StridedSliceOp
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor

@@ -6,14 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import nn
-from ...dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from ...dialects.relax.concatenation import ConcatenateOp, StackOp
+from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ...dialects.relax.data.permutation import (
+    FlipOp,
+    LayoutTransformOp,
+    ReverseSequenceOp,
+    TransposeOp,
+)
+from ...dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ...dialects.relax.data.split import SplitOp, split_slices
+from ...dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ...dialects.relax.layout import Layout
-from ...dialects.relax.permutation import FlipOp, LayoutTransformOp, ReverseSequenceOp, TransposeOp
-from ...dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ...dialects.relax.reduction import nn
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
-from ...dialects.relax.split import SplitOp, split_slices
 from ...dialects.relax.types import tensor_type
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, UnknownExtent, is_at_most, volume

@@ -15,7 +15,7 @@ from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import SSAValue
 
 from ...compat.memref import dim_op
-from ...dialects.relax.gather import NonzeroOp
+from ...dialects.relax.data.gather import NonzeroOp
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import SmallFloat, Tensor, is_integer, is_ranked, tensor_type
 from ...dialects.tir.builder import TirBuilder

@@ -8,7 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import nn
+from ...dialects.relax.reduction import nn
 from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent

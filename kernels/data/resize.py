@@ -14,7 +14,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import image as ops
+from ...dialects.relax.data import image as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index

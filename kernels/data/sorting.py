@@ -9,7 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import sorting as ops
+from ...dialects.relax.data import sorting as ops
 from ...dialects.relax.dynamic.reduction import DynamicTopkOp
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, is_at_most

@@ -8,7 +8,7 @@ from math import pi, sqrt
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import activation as ops
+from ...dialects.relax.elementwise import activation as ops
 from ...dialects.tir.builder import Index
 from ..builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from ..scalars import computable, convert, maximum, multiply, widen

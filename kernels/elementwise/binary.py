@@ -13,8 +13,8 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import binary as ops
-from ...dialects.relax.comparison import (
+from ...dialects.relax.elementwise import binary as ops
+from ...dialects.relax.elementwise.comparison import (
     EqualOp,
     GreaterEqualOp,
     GreaterOp,
@@ -22,7 +22,7 @@ from ...dialects.relax.comparison import (
     LessOp,
     NotEqualOp,
 )
-from ...dialects.relax.logical import (
+from ...dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseOrOp,
     BitwiseXorOp,

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import elementwise as ops
+from ...dialects.relax.elementwise import elementwise as ops
 from ...dialects.relax.types import SmallFloat, is_integer, tensor_type
 from ...dialects.tir.builder import Index
 from ..builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index

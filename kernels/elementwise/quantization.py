@@ -6,7 +6,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import quantization as ops
+from ...dialects.relax.elementwise import quantization as ops
 from ...dialects.relax.types import is_integer, tensor_type
 from ..builder import KernelBuilder, Legalization
 from ..scalars import convert, exact_integer, greatest, least, less, step_type

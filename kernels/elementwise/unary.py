@@ -8,9 +8,9 @@ from math import inf
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import unary as ops
-from ...dialects.relax.logical import BitwiseNotOp, LogicalNotOp
-from ...dialects.relax.transcendental import (
+from ...dialects.relax.elementwise import unary as ops
+from ...dialects.relax.elementwise.logical import BitwiseNotOp, LogicalNotOp
+from ...dialects.relax.elementwise.transcendental import (
     AcoshOp,
     AcosOp,
     AsinhOp,

@@ -13,7 +13,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import reduction as ops
+from ...dialects.relax.reduction import reduction as ops
 from ...dialects.relax.types import tensor_type
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import volume

@@ -9,7 +9,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import nn
+from ...dialects.relax.reduction import nn
 from ...dialects.tir.builder import Index, TirBuilder
 from ..builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from ..reduced_dimensions import reduced_axes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import normalization as ops
+from ...dialects.relax.reduction import normalization as ops
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import reduction as ops
-from ...dialects.relax.pooling import AdaptivePoolOp
+from ...dialects.relax.reduction import reduction as ops
 from ...dialects.relax.shapes import normalize_axes
+from ...dialects.relax.windows.pooling import AdaptivePoolOp
 from ...dialects.tir.builder import Index, TirBuilder
 from ...dialects.tir.extents import Shape, volume
 from ..builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax import scan as ops
+from ...dialects.relax.reduction import scan as ops
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...analysis.constants import integer_constant
+from ...dialects.relax.data.reshape import ReshapeOp
 from ...dialects.relax.dynamic.broadcast import (
     DynamicBroadcastToOp,
     DynamicExpandOp,
@@ -26,7 +27,6 @@ from ...dialects.relax.dynamic.reshape import (
     DynamicSqueezeOp,
 )
 from ...dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
-from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import normalize_axis
 from .arithmetic import Rule, Scope, SizeOf, rank_of, vector_length
 

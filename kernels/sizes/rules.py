@@ -10,17 +10,17 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ...dialects.relax.creation import ArangeOp
+from ...dialects.relax.contraction.linear_algebra import BatchMatmulOp, MatmulOp
+from ...dialects.relax.data.creation import ArangeOp
+from ...dialects.relax.data.image import ResizeOp
+from ...dialects.relax.data.reshape import ReshapeOp
+from ...dialects.relax.data.split import SplitOp
+from ...dialects.relax.data.strided_slice import StridedSliceOp
 from ...dialects.relax.dynamic.slice import DynamicSplitOp
-from ...dialects.relax.image import ResizeOp
 from ...dialects.relax.interfaces import Elementwise
-from ...dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
-from ...dialects.relax.pooling import PoolOp
-from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import normalize_axis
-from ...dialects.relax.split import SplitOp
-from ...dialects.relax.strided_slice import StridedSliceOp
 from ...dialects.relax.types import is_integer, tensor_type
+from ...dialects.relax.windows.pooling import PoolOp
 from ...passmanager.ir.per_class import PerClass
 from ..no_kernel import NoKernel
 from ..scalars import is_unsigned

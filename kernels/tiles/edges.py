@@ -9,7 +9,7 @@ from itertools import groupby
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ..builder import KernelBuilder
 

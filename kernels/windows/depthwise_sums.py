@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Shape
 from ..builder import KernelBuilder, Scheduled, Tensor

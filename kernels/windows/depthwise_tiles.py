@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..choices import Form, Space

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ..builder import Buffer, KernelBuilder, Tensor
 from .counts import count_of, covered, fits
 from .phases import PhaseGroup, fill_borders

@@ -9,7 +9,7 @@ from itertools import groupby, product
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import volume
 from ..builder import KernelBuilder, Scheduled, Store, Tensor

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import pooling as ops
 from ...dialects.relax.layout import Layout
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows import pooling as ops
+from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import (

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import Float32Type, f32
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ...dialects.tir.builder import Index
 from ...dialects.tir.ops import ForKind

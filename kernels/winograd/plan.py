@@ -8,7 +8,7 @@ from functools import cache
 from math import prod
 
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.windows import Window
+from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ..tiles.cost_model import Extents, Operand, bandwidth, cycles, schedule_of
 from .transforms import POINTS

@@ -13,12 +13,12 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.fast_math import FastMath
-from ...dialects.relax.activation import ReluOp
-from ...dialects.relax.elementwise import AstypeOp, ClipOp
+from ...dialects.relax.data.permutation import TransposeOp
+from ...dialects.relax.elementwise.activation import ReluOp
+from ...dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
+from ...dialects.relax.elementwise.transcendental import CosOp, ErfOp, SigmoidOp, SinOp, TanhOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.nn import SoftmaxOp
-from ...dialects.relax.permutation import TransposeOp
-from ...dialects.relax.transcendental import CosOp, ErfOp, SigmoidOp, SinOp, TanhOp
+from ...dialects.relax.reduction.nn import SoftmaxOp
 from ...dialects.relax.types import Float, is_integer, is_tensor
 from ...interpreters.arrays import Array, bounds, float_limits
 from ...passmanager.context import PassContext

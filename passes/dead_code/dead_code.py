@@ -12,7 +12,7 @@ from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from ...analysis.calls.purity import Purity, is_call
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.effects import (

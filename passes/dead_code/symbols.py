@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from ...analysis.calls.call_graph import CallGraph, symbols_of
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.symbols import PRIVATE
 

@@ -14,10 +14,10 @@ from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float16Type, TensorType, f16
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax import normalization as ops
-from ...dialects.relax.binary import AddOp, MultiplyOp
-from ...dialects.relax.nn import BiasAddOp
-from ...dialects.relax.reshape import ExpandDimsOp
+from ...dialects.relax.data.reshape import ExpandDimsOp
+from ...dialects.relax.elementwise.binary import AddOp, MultiplyOp
+from ...dialects.relax.reduction import normalization as ops
+from ...dialects.relax.reduction.nn import BiasAddOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of

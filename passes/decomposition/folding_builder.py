@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.base import TensorOp
-from ...dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
-from ...dialects.relax.elementwise import AstypeOp
-from ...dialects.relax.permutation import TransposeOp
-from ...dialects.relax.reduction import MeanOp, SumOp
-from ...dialects.relax.reshape import ExpandDimsOp, ReshapeOp
+from ...dialects.relax.data.permutation import TransposeOp
+from ...dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp
+from ...dialects.relax.elementwise.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
+from ...dialects.relax.elementwise.elementwise import AstypeOp
+from ...dialects.relax.elementwise.unary import RsqrtOp
+from ...dialects.relax.reduction.reduction import MeanOp, SumOp
 from ...dialects.relax.types import Element
-from ...dialects.relax.unary import RsqrtOp
 from ...interpreters.arrays import Array, dtype_of
 from ..constants.arrays import Known, compute, constant_of, known
 

@@ -13,9 +13,9 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from ...analysis.attribute_numbering import AttributeNumbering
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import Fields, read_fields
 from ...passmanager.ir.edit import erase, replace_all_uses
 from ...passmanager.ir.effects import (

@@ -21,9 +21,9 @@ from xdsl.traits import (
 from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.calls.purity import Purity, is_call
 from ...analysis.traversal import in_order
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.effects import NESTED, class_effects

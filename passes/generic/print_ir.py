@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.instruments.ir_text import ir_text
+from ...passmanager.instruments.ir.ir_text import ir_text
 
 __all__ = ["PrintIR"]
 

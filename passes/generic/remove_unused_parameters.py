@@ -13,9 +13,9 @@ from xdsl.ir import SSAValue
 
 from ...analysis.calls.call_graph import CallGraph
 from ...analysis.calls.signature_liveness import SignatureLiveness, direct_calls
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["RemoveUnusedParameters", "remove_unused_parameters"]

@@ -17,7 +17,7 @@ from ...dialects.relax.layout import Relayout
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from .rewriter import LayoutRewriter, with_unit_dimensions
 

@@ -14,14 +14,14 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relax.attributes import PropertyValue, properties_of
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense
+from ...dialects.relax.data.permutation import LayoutTransformOp
+from ...dialects.relax.data.reshape import ExpandDimsOp
 from ...dialects.relax.interfaces import Conversion
 from ...dialects.relax.layout import Layout, Relayout
-from ...dialects.relax.permutation import LayoutTransformOp
-from ...dialects.relax.reshape import ExpandDimsOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, shape_of, with_shape
-from ...passmanager.actions import SILENT, Actions
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["LayoutRewriter", "with_unit_dimensions"]
@@ -187,7 +187,7 @@ class LayoutRewriter:
     ) -> SSAValue:
         """Return a copy of a constant in another layout, inserted beside it; see `require`."""
         from ...interpreters.arrays import array_of, dense_of
-        from ...interpreters.relax.manipulation import relayout as relayout_array
+        from ...interpreters.relax.data.manipulation import relayout as relayout_array
 
         assert is_ranked(type := op.result.type)
         shape = with_unit_dimensions(type.get_shape(), expanded)

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import CompositeOp
-from ...dialects.relax.nn import BiasAddOp
+from ...dialects.relax.reduction.nn import BiasAddOp
 from ...passmanager.ir.op_classes import OpClasses
-from ...passmanager.rewriting import PatternPass
+from ...passmanager.rewriting.rewriting import PatternPass
 from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["CanonicalizeOps", "DecomposeComposite"]

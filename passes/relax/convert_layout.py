@@ -14,9 +14,9 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ...dialects.relax.interfaces import Conversion, ConvertsLayout
 from ...dialects.relax.layout import Layout
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.op_classes import OpClasses
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts

@@ -22,9 +22,9 @@ from ...analysis.memory.last_uses import dies_at
 from ...analysis.memory.live_ranges import number_ops
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.tir.ops import PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk

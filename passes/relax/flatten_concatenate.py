@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relax.concatenation import ConcatenateOp
+from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.types import shape_of, tensor_type
-from ...passmanager.rewriting import PatternPass
-from ...passmanager.worklist import actions_of
+from ...passmanager.rewriting.rewriting import PatternPass
+from ...passmanager.rewriting.worklist import actions_of
 
 __all__ = ["FlattenConcatenate", "MergeConcatenations"]
 

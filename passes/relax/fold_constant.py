@@ -24,9 +24,9 @@ from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
 from ...dialects.unverified import make_op
 from ...interpreters import has_semantics
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead

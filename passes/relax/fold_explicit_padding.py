@@ -13,14 +13,14 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.attributes import PropertyValue, properties_of
-from ...dialects.relax.convolution import ForwardConvolutionOp
+from ...dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ...dialects.relax.layout import Layout
-from ...dialects.relax.nn import PadOp
-from ...dialects.relax.pooling import AvgPoolOp, MaxPoolOp
+from ...dialects.relax.reduction.nn import PadOp
 from ...dialects.relax.types import is_number, static_shape, tensor_type
+from ...dialects.relax.windows.pooling import AvgPoolOp, MaxPoolOp
 from ...passmanager.ir.op_classes import OpClasses
-from ...passmanager.rewriting import PatternPass
-from ...passmanager.worklist import actions_of
+from ...passmanager.rewriting.rewriting import PatternPass
+from ...passmanager.rewriting.worklist import actions_of
 
 __all__ = ["FoldExplicitPadding", "FoldPadding"]
 

@@ -25,9 +25,9 @@ from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import refine, unify
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import PerClass
 from ..sizes.type_casts import cast_at_regions, cast_for_users
 

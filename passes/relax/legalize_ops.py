@@ -41,9 +41,9 @@ from ...kernels.key import kernel_key
 from ...kernels.legalizations import legalization_of
 from ...kernels.no_kernel import NoKernel
 from ...kernels.sizes.call_sizes import CallSizes
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.walk import walk
 from ..dead_code.dead_code import remove_dead_operations

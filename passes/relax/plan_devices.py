@@ -15,9 +15,9 @@ from ...dialects.device_type import DeviceType
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ...dialects.relax.tuples import TupleGetItemOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["PlanDevices", "plan_devices"]

@@ -20,8 +20,8 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import FullOp, Number
+from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.kernels import CallTIRInplaceOp
 from ...dialects.relax.shapes import Shape
@@ -35,9 +35,9 @@ from ...dialects.relax.types import (
 )
 from ...dialects.tir.builder import TirBuilder
 from ...dialects.tir.ops import PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.symbols import symbol_of

@@ -10,9 +10,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import SimplifiesInference
-from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
+from ...dialects.relax.reduction.normalization import (
+    AffineNormOp,
+    BatchNormOp,
+    L2NormalizeOp,
+    RMSNormOp,
+)
 from ...passmanager.ir.op_classes import OpClasses, has_any
-from ...passmanager.rewriting import PatternPass
+from ...passmanager.rewriting.rewriting import PatternPass
 from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["DecomposeForInference", "SimplifyInference"]

@@ -13,11 +13,11 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...analysis.calls.opaque_functions import is_opaque
+from ...dialects.relax.data.ordering import dependence_order
 from ...dialects.relax.graph import GraphOp
-from ...dialects.relax.ordering import dependence_order
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]

@@ -18,9 +18,9 @@ from ...analysis.calls.constant_evaluator import ConstantEvaluator
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_tensor, static_shape
 from ...interpreters import has_semantics
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.op_classes import OpClasses
 from ...passmanager.ir.walk import walk

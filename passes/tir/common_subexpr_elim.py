@@ -19,8 +19,8 @@ from xdsl.traits import (
 from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.location import location_of, place_text

@@ -20,8 +20,8 @@ from xdsl.traits import (
 from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.walk import walk
 from ..loops.branches import exchange_loop_and_branch

@@ -26,8 +26,8 @@ from ...analysis.memory.buffers import (
 )
 from ...analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
 from ...dialects.tir.ops import ForOp, PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
 from ..loops.builder import Index, LoopBuilder, known_index

@@ -18,9 +18,9 @@ from ...compat.effects import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
 from ..loops.builder import Index, LoopBuilder, known_index
 from ..loops.chunks import chunk_of

@@ -15,8 +15,8 @@ from ...analysis.loops.dependence import Dependence, dependence_of
 from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...dialects.target import target_of
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
 from ..loops.builder import LoopBuilder, known_index
 from ..loops.chunks import chunk_of

@@ -16,8 +16,8 @@ from ...analysis.memory.effects import Effects, Epochs, Memory, Root, Stamp, has
 from ...analysis.memory.redundant_effects import RedundantEffects
 from ...analysis.scoped_dict import ScopedDict
 from ...dialects.tir.ops import PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from ..dead_code.dead_code import is_used
 from .base import PrimFuncPass

@@ -10,14 +10,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...analysis.arith.analyzer import Analyzer
+from ...analysis.arith.bounds.ranges import Range
 from ...analysis.arith.expressions import is_expression
 from ...analysis.arith.integer_types import BOOLEAN
 from ...analysis.arith.linear_form import ONE, ZERO
-from ...analysis.arith.ranges import Range
 from ...analysis.arith.rewrite_simplify import RewriteSimplifier
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase
 from ..dead_code.dead_code import remove_dead_operations
 from ..loops.branches import inline_branch

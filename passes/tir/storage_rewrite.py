@@ -32,8 +32,8 @@ from ...analysis.memory.storage_groups import (
 )
 from ...analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from .base import PrimFuncPass
 

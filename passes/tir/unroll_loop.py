@@ -14,8 +14,8 @@ from ...analysis.constants import constant_extent
 from ...analysis.memory.buffers import buffer_type, scope_of
 from ...compat.effects import get_effects
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
-from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
 from ..loops.constant_pool import ConstantPool
 from ..loops.expansion import expand_loop

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .bisect import OptBisect
     from .debug_counter import DebugCounter
-    from .diff import PrintDiff
-    from .dump import DumpIR
+    from .ir.diff import PrintDiff
+    from .ir.dump import DumpIR
+    from .ir.numbering import PassNumbers
+    from .ir.printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
+    from .ir.record import RecordInstrument
+    from .ir.reproducer import CrashReproducer, Reproducer, read_reproducer
+    from .ir.window import StartAfter, StartBefore, StopAfter, StopBefore
     from .log import PassLog
-    from .memory import MemoryInstrument
-    from .numbering import PassNumbers
-    from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
-    from .profiling import ProfileInstrument
-    from .progress import ProgressInstrument
-    from .record import RecordInstrument
     from .report import ReportInstrument
-    from .reproducer import CrashReproducer, Reproducer, read_reproducer
-    from .statistics import StatisticsInstrument
-    from .timing import PassTimingInstrument
-    from .trace import TraceInstrument
-    from .window import StartAfter, StartBefore, StopAfter, StopBefore
+    from .time.memory import MemoryInstrument
+    from .time.profiling import ProfileInstrument
+    from .time.progress import ProgressInstrument
+    from .time.statistics import StatisticsInstrument
+    from .time.timing import PassTimingInstrument
+    from .time.trace import TraceInstrument
 
 __all__ = [
     "CrashReproducer",
@@ -51,31 +51,31 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CrashReproducer": "reproducer",
+    "CrashReproducer": "ir.reproducer",
     "DebugCounter": "debug_counter",
-    "DumpIR": "dump",
-    "IRPrinter": "printing",
-    "MemoryInstrument": "memory",
+    "DumpIR": "ir.dump",
+    "IRPrinter": "ir.printing",
+    "MemoryInstrument": "time.memory",
     "OptBisect": "bisect",
     "PassLog": "log",
-    "PassNumbers": "numbering",
-    "PassPrintingInstrument": "printing",
-    "PassTimingInstrument": "timing",
-    "PrintAfterAll": "printing",
-    "PrintBeforeAll": "printing",
-    "PrintDiff": "diff",
-    "ProfileInstrument": "profiling",
-    "ProgressInstrument": "progress",
-    "RecordInstrument": "record",
+    "PassNumbers": "ir.numbering",
+    "PassPrintingInstrument": "ir.printing",
+    "PassTimingInstrument": "time.timing",
+    "PrintAfterAll": "ir.printing",
+    "PrintBeforeAll": "ir.printing",
+    "PrintDiff": "ir.diff",
+    "ProfileInstrument": "time.profiling",
+    "ProgressInstrument": "time.progress",
+    "RecordInstrument": "ir.record",
     "ReportInstrument": "report",
-    "Reproducer": "reproducer",
-    "StartAfter": "window",
-    "StartBefore": "window",
-    "StatisticsInstrument": "statistics",
-    "StopAfter": "window",
-    "StopBefore": "window",
-    "TraceInstrument": "trace",
-    "read_reproducer": "reproducer",
+    "Reproducer": "ir.reproducer",
+    "StartAfter": "ir.window",
+    "StartBefore": "ir.window",
+    "StatisticsInstrument": "time.statistics",
+    "StopAfter": "ir.window",
+    "StopBefore": "ir.window",
+    "TraceInstrument": "time.trace",
+    "read_reproducer": "ir.reproducer",
 }
 
 

@@ -7,8 +7,8 @@ from collections.abc import Container
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..info import PassInfo
-from .numbering import NumberingInstrument
+from ..registration.info import PassInfo
+from .ir.numbering import NumberingInstrument
 
 __all__ = ["OptBisect"]
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import cast
 
-from ..info import did_you_mean, name_key
 from ..instrument import PassInstrument
-from .nesting import report_header
+from ..registration.info import did_you_mean, name_key
+from .time.nesting import report_header
 
 __all__ = ["DebugCounter"]
 

@@ -7,9 +7,9 @@ import sys
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..ir.symbols import name_of, symbol_of
+from ..registration.info import PassInfo
 from ..run import Run
 
 __all__ = ["PassLog"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from ..files import replace_file
-from .record import RecordInstrument
+from ..output.files import replace_file
+from .ir.record import RecordInstrument
 
 __all__ = ["ReportInstrument"]
 

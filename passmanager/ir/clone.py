@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
-from ...compat.acceleration import is_accelerated
+from ...compat.acceleration.acceleration import is_accelerated
 from .collector import paused_collector
 from .creation import is_plain, set_operands
 from .walk import walk

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from ..instruments.ir_text import banner
-from ..instruments.record import Event
+from ..instruments.ir.ir_text import banner
+from ..instruments.ir.record import Event
 from .recording import Recording, State, Step, numbers_in
 
 __all__ = ["blame_text", "erased_text"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..errors import PasslineError
-from ..instruments.record import FORMAT, Event
-from ..instruments.spans import Span
+from ..instruments.ir.record import FORMAT, Event
+from ..instruments.time.spans import Span
 
 __all__ = ["Recording", "Replacement", "State", "Step", "numbers_in", "read_recording"]
 

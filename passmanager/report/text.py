@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Literal
 
-from ..instruments.ir_text import banner
-from ..instruments.record import Event
-from ..instruments.statistics import PassStatistics, StatisticsInstrument
-from ..instruments.timing import PassTimingInstrument
+from ..instruments.ir.ir_text import banner
+from ..instruments.ir.record import Event
+from ..instruments.time.statistics import PassStatistics, StatisticsInstrument
+from ..instruments.time.timing import PassTimingInstrument
 from .recording import Recording, Step
 
 __all__ = ["diff_text", "statistics_text", "timing_text"]

@@ -13,8 +13,8 @@ from support.seeded import NAMES, Array, light_path, random_input, seeded
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.permutation import LayoutTransformOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.data.permutation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import interpret

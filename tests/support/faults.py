@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import Rewriter
 
-from passline.dialects.relax.comparison import EqualOp
 from passline.dialects.relax.constant import FullOp
+from passline.dialects.relax.elementwise.comparison import EqualOp
 from passline.passmanager import FunctionPass, ModulePass, PassContext, PatternPass
 from passline.passmanager.ir.walk import walk
 

@@ -9,10 +9,10 @@ from xdsl.passes import ModulePass
 from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import PassContractError, PasslineError
-from ...passmanager.info import PassInfo, name_key
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
-from ...passmanager.rewriting import NonConvergenceError
+from ...passmanager.registration.info import PassInfo, name_key
+from ...passmanager.rewriting.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
 from ..reduce.delta import is_valid, op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import cast
 
 from ...passmanager.context import PassContext
-from ...passmanager.files import replace_file
-from ...passmanager.info import name_key
+from ...passmanager.output.files import replace_file
+from ...passmanager.registration.info import name_key
 from ...passmanager.registry import installed
 
 __all__ = ["command_in_test", "command_line", "free_file", "save_test"]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...passmanager.info import PassInfo
-from ...passmanager.instruments.numbering import NumberingInstrument
+from ...passmanager.instruments.ir.numbering import NumberingInstrument
 from ...passmanager.ir.changes.changes import Changes
 from ...passmanager.ir.changes.snapshot import Snapshot
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
 from .functions import changed_functions, restore_functions
 from .place import Place

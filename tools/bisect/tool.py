@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError
 
-from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.diagnostics.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.diagnostics.diagnostics import Diagnostic
 from ...passmanager.errors import InvalidIRError
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.clone import clone

@@ -10,10 +10,10 @@ from typing import NoReturn
 
 from typing_extensions import TypeIs
 
-from ...compat.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
-from ...passmanager.diagnostics import Severity, print_message
-from ...passmanager.info import check_name, closest_name, name_key
-from ...passmanager.option_text import shortened
+from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...passmanager.diagnostics.diagnostics import Severity, print_message
+from ...passmanager.options.text import shortened
+from ...passmanager.registration.info import check_name, closest_name, name_key
 from ..diagnostics.failures import USAGE
 from .habits import ADVICE, advice
 from .short_help import ShortHelp

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...passmanager.errors import PasslineError
-from ...passmanager.files import replace_file
+from ...passmanager.output.files import replace_file
 from .outcome import COLUMNS, Outcome
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...passmanager.files import replace_file
 from ...passmanager.ir.walk import walk
+from ...passmanager.output.files import replace_file
 from ..diagnostics.failures import report
 from .outcome import Outcome
 

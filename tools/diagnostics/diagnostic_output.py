@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ...passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
-from ...passmanager.remarks import Remark, RemarkFilter, yaml_text
+from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_diagnostics
+from ...passmanager.diagnostics.remarks import Remark, RemarkFilter, yaml_text
 from ...passmanager.run import Run
 from ..command_line.arguments import REMARK_OPTIONS
 from ..output import ResultFile

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
-from ...passmanager.diagnostics import Diagnostic, Severity
+from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity
 
 __all__ = ["ExpectedDiagnostics"]
 

@@ -6,7 +6,7 @@ import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ...passmanager.diagnostics import (
+from ...passmanager.diagnostics.diagnostics import (
     Diagnostic,
     DiagnosticError,
     Severity,

@@ -17,7 +17,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self, TypeAlias
 
-from .interruption import THREAD
+from .calls.interruption import THREAD
 
 __all__ = ["Fork", "Lost", "Send", "can_fork"]
 

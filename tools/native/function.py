@@ -26,9 +26,18 @@ from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from . import cache
-from .calling import Buffer, Number, Status, address, descriptor, parameters_of, status_passing
+from .calls.calling import (
+    Buffer,
+    Number,
+    Status,
+    address,
+    descriptor,
+    parameters_of,
+    status_passing,
+)
+from .calls.interruption import interruptible
+from .calls.returned_buffers import ReturnedBuffers
 from .compiled import Compiled
-from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of
 from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
@@ -36,7 +45,6 @@ from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
 from .preparation.assertions import STOP, Failures
 from .preparation.preparation import Prepared, prepare
-from .returned_buffers import ReturnedBuffers
 from .symbols import missing_text, undefined_symbols
 
 if TYPE_CHECKING:

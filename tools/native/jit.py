@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...dialects.target import Target, host
 from ...passmanager.errors import PasslineError
-from ...passmanager.installation import install_hint
+from ...passmanager.registration.installation import install_hint
 from . import codegen
 from .preparation.soft_promotion import CONVERSION
 

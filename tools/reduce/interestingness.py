@@ -20,10 +20,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics import DiagnosticError
+from ...passmanager.diagnostics.diagnostics import DiagnosticError
 from ...passmanager.errors import PasslineError
-from ...passmanager.info import PassInfo
 from ...passmanager.instrument import PassInstrument
+from ...passmanager.registration.info import PassInfo
 from ...passmanager.sequential import Sequential
 
 __all__ = [

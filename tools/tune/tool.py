@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ...dialects.target import Target, host, set_target
 from ...passes.relax.legalize_ops import LegalizeOps
-from ...passmanager.diagnostics import Severity, print_message
+from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify

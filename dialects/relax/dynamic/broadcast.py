@@ -10,8 +10,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from ..base import TensorOp
-from ..broadcast import BroadcastToOp, TileOp
 from ..constant import constant_integers
+from ..elementwise.broadcast import BroadcastToOp, TileOp
 from ..shapes import (
     Shape,
     broadcast,

@@ -13,9 +13,9 @@ from xdsl.traits import Pure
 
 from ..attributes import PropertyValue, int_prop
 from ..base import TensorOp
-from ..broadcast import BroadcastToOp
 from ..constant import FullOp, constant_number
-from ..creation import OneHotOp, check_scalar
+from ..data.creation import OneHotOp, check_scalar
+from ..elementwise.broadcast import BroadcastToOp
 from ..shapes import (
     normalize_axis,
 )

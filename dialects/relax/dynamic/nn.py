@@ -13,10 +13,10 @@ from xdsl.utils.exceptions import VerifyException
 from ..attributes import string_prop
 from ..base import TensorOp
 from ..constant import constant_elements, constant_integers
-from ..creation import check_scalar
-from ..image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
+from ..data.creation import check_scalar
+from ..data.image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
 from ..layout import Layout
-from ..nn import PadOp
+from ..reduction.nn import PadOp
 from ..shapes import normalize_axes
 from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
 from .base import DynamicOp, Values, parameter_length, rank_of, unknown_shape

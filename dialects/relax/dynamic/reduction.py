@@ -13,10 +13,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import PropertyValue, bool_prop, check_choice, int_prop, string_prop
 from ..base import TensorOp
-from ..reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
-from ..scan import CumprodOp, CumsumOp
+from ..data.sorting import TopkOp
+from ..reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
+from ..reduction.scan import CumprodOp, CumsumOp
 from ..shapes import normalize_axis, replace_dimension
-from ..sorting import TopkOp
 from ..types import TENSOR, Tensor, shape_of, with_element, with_shape
 from .base import DynamicOp, Values, rank_of, single_integer, unknown_shape
 

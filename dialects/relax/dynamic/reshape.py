@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop
 from ..base import TensorOp
-from ..reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from ..data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from ..types import (
     TENSOR,
     Tensor,

@@ -14,13 +14,13 @@ from xdsl.utils.exceptions import VerifyException
 from ..attributes import PropertyValue, int_prop, opt_int_prop
 from ..base import TensorOp
 from ..constant import constant_integers
+from ..data.split import SplitOp, check_results
+from ..data.strided_slice import StridedSliceOp
 from ..shapes import (
     normalize_axes,
     normalize_axis,
     replace_dimension,
 )
-from ..split import SplitOp, check_results
-from ..strided_slice import StridedSliceOp
 from ..types import (
     TENSOR,
     Tensor,

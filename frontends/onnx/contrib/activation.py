@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..expression import Expression, inputs
 from ..node import Converters, Node
+from ..operators.expression import Expression, inputs
 
 __all__ = ["ACTIVATION", "activated", "gelu", "tanh_gelu"]
 

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, i32, i64
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..expression import Expression, indices, inputs, size_along
 from ..node import Converters, Node
+from ..operators.expression import Expression, indices, inputs, size_along
 
 __all__ = ["ATTENTION", "attended", "joined_heads", "masked_scores", "rotated", "split_heads"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..expression import Expression, inputs
-from ..nn import conv, conv_transpose, gemm
 from ..node import Converters, Node
+from ..operators.expression import Expression, inputs
+from ..operators.nn.nn import conv, conv_transpose, gemm
 from .activation import activated, tanh_gelu
 
 __all__ = ["FUSED"]

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, f32, i64
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..expression import Expression, indices, inputs, size_along
 from ..node import Converters, Node
+from ..operators.expression import Expression, indices, inputs, size_along
 from .attention import joined_heads, rotated, split_heads
 
 __all__ = ["GROUP_QUERY"]

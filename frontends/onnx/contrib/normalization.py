@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import f32, i32, i64
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..expression import Expression, indices, inputs, size_along
 from ..node import Converters, Node
-from ..normalization import layer_normalization as since_17
+from ..operators.expression import Expression, indices, inputs, size_along
+from ..operators.nn.normalization import layer_normalization as since_17
 
 __all__ = ["EARLY_NORMALIZATION", "NORMALIZATION", "normalized"]
 

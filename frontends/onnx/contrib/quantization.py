@@ -15,10 +15,8 @@ from xdsl.ir import SSAValue
 from ....dialects.relax.types import is_integer
 from ....interpreters.arrays import Array
 from ..errors import Unsupported
-from ..expression import Expression
-from ..nn import pooled
 from ..node import Converter, Converters, Node
-from ..quantization import (
+from ..operators.elementwise.quantization import (
     UI8,
     as_scalar,
     dequantize_linear,
@@ -29,6 +27,8 @@ from ..quantization import (
     quantize_linear,
     requantized,
 )
+from ..operators.expression import Expression
+from ..operators.nn.nn import pooled
 from .attention import joined_heads, scored, split_heads
 
 __all__ = ["QUANTIZATION"]

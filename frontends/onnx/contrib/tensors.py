@@ -9,16 +9,16 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ..creation import range_
 from ..errors import Unsupported
-from ..expression import Expression, constant, indices, inputs, total
-from ..indexing import gather_nd, trilu
-from ..linear_algebra import inverse
-from ..manipulation import pad
 from ..node import Converter, Converters, Node
-from ..regions import pixels
-from ..sampling import grid_sample
-from ..unique import uniques
+from ..operators.creation import range_
+from ..operators.expression import Expression, constant, indices, inputs, total
+from ..operators.indexing import gather_nd, trilu
+from ..operators.linear_algebra import inverse
+from ..operators.manipulation import pad
+from ..operators.regions import pixels
+from ..operators.resizing.sampling import grid_sample
+from ..operators.unique import uniques
 
 __all__ = ["TENSORS"]
 

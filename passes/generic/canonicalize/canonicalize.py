@@ -12,12 +12,12 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.dead_code_elimination import region_dce
 
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.walk import walk
-from ....passmanager.rewriting import apply_patterns
+from ....passmanager.rewriting.rewriting import apply_patterns
 from .control_flow_patterns import control_flow_patterns
 from .scalar_patterns import scalar_patterns
 

@@ -15,9 +15,9 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ....dialects.relax.interfaces import Conversion
 from ....dialects.target import has_target, target_of
-from ....passmanager.actions import Actions
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.op_classes import OpClasses
 from ...constants.evaluation_code import load_relayout
 from ...layouts.propagation import Hook, change_layouts

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation
 
-from ....dialects.relax.concatenation import ConcatenateOp
-from ....dialects.relax.convolution import Conv2dOp
+from ....dialects.relax.contraction.convolution import Conv2dOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import Conversion, Elementwise
-from ....dialects.relax.pooling import PoolOp
 from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.windows.pooling import PoolOp
 from ....dialects.target import Target
 from ...layouts.propagation import Hook
 

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ....analysis.calls.opaque_functions import is_opaque
-from ....dialects.relax.convolution import Conv2dOp
+from ....dialects.relax.contraction.convolution import Conv2dOp
 from ....dialects.relax.shapes import replace_dimension
 from ....dialects.relax.types import shape_of, static_shape, tensor_type
 from ....passmanager.base import FunctionPass

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from ....analysis.calls.opaque_functions import is_opaque
-from ....dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
+from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ....dialects.relax.shapes import replace_dimension
 from ....dialects.relax.types import shape_of, static_shape, tensor_type
 from ....passmanager.base import FunctionPass

@@ -15,11 +15,11 @@ from typing import NamedTuple, TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike, Pure
 
-from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
+from ....dialects.relax.data.split import SplitOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.shapes import Shape, replace_dimension
-from ....dialects.relax.split import SplitOp
 from ....dialects.relax.types import (
     is_number,
     is_tensor,
@@ -28,7 +28,7 @@ from ....dialects.relax.types import (
     static_shape,
     tensor_type,
 )
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.walk import walk

@@ -8,7 +8,7 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ....dialects.relax.quantization import DequantizeOp, QuantizeOp
+from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.target import target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext

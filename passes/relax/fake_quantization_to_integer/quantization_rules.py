@@ -14,30 +14,17 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerType, Signedness, f32, i8, i16, i32
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax import pooling
-from ....dialects.relax.activation import (
-    GeluOp,
-    GeluTanhOp,
-    LeakyReluOp,
-    ReluOp,
-    SiluOp,
-    SoftplusOp,
-)
-from ....dialects.relax.binary import (
-    AddOp,
-    DivideOp,
-    MaximumOp,
-    MinimumOp,
-    MultiplyOp,
-    SubtractOp,
-)
-from ....dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from ....dialects.relax.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp, ForwardConvolutionOp
-from ....dialects.relax.elementwise import AstypeOp, ClipOp
-from ....dialects.relax.gather import TakeOp
-from ....dialects.relax.image import (
+from ....dialects.relax.contraction.convolution import (
+    Conv1dOp,
+    Conv2dOp,
+    Conv3dOp,
+    ForwardConvolutionOp,
+)
+from ....dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
+from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ....dialects.relax.data.gather import TakeOp
+from ....dialects.relax.data.image import (
     DepthToSpaceOp,
     Resize1dOp,
     Resize2dOp,
@@ -46,18 +33,43 @@ from ....dialects.relax.image import (
     SpaceToDepthOp,
     UpsamplingOp,
 )
+from ....dialects.relax.data.permutation import FlipOp, TransposeOp
+from ....dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ....dialects.relax.data.split import SplitOp
+from ....dialects.relax.data.strided_slice import StridedSliceOp
+from ....dialects.relax.elementwise.activation import (
+    GeluOp,
+    GeluTanhOp,
+    LeakyReluOp,
+    ReluOp,
+    SiluOp,
+    SoftplusOp,
+)
+from ....dialects.relax.elementwise.binary import (
+    AddOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
+from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
+from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
+from ....dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
+from ....dialects.relax.elementwise.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ....dialects.relax.elementwise.unary import (
+    AbsOp,
+    NegativeOp,
+    RoundOp,
+    SqrtOp,
+    SquareOp,
+    UnaryOp,
+)
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.layout import Layout
-from ....dialects.relax.linear_algebra import DenseOp, MatmulOp
-from ....dialects.relax.nn import BatchFlattenOp, BiasAddOp, DropoutOp, PadOp
-from ....dialects.relax.permutation import FlipOp, TransposeOp
-from ....dialects.relax.quantization import QuantizeOp, RequantizeOp
-from ....dialects.relax.reduction import MaxOp, MeanOp, MinOp
-from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ....dialects.relax.reduction.nn import BatchFlattenOp, BiasAddOp, DropoutOp, PadOp
+from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp
 from ....dialects.relax.shapes import broadcast
-from ....dialects.relax.split import SplitOp
-from ....dialects.relax.strided_slice import StridedSliceOp
-from ....dialects.relax.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
 from ....dialects.relax.types import (
     Element,
     is_integer,
@@ -66,14 +78,7 @@ from ....dialects.relax.types import (
     tensor_type,
     with_element,
 )
-from ....dialects.relax.unary import (
-    AbsOp,
-    NegativeOp,
-    RoundOp,
-    SqrtOp,
-    SquareOp,
-    UnaryOp,
-)
+from ....dialects.relax.windows import pooling
 from ....interpreters.arrays import Array, bounds, dtype_of
 from ...constants.arrays import Known, constant_of, evaluate, known
 from .quantities import (

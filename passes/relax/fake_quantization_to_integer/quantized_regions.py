@@ -12,17 +12,17 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....dialects.relax.activation import ReluOp
-from ....dialects.relax.binary import MaximumOp, MinimumOp
-from ....dialects.relax.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.convolution import ForwardConvolutionOp
+from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
+from ....dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
+from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ....dialects.relax.elementwise.activation import ReluOp
+from ....dialects.relax.elementwise.binary import MaximumOp, MinimumOp
+from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.relax.interfaces import Injective
-from ....dialects.relax.linear_algebra import DenseOp, MatmulOp
-from ....dialects.relax.quantization import DequantizeOp, QuantizeOp
 from ....dialects.relax.types import is_integer, tensor_type
 from ....interpreters.arrays import bounds
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known
 from ...dead_code.dead_code import remove_dead_operations

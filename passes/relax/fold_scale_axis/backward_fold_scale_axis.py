@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax.binary import MultiplyOp
+from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, ScaleAxisRule
 from ....dialects.relax.types import static_shape
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.op_classes import OpClasses
 from .scale_axes import (
     is_constant,

@@ -9,12 +9,12 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax.binary import BinaryOp, DivideOp, MultiplyOp
-from ....dialects.relax.broadcast import BroadcastToOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.permutation import TransposeOp
+from ....dialects.relax.data.reshape import ReshapeOp
+from ....dialects.relax.elementwise.binary import BinaryOp, DivideOp, MultiplyOp
+from ....dialects.relax.elementwise.broadcast import BroadcastToOp
 from ....dialects.relax.interfaces import Along, Axes
-from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.reshape import ReshapeOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_ranked, static_shape
 from ....interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen

@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from ....analysis.traversal import in_order
-from ....dialects.relax.binary import MultiplyOp
+from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, Scaling
 from ....dialects.relax.types import Float, is_ranked
-from ....passmanager.actions import Actions
+from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.edit import erase
 from .scale_axes import can_scale, scale_axes, sizes_along
 

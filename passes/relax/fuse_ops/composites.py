@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation
 from ....analysis.calls.purity import Purity
 from ....analysis.fusion.merge_groups import MergeGroups, dependences
 from ....interpreters.codegens import CODEGEN
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.effects import NESTED, is_kept
 from ....passmanager.ir.walk import walk

@@ -14,12 +14,12 @@ from ....analysis.fusion.graph_partitioner import GraphPartitioner
 from ....analysis.memory.concatenations import is_in_place
 from ....analysis.shapes.rules import product
 from ....analysis.shapes.symbolic_shapes import SymbolicShapes
-from ....dialects.relax.concatenation import ConcatenateOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import View
 from ....dialects.sizes import TooComplex
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase
 from ...sizes.known_sizes import functions_with_unknown_sizes
 from .outliner import Outliner, fusible_functions, is_scalar_constant

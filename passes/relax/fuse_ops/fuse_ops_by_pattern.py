@@ -15,9 +15,9 @@ from ....analysis.calls.purity import Purity
 from ....analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ....analysis.fusion.dataflow_pattern_parser import parse_pattern
 from ....interpreters.codegens import codegen_named
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.walk import walk
 from .composites import merge_composites

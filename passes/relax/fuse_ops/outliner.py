@@ -23,7 +23,7 @@ from ....analysis.shapes.symbolic_shapes import SymbolicShapes
 from ....dialects.dimension_names import with_dimension_names
 from ....dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
 from ....dialects.sizes import Size
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.access import read_fields, read_step
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE, symbol_of

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from xdsl.ir import Operation
 
-from ....dialects.relax import convolution as ops
+from ....dialects.relax.contraction import convolution as ops
+from ....dialects.relax.data.permutation import LayoutTransformOp
 from ....dialects.relax.layout import Layout
-from ....dialects.relax.permutation import LayoutTransformOp
-from ....dialects.relax.windows import Window
+from ....dialects.relax.windows.windows import Window
 from .tensors import Rule, Tensor, Tensors
 
 __all__ = ["GRADIENTS", "relayout"]

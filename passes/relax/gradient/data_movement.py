@@ -9,13 +9,14 @@ from math import prod
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects.relax import broadcast, permutation, reshape
-from ....dialects.relax.concatenation import ConcatenateOp, StackOp
-from ....dialects.relax.creation import TriluOp
-from ....dialects.relax.nn import PadOp
+from ....dialects.relax.data import permutation, reshape
+from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from ....dialects.relax.data.creation import TriluOp
+from ....dialects.relax.data.split import SplitOp, split_slices
+from ....dialects.relax.data.strided_slice import StridedSliceOp
+from ....dialects.relax.elementwise import broadcast
+from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from ....dialects.relax.split import SplitOp, split_slices
-from ....dialects.relax.strided_slice import StridedSliceOp
 from ....interpreters.arrays import Array
 from .indexing import scatter_along
 from .tensors import Rule, Tensor, Tensors

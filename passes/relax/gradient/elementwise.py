@@ -8,14 +8,23 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from ....dialects.relax import activation, binary, device, elementwise, transcendental, unary
-from ....dialects.relax.binary import FloorDivideOp, PowerOp
-from ....dialects.relax.elementwise import AstypeOp, ClipOp, WhereOp
+from ....dialects.relax import device
+from ....dialects.relax.elementwise import activation, binary, elementwise, transcendental, unary
+from ....dialects.relax.elementwise.binary import FloorDivideOp, PowerOp
+from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
+from ....dialects.relax.elementwise.transcendental import (
+    CoshOp,
+    CosOp,
+    ErfOp,
+    ExpOp,
+    LogOp,
+    SigmoidOp,
+    SinhOp,
+)
+from ....dialects.relax.elementwise.transcendental import SinOp as Sine
+from ....dialects.relax.elementwise.transcendental import TanhOp as Tanh
+from ....dialects.relax.elementwise.unary import FloorOp, RsqrtOp, SignOp, TruncOp
 from ....dialects.relax.shapes import normalize_axis
-from ....dialects.relax.transcendental import CoshOp, CosOp, ErfOp, ExpOp, LogOp, SigmoidOp, SinhOp
-from ....dialects.relax.transcendental import SinOp as Sine
-from ....dialects.relax.transcendental import TanhOp as Tanh
-from ....dialects.relax.unary import FloorOp, RsqrtOp, SignOp, TruncOp
 from .tensors import Rule, Tensor, Tensors
 
 __all__ = ["GRADIENTS"]

@@ -16,15 +16,15 @@ from ....analysis.calls.call_graph import CallGraph
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.types import static_shape
 from ....interpreters.signature import argument_names
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
-from ....passmanager.info import did_you_mean
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
+from ....passmanager.registration.info import did_you_mean
 from ...dead_code.dead_code import remove_dead_operations
-from ..inline import replace_by_body
+from ..functions.inline import replace_by_body
 from .reverse_mode import ReverseMode, is_differentiable
 from .tensors import Tensors
 

@@ -9,14 +9,14 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from ....dialects.relax.binary import FloorModOp
-from ....dialects.relax.concatenation import ConcatenateOp
-from ....dialects.relax.elementwise import ClipOp
-from ....dialects.relax.gather import GatherNDOp, GatherOp, TakeOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
+from ....dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
+from ....dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
+from ....dialects.relax.data.sorting import ArgsortOp, SortOp, TopkOp
+from ....dialects.relax.elementwise.binary import FloorModOp
+from ....dialects.relax.elementwise.elementwise import ClipOp
 from ....dialects.relax.interfaces import NotDifferentiable
-from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
-from ....dialects.relax.sorting import ArgsortOp, SortOp, TopkOp
 from ....interpreters.arrays import Array
 from .tensors import Rule, Tensor, Tensors
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Operation
 
+from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, EinsumOp, MatmulOp
+from ....dialects.relax.contraction.subscripts import Subscripts
 from ....dialects.relax.interfaces import NotDifferentiable
-from ....dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, EinsumOp, MatmulOp
-from ....dialects.relax.subscripts import Subscripts
 from .tensors import Rule, Tensor, Tensors
 
 __all__ = ["GRADIENTS"]

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects.relax.binary import PowerOp
-from ....dialects.relax.nn import LogSoftmaxOp, SoftmaxOp
-from ....dialects.relax.normalization import LRNOp
+from ....dialects.relax.elementwise.binary import PowerOp
+from ....dialects.relax.elementwise.transcendental import ExpOp
+from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
+from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.shapes import normalize_axis
-from ....dialects.relax.transcendental import ExpOp
 from .tensors import Rule, Tensor, Tensors
 
 __all__ = ["GRADIENTS"]

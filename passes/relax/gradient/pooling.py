@@ -10,14 +10,15 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects.relax import image, pooling
-from ....dialects.relax.gather import TakeOp
-from ....dialects.relax.nn import PadOp
-from ....dialects.relax.reduction import ArgmaxOp
-from ....dialects.relax.scatter import ScatterElementsOp
-from ....dialects.relax.windows import Window
+from ....dialects.relax.data import image
+from ....dialects.relax.data.gather import TakeOp
+from ....dialects.relax.data.scatter import ScatterElementsOp
+from ....dialects.relax.reduction.nn import PadOp
+from ....dialects.relax.reduction.reduction import ArgmaxOp
+from ....dialects.relax.windows import pooling
+from ....dialects.relax.windows.windows import Window
 from ....interpreters.arrays import Array
-from ....interpreters.relax.image import resample
+from ....interpreters.relax.data.image import resample
 from .convolution import relayout
 from .tensors import Rule, Tensor, Tensors
 

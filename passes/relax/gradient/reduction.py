@@ -8,8 +8,8 @@ from math import prod as product
 import numpy as np
 from xdsl.ir import Operation
 
-from ....dialects.relax.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
-from ....dialects.relax.scan import CumprodOp, CumsumOp, ScanOp
+from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
+from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
 from .tensors import Rule, Tensor, Tensors
 

@@ -14,20 +14,20 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.attributes import PropertyValue, properties_of
 from ....dialects.relax.base import TensorOp
-from ....dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ....dialects.relax.broadcast import BroadcastToOp
-from ....dialects.relax.comparison import EqualOp, GreaterOp, LessEqualOp, LessOp
-from ....dialects.relax.elementwise import AstypeOp, WhereOp
+from ....dialects.relax.contraction.linear_algebra import MatmulOp
+from ....dialects.relax.data.permutation import TransposeOp
+from ....dialects.relax.data.reshape import ReshapeOp
+from ....dialects.relax.data.strided_slice import StridedSliceOp
+from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ....dialects.relax.elementwise.broadcast import BroadcastToOp
+from ....dialects.relax.elementwise.comparison import EqualOp, GreaterOp, LessEqualOp, LessOp
+from ....dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
+from ....dialects.relax.elementwise.unary import NegativeOp
 from ....dialects.relax.interfaces import NotDifferentiable
-from ....dialects.relax.linear_algebra import MatmulOp
-from ....dialects.relax.nn import PadOp
-from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.reduction import SumOp
-from ....dialects.relax.reshape import ReshapeOp
+from ....dialects.relax.reduction.nn import PadOp
+from ....dialects.relax.reduction.reduction import SumOp
 from ....dialects.relax.shapes import Shape
-from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape
-from ....dialects.relax.unary import NegativeOp
 from ....dialects.unverified import set_results
 from ....interpreters.arrays import Array, element_of
 from ...constants.arrays import Known, constant_of

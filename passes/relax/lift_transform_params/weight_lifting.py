@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ....analysis.calls.call_graph import CallGraph
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.effects import is_kept, own_effects
 

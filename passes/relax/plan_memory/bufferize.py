@@ -27,8 +27,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from ....analysis.memory.last_uses import dies_at
 from ....analysis.traversal import in_order
-from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp

@@ -25,8 +25,8 @@ from ....analysis.constants import integer_constant
 from ....analysis.memory.concatenations import is_contiguous
 from ....dialects.relax.base import RelaxOp
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
-from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.interfaces import View
@@ -34,10 +34,10 @@ from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_ranked, is_tensor
 from ....kernels.missing_kernel import missing_kernel
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
-from ....passmanager.diagnostics import Where
+from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.diagnostics.diagnostics import Where
 from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk

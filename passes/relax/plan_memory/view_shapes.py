@@ -7,8 +7,8 @@ from functools import reduce
 
 from xdsl.ir import Operation
 
-from ....dialects.relax.nn import BatchFlattenOp
-from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ....dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from ....dialects.relax.reduction.nn import BatchFlattenOp
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.sizes import Size
 

@@ -11,21 +11,21 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ....dialects.relax.attention import AttentionOp, broadcasts_to
-from ....dialects.relax.binary import AddOp, DivideOp, MultiplyOp
-from ....dialects.relax.broadcast import BroadcastToOp, RepeatOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.elementwise import WhereOp
+from ....dialects.relax.contraction.attention import AttentionOp, broadcasts_to
+from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, MatmulOp
+from ....dialects.relax.data.permutation import TransposeOp
+from ....dialects.relax.data.reshape import ExpandDimsOp, SqueezeOp
+from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp
+from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp
+from ....dialects.relax.elementwise.elementwise import WhereOp
+from ....dialects.relax.elementwise.logical import LogicalNotOp
 from ....dialects.relax.interfaces import View
-from ....dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
-from ....dialects.relax.logical import LogicalNotOp
-from ....dialects.relax.nn import SoftmaxOp
-from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.reshape import ExpandDimsOp, SqueezeOp
+from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import Float, shape_of, tensor_type
 from ....interpreters.arrays import Array, element_of
-from ....passmanager.worklist import actions_of
+from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 from .operation_forms import scalar
 

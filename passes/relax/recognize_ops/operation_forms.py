@@ -17,18 +17,18 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ....analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ....analysis.fusion.dataflow_pattern_parser import parse_pattern
-from ....dialects.relax.activation import GeluOp, GeluTanhOp, SiluOp
-from ....dialects.relax.binary import AddOp, DivideOp, MultiplyOp
 from ....dialects.relax.constant import FullOp
-from ....dialects.relax.nn import SoftmaxOp
-from ....dialects.relax.normalization import LayerNormOp, RMSNormOp
-from ....dialects.relax.reduction import MeanOp, ReductionOp
-from ....dialects.relax.reshape import ReshapeOp
+from ....dialects.relax.data.reshape import ReshapeOp
+from ....dialects.relax.elementwise.activation import GeluOp, GeluTanhOp, SiluOp
+from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp
+from ....dialects.relax.elementwise.unary import FloatUnaryOp
+from ....dialects.relax.reduction.nn import SoftmaxOp
+from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
+from ....dialects.relax.reduction.reduction import MeanOp, ReductionOp
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import Float, is_ranked, shape_of, tensor_type
-from ....dialects.relax.unary import FloatUnaryOp
 from ....interpreters.arrays import dtype_of, element_of, float_limits
-from ....passmanager.worklist import actions_of
+from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 
 __all__ = ["FORMS", "Form", "RecognizeForm", "scalar", "used_outside"]

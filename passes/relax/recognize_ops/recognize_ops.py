@@ -9,12 +9,12 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
-from ....dialects.relax.nn import SoftmaxOp
-from ....dialects.relax.normalization import LayerNormOp, RMSNormOp
-from ....dialects.relax.reduction import MeanOp
-from ....dialects.relax.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ....dialects.relax.elementwise.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ....dialects.relax.reduction.nn import SoftmaxOp
+from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
+from ....dialects.relax.reduction.reduction import MeanOp
 from ....passmanager.ir.op_classes import OpClasses
-from ....passmanager.rewriting import PatternPass
+from ....passmanager.rewriting.rewriting import PatternPass
 
 __all__ = ["RecognizeOps"]
 

@@ -10,14 +10,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Commutative
 
-from ....dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ....dialects.relax.elementwise.unary import RsqrtOp, SqrtOp
 from ....dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement
 from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
-from ....dialects.relax.unary import RsqrtOp, SqrtOp
 from ....passmanager.ir.per_class import PerClass
-from ....passmanager.worklist import actions_of
+from ....passmanager.rewriting.worklist import actions_of
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array

@@ -17,10 +17,10 @@ from xdsl.ir import Attribute
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import VerifyException
 
-from ....dialects.relax.elementwise import AstypeOp
+from ....dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
+from ....dialects.relax.data.reshape import ReshapeOp
+from ....dialects.relax.elementwise.elementwise import AstypeOp
 from ....dialects.relax.interfaces import View
-from ....dialects.relax.permutation import LayoutTransformOp, TransposeOp
-from ....dialects.relax.reshape import ReshapeOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Float, is_integer, is_ranked, shape_of, tensor_type
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
-from ....dialects.relax.binary import AddOp, BinaryOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.elementwise.binary import AddOp, BinaryOp
 from ....passmanager.ir.op_classes import OpClasses, has_any
-from ....passmanager.rewriting import PatternPass
+from ....passmanager.rewriting.rewriting import PatternPass
 from ...constants.evaluation_code import load_constants, load_semantics
 from .arithmetic_patterns import (
     MergeConstants,

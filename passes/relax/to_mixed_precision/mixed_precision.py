@@ -13,10 +13,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ....analysis.traversal import in_order
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.elementwise import AstypeOp, ClipOp
+from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
 from ....dialects.relax.interfaces import InfersType
 from ....dialects.relax.types import is_tensor, refine, tensor_type, with_element
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from .precision_policies import Policy
 

@@ -20,9 +20,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....analysis.arith.analyzer import Analyzer
+from ....analysis.arith.bounds.ranges import Range
 from ....analysis.arith.linear_form import ONE, ZERO, LinearForm
 from ....analysis.arith.materialize import FormBuilder
-from ....analysis.arith.ranges import Range
 from ....analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
 from ....analysis.memory.flat_accesses import (
     can_flatten,
@@ -44,8 +44,8 @@ from ....analysis.memory.flat_layout import (
 from ....compat.effects import is_side_effect_free
 from ....compat.memref import dim_op, offset_of
 from ....dialects.tir.ops import ForOp, PrimFuncOp
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ..base import PrimFuncPass
 from .flat_index import build_flat_index

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
 from ....analysis.arith.analyzer import Analyzer
-from ....analysis.arith.deduce_bound import BoundDeducer, KnownIntervals, is_block_bound
+from ....analysis.arith.bounds.deduce_bound import BoundDeducer, KnownIntervals, is_block_bound
 from ....analysis.arith.integer_types import INDEX
 from ....analysis.loops.conditions import HINT, IGNORED, has_hint, partition_conditions
 from ....analysis.loops.iteration_ranges import (
@@ -21,11 +21,11 @@ from ....analysis.loops.iteration_ranges import (
     split_range,
 )
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, LikelyOp, PrimFuncOp
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
-from ....passmanager.rewriting import apply_patterns
+from ....passmanager.rewriting.rewriting import apply_patterns
 from ..base import PrimFuncPass
 from .loop_parts import (
     LoopPartBuilder,

@@ -26,9 +26,9 @@ from ....analysis.constants import integer_constant
 from ....analysis.memory.buffers import buffer_type, element_bytes, is_static
 from ....dialects.target import DEFAULT, Target, target_of
 from ....dialects.tir.ops import CallOp, Dp4aOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.walk import walk
 from .buffer_placement import drop_storage_scopes, place_buffers

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 
 from ....analysis.constants import constant_extent
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
-from ....passmanager.actions import SILENT, Actions
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...loops.constant_pool import ConstantPool
 from ...loops.expansion import expand_loop

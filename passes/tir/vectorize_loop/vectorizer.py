@@ -28,7 +28,7 @@ from ....analysis.memory.buffers import Allocation
 from ....compat.effects import only_has_effect
 from ....compat.floats import PACKS_BF16
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
-from ....passmanager.actions import SILENT, Actions
+from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.walk import walk
 from ...loops.cloning import clone_ops, create_or_fold

@@ -16,7 +16,7 @@ from xdsl.traits import (
     SingleBlockImplicitTerminator,
 )
 
-from ....compat.acceleration import is_accelerated
+from ....compat.acceleration.acceleration import is_accelerated
 from ..access import parts_of_verifier
 from ..signatures import is_of_signature
 from .definition_checks import check_of_definition

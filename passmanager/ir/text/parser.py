@@ -37,7 +37,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
-from ....compat.acceleration import is_accelerated
+from ....compat.acceleration.acceleration import is_accelerated
 from ...limits import too_many_elements
 from ..collector import paused_collector
 from ..creation import append_op

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from ....compat.acceleration import is_accelerated
+from ....compat.acceleration.acceleration import is_accelerated
 from ....compat.printing import name_blocks
 from ..access import Fields, read_fields
 from ..per_class import PerClass

@@ -16,21 +16,25 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax import (
-    activation,
-    elementwise,
-    linear_algebra,
-    nn,
-    normalization,
-    reduction,
-    scan,
-    sorting,
-)
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import FloatBinaryOp, FloorDivideOp, FloorModOp, ModOp
-from passline.dialects.relax.logical import BitwiseNotOp, BitwiseOp, LogicalNotOp, LogicalOp
+from passline.dialects.relax.contraction import linear_algebra
+from passline.dialects.relax.data import sorting
+from passline.dialects.relax.elementwise.binary import (
+    FloatBinaryOp,
+    FloorDivideOp,
+    FloorModOp,
+    ModOp,
+)
+from passline.dialects.relax.elementwise.elementwise import activation, elementwise
+from passline.dialects.relax.elementwise.logical import (
+    BitwiseNotOp,
+    BitwiseOp,
+    LogicalNotOp,
+    LogicalOp,
+)
+from passline.dialects.relax.elementwise.unary import FloatPredicateOp, FloatUnaryOp
+from passline.dialects.relax.reduction.reduction import nn, normalization, reduction, scan
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.unary import FloatPredicateOp, FloatUnaryOp
 from passline.kernels.elementwise.binary import BINARY
 from passline.kernels.elementwise.unary import UNARY
 

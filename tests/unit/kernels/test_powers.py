@@ -15,7 +15,7 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Operation
 
-from passline.dialects.relax.binary import PowerOp
+from passline.dialects.relax.elementwise.binary import PowerOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function

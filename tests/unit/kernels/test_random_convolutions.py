@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import f16, f32, i8
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax import convolution as convs
+from passline.dialects.relax.contraction import convolution as convs
 from passline.dialects.relax.types import Element
 
 TARGETS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")

@@ -16,16 +16,16 @@ from xdsl.dialects.builtin import ModuleOp, f16, f32, f64, i1, i8, i64
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from passline.dialects.relax import pooling
-from passline.dialects.relax.broadcast import RepeatOp, TileOp
-from passline.dialects.relax.comparison import GreaterOp
-from passline.dialects.relax.concatenation import ConcatenateOp
-from passline.dialects.relax.elementwise import AstypeOp, WhereOp
-from passline.dialects.relax.image import Resize2dOp
-from passline.dialects.relax.logical import LogicalAndOp
-from passline.dialects.relax.nn import PadOp
-from passline.dialects.relax.permutation import LayoutTransformOp, TransposeOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp
+from passline.dialects.relax.data.image import Resize2dOp
+from passline.dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
+from passline.dialects.relax.elementwise.broadcast import RepeatOp, TileOp
+from passline.dialects.relax.elementwise.comparison import GreaterOp
+from passline.dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
+from passline.dialects.relax.elementwise.logical import LogicalAndOp
+from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.types import Element
+from passline.dialects.relax.windows.windows import pooling
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -19,7 +19,13 @@ from support.networks import random_network
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from passline.dialects.relax.binary import AddOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.elementwise.binary import (
+    AddOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
 from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk

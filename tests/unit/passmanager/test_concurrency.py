@@ -22,7 +22,7 @@ from support.toy import Append, Fail, Recorder, tags
 from passline.passes import Canonicalize
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
-from passline.passmanager.instruments.statistics import StatisticsInstrument
+from passline.passmanager.instruments.time.statistics import StatisticsInstrument
 from passline.passmanager.ir.collector import paused_collector
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline

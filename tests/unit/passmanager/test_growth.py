@@ -22,7 +22,7 @@ from passline.passmanager.ir.checks.dominance import DominanceInfo
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.rewriting import apply_patterns
+from passline.passmanager.rewriting.rewriting import apply_patterns
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction

@@ -11,8 +11,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 
-from passline.dialects.relax.binary import AddOp
 from passline.dialects.relax.constant import ConstantOp
+from passline.dialects.relax.elementwise.binary import AddOp
 from passline.passmanager import PassContext
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "sequential.py"

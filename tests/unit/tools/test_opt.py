@@ -16,7 +16,7 @@ from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compat import release
-from passline.compat.acceleration import VARIABLE, acceleration_text
+from passline.compat.acceleration.acceleration import VARIABLE, acceleration_text
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.registry import installed
 from passline.tools import commands

@@ -113,7 +113,7 @@ NEW = "import runpy; runpy.run_module('passline.new', run_name='__main__')"
         ("xdsl.ir", CALL.format("run")),
         ("xdsl.ir", CALL.format("reduce")),
         ("xdsl.ir", CALL.format("report")),
-        ("passline.passmanager.streams", NEW),
+        ("passline.passmanager.output.streams", NEW),
         ("passline.new.project", NEW),
     ],
 )

@@ -34,7 +34,7 @@ from ....passmanager.errors import PasslineError
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import walk
-from ..calling import is_plain, parameters_of
+from ..calls.calling import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions
 from .byte_storage import store_as_bytes

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType, i1
 
-from passline.dialects.relax import activation, binary, elementwise, nn, unary
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.comparison import (
+from passline.dialects.relax.elementwise.comparison import (
     EqualOp,
     GreaterEqualOp,
     GreaterOp,
@@ -14,7 +13,8 @@ from passline.dialects.relax.comparison import (
     LessOp,
     NotEqualOp,
 )
-from passline.dialects.relax.logical import (
+from passline.dialects.relax.elementwise.elementwise import activation, binary, elementwise, unary
+from passline.dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseNotOp,
     BitwiseOrOp,
@@ -24,7 +24,7 @@ from passline.dialects.relax.logical import (
     LogicalOrOp,
     LogicalXorOp,
 )
-from passline.dialects.relax.transcendental import (
+from passline.dialects.relax.elementwise.transcendental import (
     AsinhOp,
     AtanOp,
     CosOp,
@@ -39,6 +39,7 @@ from passline.dialects.relax.transcendental import (
     TanhOp,
     TanOp,
 )
+from passline.dialects.relax.reduction.reduction import nn
 
 from ..builder import NetworkBuilder
 from ..choices import ELEMENTS, FLOATS, INTEGERS

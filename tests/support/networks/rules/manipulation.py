@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1, i32
 
-from passline.dialects.relax import creation, image, nn
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
-from passline.dialects.relax.gather import TakeOp
-from passline.dialects.relax.permutation import (
+from passline.dialects.relax.data import creation, image
+from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from passline.dialects.relax.data.gather import TakeOp
+from passline.dialects.relax.data.permutation import (
     FlipOp,
     LayoutTransformOp,
     ReverseSequenceOp,
     TransposeOp,
 )
-from passline.dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.split import SplitOp
-from passline.dialects.relax.strided_slice import StridedSliceOp
+from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.data.split import SplitOp
+from passline.dialects.relax.data.strided_slice import StridedSliceOp
+from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.reduction.reduction import nn
 from passline.dialects.relax.types import shape_of, tensor_type
 
 from ..builder import NetworkBuilder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from passline.dialects.relax import linear_algebra
-from passline.dialects.relax.attention import CAUSAL_MASKS, AttentionOp
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.contraction import linear_algebra
+from passline.dialects.relax.contraction.attention import CAUSAL_MASKS, AttentionOp
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS, SIZES

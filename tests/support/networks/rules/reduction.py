@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 
-from passline.dialects.relax import reduction, scan, sorting
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.data import sorting
+from passline.dialects.relax.reduction.reduction import reduction, scan
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS

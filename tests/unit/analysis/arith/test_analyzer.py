@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from passline.analysis.arith.analyzer import Analyzer
-from passline.analysis.arith.deduce_bound import Interval, solve
+from passline.analysis.arith.bounds.deduce_bound import Interval, solve
 from passline.analysis.arith.linear_form import LinearForm
 from passline.analysis.arith.materialize import FormBuilder
 from passline.analysis.arith.predicates import NEGATED, Predicate

@@ -19,8 +19,8 @@ from passline.dialects.sizes import Size
 from passline.interpreters.arrays import Array
 from passline.interpreters.interpret import interpret
 from passline.interpreters.shape_bindings import bound_dimension
-from passline.passes.relax.fold_symbolic_shapes import fold_symbolic_shapes
 from passline.passes.relax.infer_type import infer_types
+from passline.passes.relax.sizes.fold_symbolic_shapes import fold_symbolic_shapes
 from passline.passmanager.errors import PasslineError
 
 X = "%x: tensor<?x?x6xf32> {onnx.dims = ['b', 's', unit]}"

@@ -33,7 +33,7 @@ from passline.dialects.relax.attributes import (
     string_prop,
     type_prop,
 )
-from passline.dialects.relax.unary import UnaryOp
+from passline.dialects.relax.elementwise.unary import UnaryOp
 
 
 class Defaults:

@@ -35,7 +35,7 @@ from passline.dialects.relax.attributes import (
     string_prop,
 )
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import AddOp
+from passline.dialects.relax.elementwise.binary import AddOp
 from passline.dialects.relax.types import TENSOR, tensor_type
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -21,9 +21,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.annotation import StopFusionOp
-from passline.dialects.relax.binary import AddOp
 from passline.dialects.relax.closures import InvokeOp, LambdaOp, YieldOp
 from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
+from passline.dialects.relax.elementwise.binary import AddOp
 from passline.dialects.relax.graph import GraphOp, OutputOp
 from passline.dialects.relax.interfaces import FusionKind, FusionPattern
 from passline.dialects.relax.kernels import CallTIROp

@@ -14,7 +14,7 @@ from support.models import Array, imported, run
 from support.quantized import NETWORKS, by_onnxruntime, dynamic, static
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.dialects.relax.quantization import DequantizeOp
+from passline.dialects.relax.elementwise.quantization import DequantizeOp
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 

@@ -22,9 +22,13 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from passline.dialects.relax.broadcast import BroadcastToOp, TileOp
 from passline.dialects.relax.constant import FullOp, is_number
-from passline.dialects.relax.creation import OneHotOp
+from passline.dialects.relax.data.creation import OneHotOp
+from passline.dialects.relax.data.image import Resize2dOp
+from passline.dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.data.sorting import TopkOp
+from passline.dialects.relax.data.split import SplitOp
+from passline.dialects.relax.data.strided_slice import StridedSliceOp
 from passline.dialects.relax.dynamic.base import DynamicOp
 from passline.dialects.relax.dynamic.broadcast import (
     DynamicBroadcastToOp,
@@ -49,14 +53,10 @@ from passline.dialects.relax.dynamic.slice import (
     DynamicSplitOp,
     DynamicStridedSliceOp,
 )
-from passline.dialects.relax.image import Resize2dOp
-from passline.dialects.relax.nn import PadOp
-from passline.dialects.relax.reduction import MaxOp, SumOp
-from passline.dialects.relax.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.scan import CumprodOp, CumsumOp
-from passline.dialects.relax.sorting import TopkOp
-from passline.dialects.relax.split import SplitOp
-from passline.dialects.relax.strided_slice import StridedSliceOp
+from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, TileOp
+from passline.dialects.relax.reduction.nn import PadOp
+from passline.dialects.relax.reduction.reduction import MaxOp, SumOp
+from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp
 from passline.dialects.relax.types import tensor_type
 from passline.interpreters.relax import RelaxFunctions
 

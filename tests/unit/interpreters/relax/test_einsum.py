@@ -10,7 +10,7 @@ import pytest
 from support.evaluation import ELEMENTS, Array, constant, run, ui8
 from xdsl.dialects.builtin import bf16, f16, i1
 
-from passline.dialects.relax.linear_algebra import EinsumOp
+from passline.dialects.relax.contraction.linear_algebra import EinsumOp
 
 
 def einsum(subscripts: str, *arrays: Array) -> Array:

@@ -33,10 +33,10 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from passline.dialects import DIALECTS
-from passline.dialects.relax.binary import AddOp, MaximumOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.relax.permutation import LayoutTransformOp
+from passline.dialects.relax.contraction.linear_algebra import MatmulOp
+from passline.dialects.relax.data.permutation import LayoutTransformOp
+from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import dense_of, round_bf16, widen_bf16
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64, i1
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.attention import AttentionOp
+from passline.dialects.relax.contraction.attention import AttentionOp
 from passline.dialects.relax.types import Element
 from passline.kernels.contraction.attention import ATTENTION
 from passline.passmanager.ir.walk import walk

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.memref import AllocOp, StoreOp
 
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp
+from passline.dialects.relax.contraction.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrefetchOp
 from passline.kernels.tiles.cost_model import Schedule, schedule_of

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Operation
 
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp
-from passline.dialects.relax.linear_algebra import DenseOp, MatmulOp
+from passline.dialects.relax.contraction.convolution import Conv1dOp, Conv2dOp
+from passline.dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
 from passline.dialects.relax.types import Element
 from passline.dialects.target import NAMED, Target
 from passline.dialects.tir.ops import Dp4aOp

@@ -14,10 +14,10 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax import convolution as convs
-from passline.dialects.relax import linear_algebra as products
+from passline.dialects.relax.contraction import convolution as convs
+from passline.dialects.relax.contraction import linear_algebra as products
 from passline.dialects.relax.types import Element
-from passline.interpreters.relax.convolution import CONVOLUTION
+from passline.interpreters.relax.contraction.convolution import CONVOLUTION
 from passline.kernels.legalizations import RELAX
 from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext

@@ -8,7 +8,7 @@ from support.evaluation import constant, i4, ui8
 from support.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
-from passline.dialects.relax.linear_algebra import EinsumOp
+from passline.dialects.relax.contraction.linear_algebra import EinsumOp
 from passline.dialects.relax.types import Element
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}

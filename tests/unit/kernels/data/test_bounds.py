@@ -13,9 +13,9 @@ from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp, f32, i8, i16, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax.gather import GatherNDOp, GatherOp, TakeOp
-from passline.dialects.relax.permutation import ReverseSequenceOp
-from passline.dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
+from passline.dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
+from passline.dialects.relax.data.permutation import ReverseSequenceOp
+from passline.dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function

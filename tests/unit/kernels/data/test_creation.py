@@ -11,9 +11,9 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax import creation as ops
+from passline.dialects.relax.data import creation as ops
 from passline.dialects.relax.types import Element
-from passline.interpreters.relax.creation import CREATION
+from passline.interpreters.relax.data.creation import CREATION
 from passline.kernels.legalizations import RELAX
 
 

@@ -13,9 +13,9 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 
-from passline.dialects.relax import image as ops
+from passline.dialects.relax.data import image as ops
 from passline.dialects.relax.types import Element
-from passline.interpreters.relax.image import IMAGE
+from passline.interpreters.relax.data.image import IMAGE
 from passline.kernels.legalizations import RELAX
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}

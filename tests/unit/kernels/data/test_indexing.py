@@ -13,11 +13,11 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
-from passline.dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
-from passline.dialects.relax.strided_slice import StridedSliceOp
+from passline.dialects.relax.data.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
+from passline.dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
+from passline.dialects.relax.data.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import Element
-from passline.interpreters.relax.indexing import INDEXING
+from passline.interpreters.relax.data.indexing import INDEXING
 from passline.kernels.legalizations import RELAX
 
 

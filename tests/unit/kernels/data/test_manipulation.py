@@ -16,22 +16,22 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1, i8, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.activation import ReluOp
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
-from passline.dialects.relax.kernels import CallTIROp
-from passline.dialects.relax.nn import BatchFlattenOp
-from passline.dialects.relax.permutation import (
+from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from passline.dialects.relax.data.permutation import (
     FlipOp,
     LayoutTransformOp,
     ReverseSequenceOp,
     TransposeOp,
 )
-from passline.dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.split import SplitOp
+from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.data.split import SplitOp
+from passline.dialects.relax.elementwise.activation import ReluOp
+from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.kernels import CallTIROp
+from passline.dialects.relax.reduction.nn import BatchFlattenOp
 from passline.dialects.relax.types import Element, static_shape
-from passline.interpreters.relax.manipulation import MANIPULATION
+from passline.interpreters.relax.data.manipulation import MANIPULATION
 from passline.kernels.legalizations import RELAX
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk

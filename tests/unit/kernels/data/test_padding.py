@@ -11,7 +11,7 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import f16, f32, i1, i8, i32
 from xdsl.ir import Operation
 
-from passline.dialects.relax.nn import PadOp
+from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.types import Element
 
 

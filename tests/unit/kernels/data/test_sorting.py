@@ -10,7 +10,7 @@ from support.evaluation import constant, i4, ui8
 from support.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
-from passline.dialects.relax import sorting as ops
+from passline.dialects.relax.data import sorting as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.data.sorting import SORTING
 

@@ -12,8 +12,8 @@ from support.legalized import check_kernel
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.dialects.relax import Relax
-from passline.dialects.relax import binary as ops
-from passline.dialects.relax.logical import (
+from passline.dialects.relax.elementwise.elementwise import binary as ops
+from passline.dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseOrOp,
     BitwiseXorOp,

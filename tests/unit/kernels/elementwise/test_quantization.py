@@ -11,10 +11,10 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import f16, f32, i8, i16, i32
 from xdsl.ir import Operation
 
-from passline.dialects.relax import quantization as ops
-from passline.dialects.relax.binary import MaximumOp, MinimumOp
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.linear_algebra import DenseOp, MatmulOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
+from passline.dialects.relax.elementwise.binary import MaximumOp, MinimumOp
+from passline.dialects.relax.elementwise.elementwise import quantization as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.contraction.contraction import EXACT, greatest_sum
 from passline.kernels.elementwise.quantization import QUANTIZATION

@@ -14,7 +14,7 @@ from support.legalized import legalize
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.image import COORDINATES
+from passline.dialects.relax.data.image import COORDINATES
 from passline.dialects.relax.kernels import CallTIROp
 from passline.kernels.sizes.dynamic import DYNAMIC
 from passline.passmanager.errors import PasslineError

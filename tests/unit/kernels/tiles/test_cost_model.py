@@ -11,8 +11,8 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Block, Operation
 
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.linear_algebra import MatmulOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.target import NAMED, Target
 from passline.kernels.tiles.cost_model import (
     Extents,

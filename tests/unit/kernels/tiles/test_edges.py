@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from passline.dialects.relax.windows import Window
+from passline.dialects.relax.windows.windows import Window
 from passline.kernels.tiles.cost_model import has_one_edge
 from passline.kernels.tiles.edges import Edges
 

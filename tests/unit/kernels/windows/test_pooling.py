@@ -13,9 +13,9 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 
-from passline.dialects.relax import pooling as ops
 from passline.dialects.relax.types import Element
-from passline.interpreters.relax.pooling import POOLING
+from passline.dialects.relax.windows.windows import pooling as ops
+from passline.interpreters.relax.windows.pooling import POOLING
 from passline.kernels.legalizations import RELAX
 
 ELEMENTS: list[Element] = [f16, bf16, f32, f64, i1, i4, i8, i32]

@@ -20,13 +20,18 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i8,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint
 
-from passline.dialects.relax.activation import ReluOp
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import AddOp
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv2dTransposeOp, Conv3dOp
+from passline.dialects.relax.contraction.convolution import (
+    Conv1dOp,
+    Conv2dOp,
+    Conv2dTransposeOp,
+    Conv3dOp,
+)
+from passline.dialects.relax.elementwise.activation import ReluOp
+from passline.dialects.relax.elementwise.binary import AddOp
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows import Window
+from passline.dialects.relax.windows.windows import Window
 from passline.dialects.target import Target
 from passline.kernels.builder import Buffer, Winograd
 from passline.kernels.contraction.contraction import Weights
@@ -37,9 +42,9 @@ from passline.passes.relax.fuse_ops.fuse_ops import FuseOps
 from passline.passes.relax.legalize_ops import LegalizeOps, legalize_operations
 from passline.passmanager import PassContext, Recorder
 from passline.passmanager.config import ConfigError
+from passline.passmanager.diagnostics.remarks import RemarkKind
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.registry import make_ir_context
-from passline.passmanager.remarks import RemarkKind
 from passline.tools.native import compile_module
 
 ERRORS = {2: 1e-5, 4: 5e-5}

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region
 
 from passline.analysis.calls.purity import Purity
 from passline.passes.dead_code.dead_code import remove_dead_code
-from passline.passmanager.actions import Actions
+from passline.passmanager.diagnostics.actions import Actions
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk
 

@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region
 
-from passline.dialects.relax.concatenation import ConcatenateOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp
 from passline.passes.relax.flatten_concatenate import FlattenConcatenate
 
 

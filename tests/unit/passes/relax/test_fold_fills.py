@@ -14,10 +14,10 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax import FAMILIES, operations
-from passline.dialects.relax.activation import PReluOp
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
+from passline.dialects.relax.elementwise.activation import PReluOp
+from passline.dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.interfaces import Elementwise
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import dtype_of, number_of

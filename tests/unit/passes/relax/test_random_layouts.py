@@ -13,29 +13,29 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax.binary import AddOp, DivideOp, MaximumOp
-from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.comparison import LessOp
-from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.elementwise import WhereOp
-from passline.dialects.relax.image import Resize2dOp, UpsamplingOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
+from passline.dialects.relax.data.image import Resize2dOp, UpsamplingOp
+from passline.dialects.relax.data.permutation import FlipOp, LayoutTransformOp, TransposeOp
+from passline.dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.data.split import SplitOp
+from passline.dialects.relax.data.strided_slice import StridedSliceOp
+from passline.dialects.relax.elementwise.binary import AddOp, DivideOp, MaximumOp
+from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.elementwise.comparison import LessOp
+from passline.dialects.relax.elementwise.elementwise import WhereOp
+from passline.dialects.relax.elementwise.transcendental import SigmoidOp
+from passline.dialects.relax.elementwise.unary import NegativeOp
 from passline.dialects.relax.layout import Layout
-from passline.dialects.relax.nn import BiasAddOp, PadOp, SoftmaxOp
-from passline.dialects.relax.normalization import L2NormalizeOp, LayerNormOp
-from passline.dialects.relax.permutation import FlipOp, LayoutTransformOp, TransposeOp
-from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
-from passline.dialects.relax.reduction import MaxOp, MeanOp, SumOp
-from passline.dialects.relax.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.scan import CumsumOp
+from passline.dialects.relax.reduction.nn import BiasAddOp, PadOp, SoftmaxOp
+from passline.dialects.relax.reduction.normalization import L2NormalizeOp, LayerNormOp
+from passline.dialects.relax.reduction.reduction import MaxOp, MeanOp, SumOp
+from passline.dialects.relax.reduction.scan import CumsumOp
 from passline.dialects.relax.shapes import Shape
-from passline.dialects.relax.split import SplitOp
-from passline.dialects.relax.strided_slice import StridedSliceOp
-from passline.dialects.relax.transcendental import SigmoidOp
 from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import shape_of, tensor_type
-from passline.dialects.relax.unary import NegativeOp
+from passline.dialects.relax.windows.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.interpreters.arrays import dense_of
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext

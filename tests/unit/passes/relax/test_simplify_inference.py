@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, Region
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.normalization import (
+from passline.dialects.relax.reduction.normalization import (
     BatchNormOp,
     GroupNormOp,
     InstanceNormOp,

@@ -14,7 +14,7 @@ from passline.passes.tir.loop_partition.loop_partition import partition_loops
 from passline.passes.tir.remove_no_op import remove_no_ops
 from passline.passes.tir.simplify import simplify
 from passline.passmanager import Recorder
-from passline.passmanager.actions import Actions
+from passline.passmanager.diagnostics.actions import Actions
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

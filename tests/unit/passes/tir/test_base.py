@@ -11,9 +11,9 @@ from xdsl.dialects.func import FuncOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.base import PrimFuncPass, prim_func_pass
 from passline.passmanager import ConfigError, Pass, PassContext, Sequential
-from passline.passmanager.info import PassInfo
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.registration.info import PassInfo
 from passline.passmanager.registry import installed, make_ir_context, register_pass
 
 TEXT = """

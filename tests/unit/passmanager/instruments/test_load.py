@@ -18,7 +18,7 @@ from passline.passmanager.instruments import (
     RecordInstrument,
     TraceInstrument,
 )
-from passline.passmanager.instruments.spans import Span, SpanInstrument
+from passline.passmanager.instruments.time.spans import Span, SpanInstrument
 from passline.passmanager.ir.op_classes import OpClasses
 from passline.passmanager.report.recording import read_recording
 

@@ -14,10 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax import Relax
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import AddOp, MultiplyOp
-from passline.dialects.relax.concatenation import ConcatenateOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.creation import ArangeOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp
+from passline.dialects.relax.data.creation import ArangeOp
+from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.dialects.relax.interfaces import InfersType
 from passline.dialects.relax.interfaces.signatures import SignatureTable
 from passline.passmanager.ir.text.parser import parse_module

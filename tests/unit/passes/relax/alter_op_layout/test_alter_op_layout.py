@@ -12,9 +12,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import PassFailedException
 
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import MultiplyOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.convolution import Conv2dOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
+from passline.dialects.relax.elementwise.binary import MultiplyOp
 from passline.dialects.relax.interfaces import Conversion
 from passline.dialects.relax.layout import Relayout
 from passline.dialects.relax.types import TENSOR, make_tensor_type, shape_of, tensor_type

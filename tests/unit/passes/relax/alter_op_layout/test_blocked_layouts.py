@@ -6,7 +6,7 @@ import pytest
 from support.laws import compare
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.dialects.relax.convolution import Conv2dOp
+from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.target import Target, set_target
 from passline.passes.relax.alter_op_layout.alter_op_layout import AlterOpLayout
 from passline.passmanager import PassContext

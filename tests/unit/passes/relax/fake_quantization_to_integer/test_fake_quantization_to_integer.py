@@ -7,7 +7,7 @@ import pytest
 from support.equivalence import parsed
 from support.models import Array, run
 
-from passline.dialects.relax.quantization import DequantizeOp
+from passline.dialects.relax.elementwise.quantization import DequantizeOp
 from passline.passes.relax.fake_quantization_to_integer.fake_quantization_to_integer import (
     FakeQuantizationToInteger,
 )

@@ -14,21 +14,21 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import FullOp
+from passline.dialects.relax.contraction.linear_algebra import MatmulOp
+from passline.dialects.relax.data.permutation import TransposeOp
+from passline.dialects.relax.data.reshape import ReshapeOp
+from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
+from passline.dialects.relax.elementwise.transcendental import ExpOp, TanhOp
+from passline.dialects.relax.elementwise.unary import NegativeOp
 from passline.dialects.relax.interfaces import Anchor, FusionKind, FusionPattern
-from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.relax.permutation import TransposeOp
-from passline.dialects.relax.reduction import SumOp
-from passline.dialects.relax.reshape import ReshapeOp
-from passline.dialects.relax.transcendental import ExpOp, TanhOp
-from passline.dialects.relax.unary import NegativeOp
+from passline.dialects.relax.reduction.reduction import SumOp
 from passline.passes.relax.fuse_ops.fuse_ops import FuseOps, fuse_operations
 from passline.passes.relax.fuse_ops.outliner import Outliner, is_scalar_constant
 from passline.passmanager import PassContext, Recorder
-from passline.passmanager.diagnostics import Diagnostic
+from passline.passmanager.diagnostics.diagnostics import Diagnostic
+from passline.passmanager.diagnostics.remarks import Remark
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.remarks import Remark
 
 SQUARE = TensorType(f32, [4, 4])
 

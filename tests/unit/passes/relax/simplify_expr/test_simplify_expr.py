@@ -25,14 +25,14 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.pattern_rewriter import RewritePattern
 
-from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.elementwise import AstypeOp
+from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
+from passline.dialects.relax.elementwise.elementwise import AstypeOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import bounds, number_of
 from passline.passes.relax.simplify_expr.data_movement_patterns import MergeCasts
 from passline.passes.relax.simplify_expr.simplify_expr import SimplifyExpr
-from passline.passmanager.rewriting import apply_patterns
+from passline.passmanager.rewriting.rewriting import apply_patterns
 
 ui1, ui8, ui16 = (IntegerType(width, Signedness.UNSIGNED) for width in (1, 8, 16))
 TYPES: list[Element] = [i1, ui1, i8, ui8, i16, ui16, i32, i64, f16, bf16, f32, f64]

@@ -11,7 +11,7 @@ from support.models import run
 from xdsl.dialects.builtin import ModuleOp, bf16, f16
 
 from passline.dialects.relax import Relax
-from passline.dialects.relax.elementwise import AstypeOp
+from passline.dialects.relax.elementwise.elementwise import AstypeOp
 from passline.dialects.relax.types import Element, is_tensor
 from passline.passes.relax.to_mixed_precision.precision_policies import POLICIES
 from passline.passes.relax.to_mixed_precision.to_mixed_precision import ToMixedPrecision

@@ -1,0 +1,56 @@
+"""The atoms of an analyzer, each of them one object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ...scoped_dict import ScopedDict
+from ..linear_form import DIVISIONS, Atom, AtomKind, LinearForm
+
+__all__ = ["AtomTable", "factors_of"]
+
+
+class AtomTable(ScopedDict[tuple[object, ...], Atom]):
+    """Hash-consed atoms, found by a key of the caller's choice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def new(self, kind: AtomKind, operands: tuple[LinearForm, ...], value: SSAValue | None) -> Atom:
+        """Return a new atom, which is not in the table."""
+        atoms = [atom for operand in operands for atom, _ in operand.terms]
+        depth = max((atom.depth for atom in atoms), default=0) + 1
+        has_division = kind in DIVISIONS or (
+            kind is AtomKind.MUL and any(atom.has_division for atom in atoms)
+        )
+        self._count += 1
+        return Atom(self._count, kind, operands, value, depth, has_division)
+
+    def function(self, kind: AtomKind, *operands: LinearForm) -> LinearForm:
+        """Return the atom that is a function of `operands`; it is not an SSA value."""
+        key = (kind, operands)
+        if (atom := self.get(key)) is None:
+            atom = self.new(kind, operands, None)
+            self.put(key, atom)
+        return LinearForm.of(atom)
+
+    def product(self, factors: Sequence[Atom]) -> Atom:
+        """Return the atom that is the product of one or more atoms, in any order."""
+        if len(factors) == 1:
+            return factors[0]
+        in_order = sorted(factors, key=lambda atom: atom.number)
+        product = self.function(AtomKind.MUL, *map(LinearForm.of, in_order)).atom
+        assert product is not None
+        return product
+
+
+def factors_of(atom: Atom) -> list[Atom]:
+    """Return the atoms of which `atom` is the product; itself if it is not a product of atoms."""
+    if atom.kind is AtomKind.MUL:
+        factors = [operand.atom for operand in atom.operands]
+        if None not in factors:
+            return [factor for factor in factors if factor is not None]
+    return [atom]

@@ -1,0 +1,1 @@
+"""The parts of xDSL that Passline does faster, and the sources that they depend on."""

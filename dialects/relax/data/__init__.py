@@ -1,0 +1,1 @@
+"""Operations that create, move, choose, sort or resample elements."""

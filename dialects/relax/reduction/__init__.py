@@ -1,0 +1,1 @@
+"""Reductions, normalizations and scans."""

@@ -1,0 +1,60 @@
+"""Scans: cumulative sums and products along an axis (TVM `topi/scan.py`)."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from ..attributes import bool_prop, opt_int_prop
+from ..base import TensorOp
+from ..interfaces import AlongAxes
+from ..shapes import is_static, normalize_axis
+from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
+
+__all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
+
+
+class ScanOp(AlongAxes, TensorOp, ABC):
+    """A cumulative reduction along `axis`; without `axis`, of the flattened tensor.
+
+    With `exclusive` an element is not part of its own result; `reverse` accumulates from the end
+    (ONNX CumSum).
+    """
+
+    AXES: ClassVar = ("axis",)
+
+    input = operand_def(TENSOR)
+    axis = opt_int_prop()
+    exclusive = bool_prop(False)
+    reverse = bool_prop(False)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.input))
+        shape = shape_of(type)
+        if self.axis is None:
+            size = DYNAMIC_INDEX if shape is None or not is_static(shape) else prod(shape)
+            return (with_shape(type, (size,)),)
+        if shape is not None:
+            normalize_axis(self.axis, len(shape))
+        return (type,)
+
+
+@irdl_op_definition
+class CumsumOp(ScanOp):
+    """The cumulative sum; f16 and bf16 are accumulated in f32."""
+
+    name = "relax.cumsum"
+
+
+@irdl_op_definition
+class CumprodOp(ScanOp):
+    """The cumulative product; f16 and bf16 are accumulated in f32."""
+
+    name = "relax.cumprod"

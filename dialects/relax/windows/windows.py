@@ -1,0 +1,106 @@
+"""Sliding windows over the spatial dimensions of a tensor, as in convolutions and pooling."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.utils.exceptions import VerifyException
+
+from ..attributes import ints_prop
+from ..base import TensorOp
+from ..interfaces import Anchor
+from ..layout import Layout
+
+__all__ = ["Window", "WindowOp", "per_dimension"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A sliding window along one dimension; its size may be unknown (DYNAMIC_INDEX)."""
+
+    axis: str
+    size: int
+    stride: int
+    dilation: int
+    before: int
+    """The number of padding elements before the first element."""
+    after: int
+    """The number of padding elements after the last element."""
+    ceil: bool = False
+    """True if the last window may extend past the padding at the end; it must start before it."""
+
+    @property
+    def span(self) -> int:
+        """Return the number of positions from the first to the last element of a window."""
+        return (self.size - 1) * self.dilation + 1
+
+    def count(self, extent: int) -> int:
+        """Return the number of windows over a dimension of size `extent`.
+
+        VerifyException if not even one window fits into the padded dimension.
+        """
+        if DYNAMIC_INDEX in (extent, self.size):
+            return DYNAMIC_INDEX
+        room = self.before + extent + self.after - self.span
+        if room < 0:
+            raise VerifyException(
+                f"dimension {self.axis} is {extent}, padded {self.before} before and {self.after} "
+                f"after, which is smaller than a window of {self.span}"
+            )
+        if not self.ceil:
+            return room // self.stride + 1
+        first_beyond = -(-(self.before + extent) // self.stride)
+        return min(-(-room // self.stride) + 1, first_beyond)
+
+    def covered(self, count: int) -> int:
+        """Return the number of positions that `count` windows cover, counted from the first
+        padding element."""
+        return (count - 1) * self.stride + self.span
+
+
+class WindowOp(Anchor, TensorOp, ABC):
+    """An operation on windows over the spatial dimensions of a tensor."""
+
+    SPATIAL: ClassVar[str]
+    """The spatial axes as letters of a layout, the outermost first: "HW"."""
+
+    strides = ints_prop()
+    padding = ints_prop()
+    """One width for each spatial dimension, or two: first all before, then all after."""
+    dilation = ints_prop()
+
+    def windows(self, sizes: Sequence[int], ceil: bool = False) -> list[Window]:
+        """Return the window of each spatial dimension, given the window sizes."""
+        axes = self.SPATIAL
+        strides = per_dimension("strides", self.strides, axes)
+        dilation = per_dimension("dilation", self.dilation, axes)
+        widths = [*self.padding]
+        if len(widths) not in (len(axes), 2 * len(axes)) or any(width < 0 for width in widths):
+            raise VerifyException(
+                f"padding {widths}: expected {len(axes)} or {2 * len(axes)} widths of at least 0"
+            )
+        padding = zip(widths[: len(axes)], widths[-len(axes) :], strict=True)
+        columns = zip(axes, sizes, strides, dilation, padding, strict=True)
+        return [Window(axis, n, s, d, *pad, ceil) for axis, n, s, d, pad in columns]
+
+    def out_layout_of(self, out_layout: str, layout: str) -> Layout:
+        """Return the layout of the result: `out_layout`, or that of the data if it is empty."""
+        return Layout.of(out_layout or layout, "NC" + self.SPATIAL)
+
+
+def per_dimension(name: str, values: Sequence[int], axes: str, least: int = 1) -> list[int]:
+    """Return the values of the property `name`, one for each of the spatial `axes`.
+
+    VerifyException for another number of values, or a value below `least`.
+    """
+    numbers = [*values]
+    if len(numbers) != len(axes) or any(number < least for number in numbers):
+        raise VerifyException(
+            f"{name} {numbers}: expected {len(axes)} numbers of at least {least}, "
+            f"for {', '.join(axes)}"
+        )
+    return numbers

@@ -1,0 +1,1 @@
+"""The converters of operators."""

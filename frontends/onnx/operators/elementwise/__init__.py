@@ -1,0 +1,1 @@
+"""The converters of operators on each element, and of reductions."""

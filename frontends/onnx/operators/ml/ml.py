@@ -1,0 +1,282 @@
+"""Converters of ai.onnx.ml: encoders, linear models, support vector machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import numpy_helper
+from xdsl.dialects.builtin import f32, i64
+from xdsl.ir import SSAValue
+
+from .....dialects.relax.types import Element, Float
+from .....interpreters.arrays import Array
+from ...errors import Unsupported
+from ...node import Converters, Node
+from ...types import element_type
+from ..expression import Expression, constant, inputs
+from .trees import TREES, transformed
+
+__all__ = ["ML"]
+
+
+def array_feature_extractor(node: Node) -> Sequence[SSAValue]:
+    """Take the columns at the indices."""
+    x, indices = node.input(0), node.cast(node.input(1), i64)
+    if node.rank(x) == 1:
+        x = node.op("expand_dims", x, axis=[0])
+    flat = node.op("reshape", indices, newshape=[-1])
+    return [node.op("take", x, flat, axis=-1, mode="raise")]
+
+
+def binarizer(node: Node) -> Sequence[SSAValue]:
+    """Return 1 above the threshold, else 0."""
+    x = node.input(0)
+    threshold = node.like(node.float("threshold"), x)
+    return [node.cast(node.op("greater", x, threshold), node.element(x))]
+
+
+def scaler(node: Node) -> Sequence[SSAValue]:
+    """Compute (x - offset) * scale, in f32."""
+    x = Expression(node, node.input(0)).cast(f32)
+    offset, scale = node.floats("offset") or [0.0], node.floats("scale") or [1.0]
+    return [((x - vector(node, offset)) * vector(node, scale)).value]
+
+
+def vector(node: Node, numbers: Sequence[float], element: Element = f32) -> Expression:
+    """Return a constant vector; a single number as a scalar."""
+    array = np.asarray(numbers if len(numbers) != 1 else numbers[0], np.float64)
+    return constant(node, array, element)
+
+
+def normalizer(node: Node) -> Sequence[SSAValue]:
+    """Divide the rows by their greatest absolute value, or their 1- or 2-norm; a row of zeros is
+    left as it is."""
+    x = Expression(node, node.input(0)).cast(f32)
+    norm = node.choice("norm", {name: name for name in ("MAX", "L1", "L2")}, "MAX")
+    if norm == "MAX":
+        size = x.max(-1, keepdims=True)
+    elif norm == "L1":
+        size = x.op("abs").sum(-1, keepdims=True)
+    else:
+        size = (x * x).sum(-1, keepdims=True).op("sqrt")
+    return [(x / size.equals(0.0).where(1.0, size)).value]
+
+
+def imputer(node: Node) -> Sequence[SSAValue]:
+    """Replace the elements that are missing, by default NaN, by values, one per column."""
+    x = Expression(node, node.input(0))
+    if isinstance(x.element, Float):
+        values, missing = node.floats("imputed_value_floats"), node.float("replaced_value_float")
+    else:
+        values, missing = node.ints("imputed_value_int64s"), node.int("replaced_value_int64")
+    if not values:
+        raise Unsupported("it has no values to impute of the type of its input")
+    lost = x.op("isnan") if missing != missing else x.equals(missing)
+    return [lost.where(vector(node, values, x.element), x).value]
+
+
+def feature_vectorizer(node: Node) -> Sequence[SSAValue]:
+    """Concatenate the columns of all inputs as f32."""
+    parts = [x.cast(f32) for x in inputs(node)]
+    parts = [x.expand(0) if x.rank == 1 else x.reshape(0, -1) for x in parts]
+    sizes = node.ints("inputdimensions") or [x.shape[1] for x in parts]
+    if [x.shape[1] for x in parts] != sizes:
+        raise Unsupported(f"inputdimensions = {sizes}")
+    first, *others = parts
+    return [first.concat(*others, axis=1).value if others else first.value]
+
+
+def one_hot_encoder(node: Node) -> Sequence[SSAValue]:
+    """Compare each element with each category, as f32."""
+    x = Expression(node, node.input(0))
+    if (categories := node.ints("cats_int64s")) is None:
+        raise Unsupported("categories that are strings")
+    if not node.int("zeros", 1):
+        raise Unsupported("zeros = 0: an unknown category is an error at run time")
+    table = constant(node, np.array(categories, np.int64), i64)
+    return [x.cast(i64).expand(x.rank).equals(table).cast(f32).value]
+
+
+# Labels
+
+_KEYS = {"int64s": i64, "floats": f32}
+
+
+def label_encoder(node: Node) -> Sequence[SSAValue]:
+    """Map numbers to numbers; others become the default."""
+    x = Expression(node, node.input(0))
+    keys, _ = numbers_of(node, "keys")
+    values, element = numbers_of(node, "values")
+    if keys.shape != values.shape or not keys.size:
+        raise Unsupported(f"{keys.size} keys and {values.size} values")
+    if (tensor := node.tensor("default_tensor")) is not None:
+        default = numpy_helper.to_array(tensor).item()
+    elif isinstance(element, Float):
+        default = node.float("default_float", -0.0)
+    else:
+        default = node.int("default_int64", -1)
+    hits = x.expand(x.rank).equals(constant(node, keys, x.element))
+    if node.opset >= 4 and isinstance(x.element, Float) and np.isnan(keys.astype(np.float64)).any():
+        both = constant(node, np.isnan(keys), hits.element) & x.op("isnan").expand(x.rank)
+        hits = hits | both
+    place = hits.cast(i64).op("argmax", axis=-1, select_last_index=True)
+    found = constant(node, values, element).take(place, 0)
+    return [hits.op("any", axis=[-1]).where(found, default).value]
+
+
+def numbers_of(node: Node, name: str) -> tuple[Array, Element]:
+    """Return the keys or the values of a label encoder, and their element type."""
+    for kind, element in _KEYS.items():
+        if node.given(f"{name}_{kind}"):
+            numbers = (
+                node.ints(f"{name}_{kind}") if element == i64 else node.floats(f"{name}_{kind}")
+            )
+            return np.asarray(numbers), element
+    if (tensor := node.tensor(f"{name}_tensor")) is not None and tensor.dims:
+        return numpy_helper.to_array(tensor).reshape(-1), element_type(tensor.data_type)
+    raise Unsupported(f"{name} that are strings")
+
+
+# Linear models
+
+
+def linear_regressor(node: Node) -> Sequence[SSAValue]:
+    x, count = Expression(node, node.input(0)).cast(f32), node.int("targets", 1)
+    y = linear(node, x, count)
+    return [transformed(y, node.string("post_transform", "NONE")).value]
+
+
+def linear(node: Node, x: Expression, count: int) -> Expression:
+    """Return x times the coefficients, plus the intercepts."""
+    coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
+    if x.rank == 1:
+        x = x.expand(0)
+    if coefficients.size == 0 or coefficients.size % count:
+        raise Unsupported(f"{coefficients.size} coefficients for {count} results")
+    y = x @ constant(node, coefficients.reshape(count, -1).transpose(), f32)
+    intercepts = node.floats("intercepts")
+    return y + constant(node, np.asarray(intercepts), f32) if intercepts else y
+
+
+def linear_classifier(node: Node) -> Sequence[SSAValue | None]:
+    x = Expression(node, node.input(0)).cast(f32)
+    count = len(node.floats("intercepts") or [])
+    labels = node.ints("classlabels_ints")
+    known = len(labels or node.strings("classlabels_strings"))
+    scores = linear(node, x, count or known)
+    post = node.string("post_transform", "NONE")
+    if count == 1:
+        place = (scores > 0.0).cast(i64).squeeze(1)
+        if known == 2:
+            scores = transformed(scores, post) if post == "LOGISTIC" else scores
+            scores = (1.0 - scores).concat(scores, axis=1)
+        else:
+            scores = transformed(scores, post)
+    else:
+        place = scores.op("argmax", axis=1)
+        scores = transformed(scores, post)
+    return [labelled(place, labels, known), scores.value]
+
+
+def labelled(place: Expression, labels: Sequence[int] | None, known: int) -> SSAValue | None:
+    """Return the labels at places; None for strings."""
+    if not labels:
+        return None if known else place.value
+    if len(labels) == 1:
+        return place.value
+    return constant(place.node, np.asarray(labels, np.int64), i64).take(place, 0).value
+
+
+# Support vector machines
+
+
+def svm_regressor(node: Node) -> Sequence[SSAValue]:
+    x = Expression(node, node.input(0)).cast(f32)
+    coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
+    if (count := node.int("n_supports")) > 0:
+        products = kernel(node, x, vectors(node, count))
+        y = products @ constant(node, coefficients.reshape(-1, 1), f32)
+    else:
+        y = x @ constant(node, coefficients.reshape(-1, 1), f32)
+    y = y + (node.floats("rho") or [0.0])[0]
+    if node.int("one_class"):
+        y = (y > 0.0).where(1.0, y.scalar(-1))
+    return [transformed(y, node.string("post_transform", "NONE")).value]
+
+
+def vectors(node: Node, count: int) -> Array:
+    """Return the support vectors."""
+    numbers = np.asarray(node.floats("support_vectors") or [], np.float32)
+    if not numbers.size or numbers.size % count:
+        raise Unsupported(f"{numbers.size} numbers in {count} support vectors")
+    return numbers.reshape(count, -1)
+
+
+def kernel(node: Node, x: Expression, support: Array) -> Expression:
+    """Return the kernel function of each row of x and each support vector."""
+    kinds = {name: name for name in ("LINEAR", "POLY", "RBF", "SIGMOID")}
+    kind = node.choice("kernel_type", kinds, "LINEAR")
+    gamma, offset, degree = [*(node.floats("kernel_params") or []), 0.0, 0.0, 0.0][:3]
+    if kind == "RBF":
+        distance = x.expand(1) - constant(node, support, f32)
+        return ((distance * distance).sum(-1) * -gamma).op("exp")
+    products = x @ constant(node, support.transpose(), f32)
+    if kind == "LINEAR":
+        return products
+    products = products * gamma + offset
+    return products.op("tanh") if kind == "SIGMOID" else products.op("power", float(degree))
+
+
+def svm_classifier(node: Node) -> Sequence[SSAValue | None]:
+    """Convert SVMClassifier: a linear model without support vectors; else one machine for each
+    pair of classes, which vote."""
+    x = Expression(node, node.input(0)).cast(f32)
+    labels = node.ints("classlabels_ints")
+    known = len(labels or node.strings("classlabels_strings"))
+    post = node.string("post_transform", "NONE")
+    sizes = node.ints("vectors_per_class") or []
+    if not sizes or node.floats("prob_a"):
+        raise Unsupported("a machine without support vectors, or with probabilities")
+    count, classes = sum(sizes), len(sizes)
+    coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
+    coefficients = coefficients.reshape(classes - 1, count)
+    products = kernel(node, x, vectors(node, count))
+    rho, ends = node.floats("rho") or [], np.cumsum(sizes)
+    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    weights = np.zeros((count, len(pairs)), np.float32)
+    for k, (i, j) in enumerate(pairs):
+        one, other = slice(ends[i] - sizes[i], ends[i]), slice(ends[j] - sizes[j], ends[j])
+        weights[one, k] = coefficients[j - 1, one]
+        weights[other, k] = coefficients[i, other]
+    scores = products @ constant(node, weights, f32) + constant(node, np.asarray(rho), f32)
+    votes = np.zeros((2, len(pairs), classes), np.float32)
+    for k, (i, j) in enumerate(pairs):
+        votes[0, k, i], votes[1, k, j] = 1, 1
+    ahead = (scores > 0.0).cast(f32)
+    counts = ahead @ constant(node, votes[0], f32) + (1.0 - ahead) @ constant(node, votes[1], f32)
+    place = counts.op("argmax", axis=1)
+    if classes == 2:
+        if post not in ("NONE", "LOGISTIC"):
+            raise Unsupported(f"post_transform = '{post}' of two classes")
+        scores = transformed((-scores).concat(scores, axis=1), post)
+    else:
+        scores = transformed(scores, post)
+    return [labelled(place, labels, known), scores.value]
+
+
+ML: Converters = {
+    "ArrayFeatureExtractor": array_feature_extractor,
+    "Binarizer": binarizer,
+    "FeatureVectorizer": feature_vectorizer,
+    "Imputer": imputer,
+    "LabelEncoder": label_encoder,
+    "LinearClassifier": linear_classifier,
+    "LinearRegressor": linear_regressor,
+    "Normalizer": normalizer,
+    "OneHotEncoder": one_hot_encoder,
+    "SVMClassifier": svm_classifier,
+    "SVMRegressor": svm_regressor,
+    "Scaler": scaler,
+    **TREES,
+}

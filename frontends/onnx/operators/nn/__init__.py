@@ -1,0 +1,1 @@
+"""The converters of layers: convolutions, pooling, normalizations, recurrent ones."""

@@ -1,0 +1,296 @@
+"""Converters of neural network operators: convolutions, pooling, matrix products, dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+
+from .....dialects.relax.types import Element, shape_of
+from .....interpreters.arrays import bounds
+from ...errors import Unsupported
+from ...node import Converter, Converters, Node
+from .window_places import places_of_maxima
+from .windows import (
+    kernel_shape,
+    known,
+    output_shape,
+    padded,
+    resized,
+    steps,
+    symmetric,
+    transposed_padding,
+    window_padding,
+)
+
+__all__ = ["NN", "conv", "conv_transpose", "convolved", "gemm"]
+
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+_KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
+_TRANSPOSED_KERNELS = {1: "IOW", 2: "IOHW", 3: "IODHW"}
+
+
+def spatial_rank(rank: int) -> int:
+    """Return the number of spatial dimensions of a tensor: 1, 2 or 3."""
+    if rank - 2 not in _LAYOUTS:
+        raise Unsupported(f"the input has {rank} dimensions; supported are 3, 4 and 5")
+    return rank - 2
+
+
+def convolution_data(node: Node, x: SSAValue, weight: SSAValue) -> tuple[SSAValue, int]:
+    """Return the data of a convolution and its number of spatial dimensions; an unknown rank is
+    that of the weight."""
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, node.rank(weight))
+    return x, spatial_rank(node.rank(x))
+
+
+def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
+    """Add the bias, one element per channel, if the node has one."""
+    if not node.has(index):
+        return y
+    bias = node.input(index)
+    return node.op("add", y, node.along_channels(bias, node.rank(y)))
+
+
+# Convolutions
+
+
+def conv(node: Node) -> Sequence[SSAValue]:
+    return [with_bias(node, convolved(node, node.input(0), node.input(1)), 2)]
+
+
+def convolved(
+    node: Node, x: SSAValue, weight: SSAValue, out_dtype: Element | None = None
+) -> SSAValue:
+    """Return the convolution without bias, with sums of the type `out_dtype` if it is given."""
+    x, rank = convolution_data(node, x, weight)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
+    window = kernel_shape(node, weight, rank)
+    x, padding = padded(node, x, window, strides, dilation)
+    return node.op(
+        f"nn.conv{rank}d",
+        x,
+        weight,
+        strides=strides,
+        padding=symmetric(padding),
+        dilation=dilation,
+        groups=node.int("group", 1),
+        data_layout=_LAYOUTS[rank],
+        kernel_layout=_KERNELS[rank],
+        out_dtype=out_dtype,
+    )
+
+
+def conv_transpose(node: Node) -> Sequence[SSAValue]:
+    x, weight = node.input(0), node.input(1)
+    x, rank = convolution_data(node, x, weight)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
+    extra = node.per_axis("output_padding", rank, 0)
+    window = kernel_shape(node, weight, rank)
+    given = transposed_padding(node, x, window, strides, dilation, extra)
+    padding, extra = ([0] * 2 * rank, extra) if given is None else given
+    y = node.op(
+        f"nn.conv{rank}d_transpose",
+        x,
+        weight,
+        strides=strides,
+        padding=symmetric(padding),
+        output_padding=extra,
+        dilation=dilation,
+        groups=node.int("group", 1),
+        data_layout=_LAYOUTS[rank],
+        kernel_layout=_TRANSPOSED_KERNELS[rank],
+    )
+    if given is None:
+        y = resized(node, y, output_shape(node, rank) or [])
+    return [with_bias(node, y, 2)]
+
+
+# Pooling
+
+
+def pool(kind: str) -> Converter:
+    """Return a converter of pooling: `kind` is `max` or `avg`."""
+
+    def convert(node: Node) -> Sequence[SSAValue]:
+        if kind == "max":
+            return max_pool(node)
+        counts = node.bool("count_include_pad")
+        return [pooled(node, node.input(0), kind, count_include_pad=counts)]
+
+    return convert
+
+
+def max_pool(node: Node) -> Sequence[SSAValue]:
+    """Convert MaxPool; its second output is the place of each maximum."""
+    x = node.input(0)
+    y = pooled(node, x, "max")
+    if not node.wants(1):
+        return [y]
+    node.static_shape(x)
+    rank, out = spatial_rank(node.rank(x)), node.static_shape(y)[2:]
+    window = node.per_axis("kernel_shape", rank, 1)
+    strides, dilation = steps(node, "strides", rank), steps(node, "dilations", rank)
+    padding = known(window_padding(node, x, window, strides, dilation))
+    return [y, places_of_maxima(node, x, out, window, strides, dilation, padding[:rank])]
+
+
+def pooled(
+    node: Node, x: SSAValue, kind: str, *, count_include_pad: bool | None = None
+) -> SSAValue:
+    """Return the maximum or mean of each window."""
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
+    rank = spatial_rank(node.rank(x))
+    window = node.per_axis("kernel_shape", rank, 1)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
+    least = bounds(node.element(x))[0] if kind == "max" else 0
+
+    def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
+        return node.op(
+            f"nn.{kind}_pool{rank}d",
+            x,
+            pool_size=window,
+            strides=strides,
+            dilation=dilation,
+            padding=symmetric(padding),
+            ceil_mode=node.bool("ceil_mode"),
+            layout=_LAYOUTS[rank],
+            **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
+        )
+
+    data, padding = padded(node, x, window, strides, dilation, least)
+    if data is x or count_include_pad is not False:
+        return of_windows(data, padding, count_include_pad)
+    # The mean with the padding as zeros, divided by the share of elements that are no padding.
+    first = node.op("strided_slice", x, begin=[0, 0], end=[1, 1], axes=[0, 1])
+    ones = node.op("dyn.full", node.like(1, x), node.op("shape_of", first))
+    ones, _ = padded(node, ones, window, strides, dilation)
+    share = of_windows(ones, padding, True)
+    return node.op("divide", of_windows(data, padding, True), share)
+
+
+def exponent(node: Node) -> int:
+    """Return the p of a p-norm."""
+    if (p := node.int("p", 2)) < 1:
+        raise Unsupported(f"p = {p}")
+    return p
+
+
+def lp_pool(node: Node) -> Sequence[SSAValue]:
+    """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p."""
+    x, p = node.input(0), exponent(node)
+    powers = node.op("power", node.op("abs", x), node.like(p, x))
+    mean = pooled(node, powers, "avg", count_include_pad=True)
+    count = prod(node.ints("kernel_shape") or [])
+    total = node.op("multiply", mean, node.like(count, x))
+    return [node.op("power", total, node.like(1 / p, x))]
+
+
+def global_pool(kind: str) -> Converter:
+    """Return a converter of pooling over each channel: `kind` is `max` or `avg`."""
+
+    def convert(node: Node) -> Sequence[SSAValue]:
+        x = node.input(0)
+        shape = shape_of(node.type(x))
+        if shape is not None and len(shape) == 4:
+            return [node.op(f"nn.global_{kind}_pool2d", x)]
+        axes = [*range(2, node.rank(x))]
+        return [node.op("max" if kind == "max" else "mean", x, axis=axes, keepdims=True)]
+
+    return convert
+
+
+def global_lp_pool(node: Node) -> Sequence[SSAValue]:
+    x, p = node.input(0), exponent(node)
+    powers = node.op("power", node.op("abs", x), node.like(p, x))
+    total = node.op("sum", powers, axis=[*range(2, node.rank(x))], keepdims=True)
+    return [node.op("power", total, node.like(1 / p, x))]
+
+
+# Matrix products
+
+
+def gemm(node: Node) -> Sequence[SSAValue]:
+    """Convert Gemm, alpha * A * B + beta * C; with B transposed it is a dense layer."""
+    a, b = node.input(0), node.input(1)
+    alpha, beta = node.float("alpha"), node.float("beta")
+    if node.bool("transA"):
+        a = node.op("transpose", a)
+    y = node.op("nn.dense", a, b) if node.bool("transB") else node.op("matmul", a, b)
+    if alpha != 1:
+        y = node.op("multiply", y, node.like(alpha, y))
+    if not node.has(2):
+        return [y]
+    c = node.input(2)
+    if beta != 1:
+        c = node.op("multiply", c, node.like(beta, y))
+    return [node.op("add", y, c)]
+
+
+def matmul(node: Node) -> Sequence[SSAValue]:
+    return [node.op("matmul", node.input(0), node.input(1))]
+
+
+def einsum(node: Node) -> Sequence[SSAValue]:
+    subscripts = node.string("equation").replace(" ", "")
+    return [node.op("einsum", *node.all_inputs(), subscripts=subscripts)]
+
+
+# Blocks of space and depth
+
+
+def depth_to_space(node: Node) -> Sequence[SSAValue]:
+    mode = node.string("mode", "DCR")
+    block = node.int("blocksize")
+    return [node.op("nn.depth_to_space", node.input(0), block_size=block, mode=mode)]
+
+
+def space_to_depth(node: Node) -> Sequence[SSAValue]:
+    if node.string("mode", "DCR") != "DCR":
+        raise Unsupported(f"mode {node.string('mode')}")
+    return [node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))]
+
+
+def dropout(node: Node) -> Sequence[SSAValue | None]:
+    """Convert Dropout at inference: the identity; the mask is all true."""
+    x = node.input(0)
+    if node.opset < 7 and not node.bool("is_test"):
+        raise Unsupported("attribute is_test = 0: dropout in training is random")
+    rate: float | None = node.float("ratio", 0.5) if node.opset < 12 else 0.5
+    if node.opset >= 12:
+        if node.has(1):
+            rate = node.number_of(1)
+        if node.has(2) and rate != 0:
+            training = node.number_of(2)
+            if training is None or training:
+                raise Unsupported("training_mode is not false: dropout in training is random")
+    y = x if rate == 0 or rate is None else node.op("nn.dropout", x, rate=rate)
+    if not node.wants(1):
+        return [y]
+    mask_element: Element = i1 if node.opset >= 10 else node.element(x)
+    return [y, node.full(1, mask_element, node.static_shape(x))]
+
+
+NN: Converters = {
+    "Dropout": dropout,
+    "AveragePool": pool("avg"),
+    "Conv": conv,
+    "ConvTranspose": conv_transpose,
+    "DepthToSpace": depth_to_space,
+    "Einsum": einsum,
+    "Gemm": gemm,
+    "GlobalAveragePool": global_pool("avg"),
+    "GlobalLpPool": global_lp_pool,
+    "GlobalMaxPool": global_pool("max"),
+    "LpPool": lp_pool,
+    "MatMul": matmul,
+    "MaxPool": pool("max"),
+    "SpaceToDepth": space_to_depth,
+}

@@ -1,0 +1,196 @@
+"""The parameters of sliding windows: steps, sizes and padding, of known and of unknown sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
+from xdsl.ir import SSAValue
+
+from .....dialects.relax.shapes import Shape
+from .....dialects.relax.types import with_shape
+from ...errors import Unsupported
+from ...node import Node
+
+__all__ = [
+    "kernel_shape",
+    "known",
+    "output_shape",
+    "padded",
+    "resized",
+    "steps",
+    "symmetric",
+    "transposed_padding",
+    "window_padding",
+]
+
+AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
+
+
+def steps(node: Node, name: str, rank: int) -> list[int]:
+    """Return the steps of a window, or within it, along each axis: positive numbers, by default
+    1."""
+    numbers = node.per_axis(name, rank, 1)
+    if min(numbers) < 1:
+        raise Unsupported(f"{name} = {numbers}, expected positive numbers")
+    return numbers
+
+
+def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
+    """Return the size of the window of `rank` dimensions, by default that of the weight."""
+    sizes = node.shape(weight)[2:]
+    if len(sizes) != rank:
+        raise Unsupported(f"the weight has {node.rank(weight)} dimensions, expected {rank + 2}")
+    if node.given("kernel_shape"):
+        sizes = tuple(node.per_axis("kernel_shape", len(sizes), 1))
+    if DYNAMIC_INDEX in sizes and node.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise Unsupported("the size of the window is not known")
+    return sizes
+
+
+# Padding that is known
+
+
+def window_padding(
+    node: Node, x: SSAValue, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> list[int | None]:
+    """Return the padding of a sliding window over the spatial dimensions: all begins, then all
+    ends; None where it depends on a size that is not known."""
+    rank, mode = len(window), node.choice("auto_pad", AUTO_PAD, "NOTSET")
+    if mode == "NOTSET":
+        return [*node.per_axis("pads", 2 * rank, 0)]
+    if mode == "VALID":
+        return [0] * (2 * rank)
+    totals = map(same_total, node.shape(x)[2:], window, strides, dilation)
+    return split_padding([*totals], mode)
+
+
+def same_total(size: int, extent: int, stride: int, dilation: int) -> int | None:
+    """Return the total padding by which a window has size / stride places, rounded up; None if it
+    depends on a size that is not known."""
+    reach = (extent - 1) * dilation
+    if size == DYNAMIC_INDEX and stride > 1 and reach > 0:
+        return None
+    over = 0 if size == DYNAMIC_INDEX else (size - 1) % stride
+    return max(reach - over, 0)
+
+
+def split_padding(totals: Sequence[int | None], mode: str) -> list[int | None]:
+    """Split the total padding into both sides; SAME_UPPER puts the odd element at the end."""
+    smaller = [None if t is None else t // 2 for t in totals]
+    greater = [None if t is None else t - t // 2 for t in totals]
+    return [*smaller, *greater] if mode == "SAME_UPPER" else [*greater, *smaller]
+
+
+def symmetric(padding: list[int]) -> list[int]:
+    """Return the padding in relax's form: given once if it is the same on both sides."""
+    half = len(padding) // 2
+    return padding[:half] if padding[:half] == padding[half:] else padding
+
+
+# Padding that is computed
+
+
+def padded(
+    node: Node,
+    x: SSAValue,
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    value: float = 0,
+) -> tuple[SSAValue, list[int]]:
+    """Return the data of a sliding window and its padding.
+
+    Along axes where the padding depends on a size that is not known, the data is padded with
+    `value`: SAME_UPPER and SAME_LOWER of unknown size.
+    """
+    padding = window_padding(node, x, window, strides, dilation)
+    computed = [i for i in range(len(window)) if padding[i] is None]
+    if computed:
+        reaches = [(window[i] - 1) * dilation[i] for i in computed]
+        widths = same_widths(node, x, computed, reaches, [strides[i] for i in computed])
+        axes = node.array([i + 2 for i in computed], i64)
+        x = node.op("dyn.pad", x, widths, node.like(value, x), axes)
+    return x, [width or 0 for width in padding]
+
+
+def same_widths(
+    node: Node, x: SSAValue, axes: Sequence[int], reaches: Sequence[int], strides: Sequence[int]
+) -> SSAValue:
+    """Return the widths of SAME padding of some spatial axes: the begins, then the ends."""
+    sizes = node.op("take", node.op("shape_of", x), node.array([a + 2 for a in axes], i64), axis=0)
+    last = node.op("subtract", sizes, node.full(1, i64))
+    over = node.op("floor_mod", last, node.array(strides, i64))
+    missing = node.op("subtract", node.array(reaches, i64), over)
+    total = node.op("maximum", missing, node.full(0, i64))
+    smaller = node.op("floor_divide", total, node.full(2, i64))
+    sides = [smaller, node.op("subtract", total, smaller)]
+    if node.choice("auto_pad", AUTO_PAD, "NOTSET") == "SAME_LOWER":
+        sides.reverse()
+    return node.op("concatenate", *sides, axis=0)
+
+
+# Transposed convolutions
+
+
+def transposed_padding(
+    node: Node,
+    x: SSAValue,
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    extra: list[int],
+) -> tuple[list[int], list[int]] | None:
+    """Return the padding and the output padding of a transposed convolution; an output shape or
+    auto_pad determines the padding. None if it depends on sizes that are not known."""
+    rank = len(window)
+    wanted = output_shape(node, rank)
+    mode = node.choice("auto_pad", AUTO_PAD, "NOTSET")
+    if wanted is None and mode in ("NOTSET", "VALID"):
+        return known(window_padding(node, x, window, strides, dilation)), extra
+    sizes = node.shape(x)[2:]
+    if DYNAMIC_INDEX in window:
+        raise Unsupported("the padding depends on the size of the window, which is not known")
+    # The size without padding, less the wanted one: with auto_pad the input's size cancels out.
+    beyond = [extra[i] + (window[i] - 1) * dilation[i] + 1 - strides[i] for i in range(rank)]
+    if wanted is None:
+        totals = beyond
+    elif DYNAMIC_INDEX in sizes:
+        return None
+    else:
+        totals = [beyond[i] + strides[i] * sizes[i] - wanted[i] for i in range(rank)]
+    # A greater output is padded at its end.
+    extra = [e + max(-total, 0) for e, total in zip(extra, totals, strict=True)]
+    totals = [max(total, 0) for total in totals]
+    return known(split_padding(totals, transposed_mode(mode))), extra
+
+
+def known(padding: Sequence[int | None]) -> list[int]:
+    return [width for width in padding if width is not None]
+
+
+def output_shape(node: Node, rank: int) -> list[int] | None:
+    """Return the spatial sizes that a transposed convolution is to have, if they are given."""
+    return node.per_axis("output_shape", rank, 0) if node.given("output_shape") else None
+
+
+def transposed_mode(mode: str) -> str:
+    """Return the side of a transposed convolution that loses the odd element."""
+    return "SAME_UPPER" if mode == "SAME_UPPER" else "SAME_LOWER"
+
+
+def resized(node: Node, y: SSAValue, sizes: Sequence[int]) -> SSAValue:
+    """Cut a transposed convolution without padding to the spatial `sizes`, or pad its end."""
+    rank = len(sizes)
+    axes, wanted = node.array(range(2, rank + 2), i64), node.array(sizes, i64)
+    zero = node.array([0] * rank, i64)
+    extents = node.op("strided_slice", node.op("shape_of", y), begin=[2], end=[rank + 2])
+    missing = node.op("maximum", node.op("subtract", wanted, extents), zero)
+    y = node.op("dyn.pad", y, node.op("concatenate", zero, missing, axis=0), node.like(0, y), axes)
+    total = node.op("maximum", node.op("subtract", extents, wanted), zero)
+    begin = node.op("floor_divide", total, node.full(2, i64))
+    if transposed_mode(node.choice("auto_pad", AUTO_PAD, "NOTSET")) == "SAME_LOWER":
+        begin = node.op("subtract", total, begin)
+    ones = node.array([1] * rank, i64)
+    y = node.op("dyn.strided_slice", y, begin, node.op("add", begin, wanted), axes, ones)
+    return node.retyped(y, with_shape(node.type(y), (*node.shape(y)[:2], *sizes)))

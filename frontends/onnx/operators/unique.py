@@ -1,0 +1,84 @@
+"""Converter of Unique: sort, and keep the first of equal elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1, i64
+from xdsl.ir import SSAValue
+
+from ..errors import Unsupported
+from ..node import Converters, Node
+from .expression import Expression, indices, size_along
+
+__all__ = ["UNIQUE", "uniques"]
+
+MAX_ELEMENTS = 1 << 24
+
+
+def unique(node: Node) -> Sequence[SSAValue]:
+    """Convert Unique: the distinct elements, or slices along an axis; where each occurs first,
+    which one each element is, and how often each occurs."""
+    x, axis = Expression(node, node.input(0)), node.opt_int("axis")
+    values = uniques(x, axis, bool(node.int("sorted", 1)))
+    return [value.value for value in values]
+
+
+def uniques(x: Expression, axis: int | None, ordered: bool) -> list[Expression]:
+    """Return the four outputs of Unique."""
+    if axis is None or x.rank == 1:
+        x, axis = x.reshape(-1), 0
+        order = x.op("argsort", axis=0)
+        last = x.take(order, 0)
+        differs = ~last.slice(0, 1, 2**63 - 1).equals(last.slice(0, 0, -1))
+    else:
+        axis = x.node.axis(axis, x.value)
+        order, differs = ordered_slices(x, axis)
+    return selected(x, axis, order, differs, ordered)
+
+
+def ordered_slices(x: Expression, axis: int) -> tuple[Expression, Expression]:
+    """Return the lexicographic order of the slices along an axis, and whether each after the first
+    differs from the one before: the place of a slice is the number of smaller ones."""
+    shape = x.node.static_shape(x.value)
+    if (count := shape[axis]) < 1 or DYNAMIC_INDEX in shape:
+        raise Unsupported(f"slices of shape {[*shape]}")
+    others = [i for i in range(x.rank) if i != axis]
+    rows = x.transpose(axis, *others).reshape(count, -1)
+    if count * count * rows.shape[1] > MAX_ELEMENTS:
+        raise Unsupported(f"{count} slices of {rows.shape[1]} elements")
+    one, other = rows.expand(1), rows.expand(0)
+    unequal = ~one.equals(other)
+    first = unequal.cast(i64).op("argmax", axis=2, keepdims=True)
+    smaller = (other < one).op("gather", first, axis=2).squeeze(2)
+    before = np.tri(count, k=-1, dtype=np.bool_)  # of equal slices the first comes first
+    same = ~unequal.op("any", axis=[2])
+    smaller = smaller | (same & Expression(x.node, x.node.array(before, i1)))
+    order = smaller.cast(i64).sum(1).op("argsort", axis=0)
+    ranked = rows.take(order, 0)
+    pairs = ranked.slice(0, 1, count).equals(ranked.slice(0, 0, count - 1))
+    return order, ~pairs.op("all", axis=[1])
+
+
+def selected(
+    x: Expression, axis: int, order: Expression, differs: Expression, ordered: bool
+) -> list[Expression]:
+    """Return the outputs of Unique for slices in sorted `order`, of which those that differ from
+    the one before are new."""
+    node = x.node
+    first = Expression(node, node.full(1, i1, (1,)))
+    new = first.concat(differs, axis=0) if x.shape[axis] != 1 else first
+    group = new.cast(i64).op("cumsum", axis=0) - 1
+    starts = indices(size_along(x, axis), node).op("dyn.compress", new, axis=0)
+    ends = starts.slice(0, 1, 2**63 - 1).concat(size_along(x, axis).expand(0), axis=0)
+    places, counts = order.take(starts, 0), ends - starts
+    inverse = group.take(order.op("argsort", axis=0), 0)
+    if not ordered:
+        found = places.op("argsort", axis=0)
+        places, counts = places.take(found, 0), counts.take(found, 0)
+        inverse = found.op("argsort", axis=0).take(inverse, 0)
+    return [x.take(places, axis), places, inverse, counts]
+
+
+UNIQUE: Converters = {"Unique": unique}

@@ -1,0 +1,1 @@
+"""The semantics of sums of products."""

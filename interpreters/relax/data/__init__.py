@@ -1,0 +1,1 @@
+"""The semantics of operations that create, move, choose, sort or resample elements."""

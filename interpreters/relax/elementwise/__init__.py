@@ -1,0 +1,1 @@
+"""The semantics of operations on each element."""

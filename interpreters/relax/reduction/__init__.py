@@ -1,0 +1,1 @@
+"""The semantics of reductions, normalizations and scans."""

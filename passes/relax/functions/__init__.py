@@ -1,0 +1,1 @@
+"""Passes on functions: calls, closures, parameters, other back ends."""

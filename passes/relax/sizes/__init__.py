@@ -1,0 +1,1 @@
+"""Passes on sizes that are not known: their names, and their values."""

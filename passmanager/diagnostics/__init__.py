@@ -1,0 +1,1 @@
+"""What passes say of IR: errors, warnings and remarks, with excerpts of the text."""

@@ -1,0 +1,1 @@
+"""Instruments that print, compare, write or record IR."""

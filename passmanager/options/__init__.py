@@ -1,0 +1,1 @@
+"""Options of passes: their types, their text, and those that MLIR has."""

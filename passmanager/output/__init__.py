@@ -1,0 +1,1 @@
+"""Files, streams and pages that are written."""

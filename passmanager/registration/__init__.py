@@ -1,0 +1,1 @@
+"""How passes and dialects are found, loaded and described."""

@@ -1,0 +1,1 @@
+"""What a pass needs, keeps and is anchored on."""

@@ -1,0 +1,229 @@
+"""Passes nested under an anchor, as in `func.func(canonicalize)`: each op of the anchor alone."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove
+
+from ..base import FunctionPass, Pass
+from ..context import PassContext
+from ..errors import PassContractError, PasslineError
+from ..ir.marks import is_skipped
+from ..ir.op_classes import OpClasses
+from ..ir.symbols import brief, name_of, symbol_of
+from ..registration.info import PassInfo, did_you_mean
+from ..run import Run
+from ..runner import info_of, is_own, nested_passes
+from ..sequential import Fixpoint, Repeat, Sequential
+
+__all__ = ["ANY", "Anchored", "anchor_of", "nest"]
+
+ANY = "any"
+"""MLIR's name for an anchor that may be any op that is isolated from above."""
+
+_NEED_MODULE = frozenset(
+    (
+        "apply-eqsat-pdl",
+        "apply-eqsat-pdl-interp",
+        "apply-pdl",
+        "apply-pdl-interp",
+        "convert-pdl-to-pdl-interp",
+        "transform-interpreter",
+    )
+)
+"""The passes of xDSL that would do nothing on a function alone: their patterns are other ops of the
+module. What others do to the module is checked after they ran.
+"""
+
+
+def anchor_of(cls: type[ModulePass]) -> str:
+    """Return the name of the ops that the passes of a class visit."""
+    return cls.anchor.name if issubclass(cls, FunctionPass) else ModuleOp.name
+
+
+def nest(pass_: ModulePass, anchor: str) -> ModulePass:
+    """Return the pass that runs `pass_` on each op called `anchor` alone.
+
+    A function pass that visits these ops does so already. Errors: ValueError for a pass that needs
+    the module, or visits other ops.
+    """
+    if all(_visits(leaf, anchor) for leaf in _leaves(pass_)):
+        return pass_
+    match pass_:
+        case Anchored():
+            return Anchored(pass_.pass_, (anchor, *pass_.anchors))
+        case Sequential() if type(pass_) is Sequential:
+            own = pass_.options
+            children = [nest(child, anchor) for child in pass_.passes]
+            return Sequential(children, own.opt_level, own.name, own.required)
+        case Fixpoint():
+            return Fixpoint(nest(pass_.pass_, anchor), pass_.options.max_iterations)
+        case Repeat():
+            return Repeat(nest(pass_.pass_, anchor), pass_.options.n)
+        case _ if not _is_nestable(pass_):
+            raise ValueError(_not_nestable(pass_, anchor))
+        case _:
+            return Anchored(pass_, (anchor,))
+
+
+def _is_nestable(pass_: ModulePass) -> bool:
+    """Return whether a pass may run on one op of the module alone."""
+    return pass_.nestable if is_own(pass_) else pass_.name not in _NEED_MODULE
+
+
+def _leaves(pass_: ModulePass) -> Iterator[ModulePass]:
+    """Yield the passes in `pass_` that are not made of passes."""
+    return (leaf for leaf in nested_passes(pass_) if not info_of(leaf).composite)
+
+
+def _visits(pass_: ModulePass, anchor: str) -> bool:
+    """Return whether a pass is a function pass that visits the ops of an anchor."""
+    return isinstance(pass_, FunctionPass) and (anchor == ANY or pass_.anchor.name == anchor)
+
+
+def _not_nestable(pass_: ModulePass, anchor: str) -> str:
+    """Return the message that a pass cannot be nested under an anchor."""
+    for leaf in _leaves(pass_):
+        if not _visits(leaf, anchor):
+            break
+    else:
+        leaf = pass_
+    name, visited = info_of(leaf).name, anchor_of(type(leaf))
+    if isinstance(leaf, FunctionPass):
+        return f"'{name}' runs on '{visited}', not on '{anchor}': did you mean {visited}({name})?"
+    return (
+        f"'{name}' needs the whole module, and cannot run on one '{anchor}' alone: "
+        f"write it outside of {anchor}(...)"
+    )
+
+
+class Anchored(Pass):
+    """A pass that runs another one on each op of an anchor alone, in a module of its own.
+
+    `anchors` leads to the ops: `("func.func",)` are the functions directly in the module,
+    `("gpu.module", "gpu.func")` those directly in its `gpu.module` ops. Ops without a body and
+    those marked `passline.skip_optimization` are not visited. In everything else it is the other
+    pass: it has its name, level and requirements.
+
+    Errors: PasslineError for an anchor that is no op or is not isolated from above;
+    PassContractError, which names the pass and the symbols, if the pass adds, deletes or renames
+    symbols.
+    """
+
+    name = "anchored"
+
+    def __init__(self, pass_: ModulePass, anchors: Sequence[str]) -> None:
+        self.pass_ = pass_
+        self.anchors = tuple(anchors)
+
+    @property
+    def preserves(self) -> Sequence[str | type]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The passes and analyses whose results the nested pass preserves."""
+        return self.pass_.preserves if is_own(self.pass_) else ()
+
+    @property
+    def acts_on(self) -> Sequence[type]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The classes of ops without which the nested pass does nothing."""
+        return self.pass_.acts_on if is_own(self.pass_) else ()
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        if is_own(self.pass_):
+            self.pass_.load_code(module, ops)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        own = info_of(self.pass_)
+        text = own.text
+        for anchor in reversed(self.anchors):
+            text = f"{anchor}({text})"
+        return PassInfo(own.name, own.opt_level, own.required, text, rounds=own.rounds)
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        run = Run.current()
+        pass_ = ctx.config.apply(self.pass_, self.pass_.name)
+        frame = run.frames[-1]
+        for op in self._anchored(module):
+            frame.function = op
+            symbol = symbol_of(op)
+            with alone(op, module) as single:
+                if is_own(pass_):
+                    pass_.transform(single, ctx)
+                else:
+                    pass_.apply(run.ir_context, single)
+                _check_contract(self.info.name, self.anchors[-1], op, symbol, single.body.block)
+        frame.function = None
+
+    def _anchored(self, module: ModuleOp) -> list[Operation]:
+        """Return the ops to visit."""
+        found: list[Operation] = [module]
+        for anchor in self.anchors:
+            blocks = [block for op in found for region in op.regions for block in region.blocks]
+            ops = [op for block in blocks for op in block.ops]
+            if anchor == ANY:
+                found = [op for op in ops if op.has_trait(IsolatedFromAbove)]
+            else:
+                found = [op for op in ops if name_of(op) == anchor]
+                _check_anchor(anchor, found)
+        return [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
+
+
+@contextmanager
+def alone(op: Operation, module: ModuleOp) -> Generator[ModuleOp]:
+    """Move `op` into a module of its own, with the attributes of `module`; at the end, move the ops
+    in that module to the place of `op`.
+    """
+    block = op.parent
+    assert block is not None
+    following = op.next_op
+    op.detach()
+    single = ModuleOp([op], module.attributes.copy())
+    try:
+        yield single
+    finally:
+        for new in (inner := single.body.block).ops:
+            inner.detach_op(new)
+            if following is None:
+                block.add_op(new)
+            else:
+                block.insert_op_before(new, following)
+
+
+def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:
+    """Raise PasslineError unless passes can run on each of `ops`, which are called `anchor`,
+    alone.
+    """
+    context = Run.current().ir_context
+    cls = context.get_optional_op(anchor)
+    if not ops and cls is None:
+        hint = did_you_mean(anchor, [op.name for op in context.loaded_ops])
+        raise PasslineError(f"'{anchor}(...)': there is no op '{anchor}'{hint}")
+    isolated = [op.has_trait(IsolatedFromAbove) for op in ops]
+    if not all(isolated) or not (ops or cls is None or cls.has_trait(IsolatedFromAbove)):
+        raise PasslineError(
+            f"'{anchor}(...)': '{anchor}' is not isolated from above, "
+            "and so no pass can run on one alone"
+        )
+
+
+def _check_contract(name: str, anchor: str, op: Operation, symbol: str, block: Block) -> None:
+    """Raise PassContractError unless `op`, or an op like it, is all that a module holds, and has
+    the symbol name `symbol`.
+    """
+    ops = [*block.ops]
+    before = (name_of(op), symbol)
+    if [(name_of(new), symbol_of(new)) for new in ops] == [before]:
+        return
+    added = [brief(new) for new in ops if new is not op]
+    if op not in ops:
+        added = [f"{', '.join(added) or 'nothing'} in place of {brief(op)}"]
+    did = f"left {', '.join(added)}" if added else f"renamed @{symbol} to @{symbol_of(op)}"
+    raise PassContractError(
+        f"pass '{name}', nested under '{anchor}', {did}: there it may not add, delete or rename "
+        f"ops of the module; write it outside of {anchor}(...)"
+    )

@@ -1,0 +1,1 @@
+"""The driver of patterns: its worklist, and the index of patterns by operation."""

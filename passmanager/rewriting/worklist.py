@@ -1,0 +1,281 @@
+"""The worklist of the pattern driver, and the rewriter that reports changes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from xdsl.dialects.builtin import LocationAttr, UnknownLoc
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import BlockInsertPoint, InsertPoint
+
+from ...compat.rewriting import BaseRewriter
+from ..diagnostics.actions import SILENT, Actions
+from ..ir.access import read_step
+from ..ir.location import place_of
+from ..ir.walk import walk
+from .pattern_index import PatternIndex
+
+__all__ = ["TrackingRewriter", "Worklist", "actions_of"]
+
+
+class Worklist:
+    """The ops to visit: a stack, and after it the ops that rewrites touched, with their neighbours.
+
+    The invariant: an op is on the stack at most once, and only if some pattern may apply to its
+    class.
+    """
+
+    def __init__(self, root: Operation, index: PatternIndex, ops: Iterable[Operation]) -> None:
+        self._root = root
+        self._index = index
+        self._stack = [op for op in ops if index[type(op)]]
+        self._stack.reverse()
+        # By id, as hashing an op is slow; an op on the stack is alive and keeps its id.
+        self._queued = set(map(id, self._stack))
+        self._touched: dict[int, Operation] = {}
+        # Blocks known to be nested in the root, since the last visit began; by id, as above.
+        self._visited: Block | None = None
+        self._inside: set[int] = set()
+
+    def drain(self) -> Iterator[Operation]:
+        """Yield the ops to visit, until no op is left; ops may be added meanwhile."""
+        stack, queued = self._stack, self._queued
+        while stack or self._touched:
+            if not stack:
+                self._push_touched()
+                continue
+            op = stack.pop()
+            queued.remove(id(op))
+            if op.parent is not None:  # else it is erased
+                self._visited = op.parent
+                if self._inside:
+                    self._inside.clear()
+                yield op
+
+    def push(self, op: Operation) -> None:
+        """Put `op` on top of the stack, unless it is there already or no pattern applies to it."""
+        if self._index[type(op)] and id(op) not in self._queued:
+            if op is not self._root and self._is_inside(op.parent):
+                self._queued.add(id(op))
+                self._stack.append(op)
+
+    def touch(self, op: Operation) -> None:
+        """Mark `op` as touched: once the stack is empty, it and its neighbours are visited.
+
+        This replaces the repeated walks over all IR of other drivers by a walk around the changes.
+        """
+        self._touched[id(op)] = op
+
+    def forget(self, op: Operation) -> None:
+        """Remove an erased op from the touched ops."""
+        self._touched.pop(id(op), None)
+
+    def _is_inside(self, block: Block | None) -> bool:
+        """Return whether a block is nested in the root, at any depth: one step up for each block
+        between two visits, and none for the block of the visited op.
+        """
+        path: list[int] = []
+        holder: Operation | None = None
+        while holder is not self._root:
+            if block is None:
+                return False
+            if block is self._visited or id(block) in self._inside:
+                break
+            path.append(id(block))
+            holder = block.parent_op()
+            block = None if holder is None else holder.parent
+        self._inside.update(path)
+        return True
+
+    def _push_touched(self) -> None:
+        self._visited = None  # what the visit rewrote may hold its block no longer
+        self._inside.clear()
+        touched, self._touched = self._touched, {}
+        for op in reversed(touched.values()):
+            for neighbour in _neighbours(op):
+                self.push(neighbour)
+            self.push(op)
+
+
+class TrackingRewriter(BaseRewriter):
+    """The rewriter that patterns use; it reports changes to the worklist, and gives new ops
+    locations.
+    """
+
+    def __init__(self, worklist: Worklist, actions: Actions = SILENT) -> None:
+        super().__init__(InsertPoint(Block()))
+        self.actions = actions
+        self.inserted: list[Operation] = []
+        self.erased: list[Operation] = []
+        self._worklist = worklist
+        self._operands: tuple[SSAValue, ...] = ()
+
+    @property
+    def insertion_point(self) -> InsertPoint:
+        """The insertion point, before the matched op unless set; created on demand, as most visits
+        match nothing.
+        """
+        if self._insertion_point is None:
+            self._insertion_point = InsertPoint.before(self._matched)
+        return self._insertion_point
+
+    @insertion_point.setter
+    def insertion_point(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, point: InsertPoint
+    ) -> None:
+        self._insertion_point: InsertPoint | None = point
+
+    @property
+    def _matched(self) -> Operation:
+        assert self._current_operation is not None
+        return self._current_operation
+
+    def visit(self, op: Operation, patterns: Iterable[RewritePattern]) -> RewritePattern | None:
+        """Try the patterns on `op` until one rewrites, and return that one, or None."""
+        self._current_operation = op
+        self._operands = read_step(op)[0]
+        self._insertion_point = None
+        self._name_hint = None
+        for pattern in patterns:
+            try:
+                pattern.match_and_rewrite(op, self)
+            except Exception as error:
+                name = type(pattern).__name__
+                error.add_note(f"while pattern {name} was rewriting '{op.name}'{place_of(op)}")
+                raise
+            if self.has_done_action:
+                return pattern
+        return None
+
+    def finish_rewrite(self, op: Operation) -> None:
+        """Touch `op`, and the ops that defined its operands if these changed; reset the visit.
+
+        Patterns may change operands without notifying the rewriter.
+        """
+        if op.parent is not None:
+            self._worklist.touch(op)
+            if read_step(op)[0] is not self._operands:
+                self._touch_owners(self._operands)
+        self.inserted.clear()
+        self.erased.clear()
+        self.has_done_action = False
+
+    # Changes that xDSL notifies of
+
+    def handle_operation_insertion(self, op: Operation) -> None:
+        new = _with_nested(op)
+        _locate(new, self._matched.location)
+        self.inserted += new
+        for inner in reversed(new):  # the stack yields them in the order of the text
+            self._worklist.push(inner)
+        self._worklist.touch(op)
+        super().handle_operation_insertion(op)
+
+    def handle_operation_removal(self, op: Operation) -> None:
+        removed = _with_nested(op)
+        for inner in removed:
+            for operand in read_step(inner)[0]:
+                if isinstance(operand, OpResult):
+                    self._worklist.touch(operand.op)
+                    if operand.has_one_use():  # by the erased op: it may be dead now
+                        self._worklist.push(operand.op)
+        if (parent := op.parent_op()) is not None:
+            self._worklist.touch(parent)
+        self.erased += removed
+        for inner in removed:
+            self._worklist.forget(inner)
+        super().handle_operation_removal(op)
+
+    def handle_operation_modification(self, op: Operation) -> None:
+        self.has_done_action = True
+        self._worklist.push(op)
+        self._worklist.touch(op)
+        super().handle_operation_modification(op)
+
+    def replace(
+        self,
+        op: Operation,
+        new_ops: Operation | Sequence[Operation],
+        new_results: Sequence[SSAValue | None] | None = None,
+        safe_erase: bool = True,
+    ) -> None:
+        for new in (new_ops,) if isinstance(new_ops, Operation) else new_ops:
+            _locate(_with_nested(new), op.location)
+        super().replace(op, new_ops, new_results, safe_erase)
+
+    # Changes that xDSL does not notify of
+
+    def replace_all_uses_with(
+        self, from_value: SSAValue, to_value: SSAValue | None, safe_erase: bool = True
+    ) -> None:
+        super().replace_all_uses_with(from_value, to_value, safe_erase)
+        self._touch_owners([from_value])
+
+    def replace_uses_with_if(
+        self, from_value: SSAValue, to_value: SSAValue, predicate: Callable[[Use], bool]
+    ) -> None:
+        super().replace_uses_with_if(from_value, to_value, predicate)
+        self._touch_owners([from_value])
+
+    def replace_value_with_new_type(self, val: SSAValue, new_type: Attribute) -> SSAValue:
+        new = super().replace_value_with_new_type(val, new_type)
+        self._push_users([new])
+        if isinstance(new, OpResult):  # patterns on terminators read the result types of the parent
+            for inner in reversed(_with_nested(new.op)):
+                self._worklist.push(inner)
+        return new
+
+    def inline_block(
+        self, block: Block, insertion_point: InsertPoint, arg_values: Sequence[SSAValue] = ()
+    ) -> None:
+        self._push_users(block.args)
+        moved = list(block.ops)
+        super().inline_block(block, insertion_point, arg_values)
+        for op in moved:
+            self._worklist.touch(op)
+
+    def inline_region(self, region: Region, insertion_point: BlockInsertPoint) -> None:
+        moved = [op for block in region.blocks for op in block.ops]
+        super().inline_region(region, insertion_point)
+        for op in moved:
+            self._worklist.touch(op)
+
+    def _touch_owners(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if isinstance(value, OpResult):
+                self._worklist.touch(value.op)
+
+    def _push_users(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            for use in value.uses:
+                self._worklist.push(use.operation)
+                self._worklist.touch(use.operation)
+
+
+def actions_of(rewriter: PatternRewriter) -> Actions:
+    """Return the actions that a pattern reports to; silent ones in a driver of xDSL's."""
+    return rewriter.actions if isinstance(rewriter, TrackingRewriter) else SILENT
+
+
+def _neighbours(op: Operation) -> Iterator[Operation]:
+    """Yield the ops that define the operands of an op, use its results, and hold it."""
+    for operand in read_step(op)[0]:
+        if isinstance(operand, OpResult):
+            yield operand.op
+    for result in op.results:
+        for use in result.uses:
+            yield use.operation
+    if (parent := op.parent_op()) is not None:
+        yield parent
+
+
+def _with_nested(op: Operation) -> list[Operation]:
+    return list(walk(op)) if op.regions else [op]
+
+
+def _locate(ops: Iterable[Operation], location: LocationAttr) -> None:
+    """Set the location of each op that has none."""
+    for op in ops:
+        if isinstance(op.location, UnknownLoc):
+            op.location = location

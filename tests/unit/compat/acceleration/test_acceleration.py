@@ -1,0 +1,168 @@
+"""Accelerated parts: on with the sources that they were tested with, off with others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import passline
+from passline.compat.acceleration.acceleration import (
+    PARTS,
+    VARIABLE,
+    acceleration,
+    checksum_of_files,
+    known_sources,
+    sources,
+    unknown_place,
+)
+from passline.compat.acceleration.record import record
+from passline.compat.acceleration.sources import checksum_of, source_of
+
+ROOT = Path(passline.__file__).resolve().parent
+
+TEXT = '''
+import a
+
+
+@decorated
+class Thing(Base):
+    """What it is."""
+
+    field: int = 1
+    other: str
+
+    @property
+    def size(self) -> int:
+        """The size."""
+        return 1  # of one
+
+    @size.setter
+    def size(self, size: int) -> None:
+        # not used
+        pass
+
+    def last(
+        self,
+        long: int,
+    ) -> None:
+        pass
+
+
+def size() -> None: ...
+
+
+VALUE = 1
+'''
+
+
+def test_the_source_of_a_class_is_its_header_and_its_fields():
+    assert source_of(TEXT, "Thing") == (
+        "@decorated\nclass Thing(Base)\n    field: int = 1\n    other: str"
+    )
+
+
+def test_the_source_of_a_property_has_all_its_functions_without_remarks():
+    text = source_of(TEXT, "Thing.size")
+    assert text is not None
+    assert text.splitlines() == [
+        "    @property",
+        "    def size(self) -> int:",
+        "        return 1  # of one",
+        "    @size.setter",
+        "    def size(self, size: int) -> None:",
+        "        pass",
+    ]
+
+
+def test_the_source_of_a_function_ends_before_the_next_statement():
+    assert source_of(TEXT, "size") == "def size() -> None: ..."
+    text = source_of(TEXT, "Thing.last")
+    assert text is not None and text.endswith("    ) -> None:\n        pass")
+
+
+def test_a_place_that_is_not_there():
+    assert source_of(TEXT, "Other") is None
+    assert source_of(TEXT, "Thing.other") is None
+    assert checksum_of("xdsl.no.such.module:Thing") is None
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_xdsl_has_all_places_of_a_part(part: str):
+    if acceleration.is_accelerated(part):
+        assert unknown_place(part) is None
+        assert all(checksum_of(place) for place in PARTS[part].places)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_one_changed_place_turns_its_parts_off(part: str, monkeypatch: pytest.MonkeyPatch):
+    if unknown_place(part) is not None:
+        pytest.skip("is not accelerated with this xDSL")
+    place = PARTS[part].places[-1]
+
+    def changed(other: str) -> str | None:
+        return "new" if other == place else checksum_of(other)
+
+    monkeypatch.setattr(acceleration, "checksum_of", changed)
+    monkeypatch.setattr(acceleration, "checksum_of_files", lambda: "unknown")
+    assert unknown_place(part) == place
+    assert not acceleration.is_accelerated.__wrapped__(part)
+    assert place not in PARTS["fields"].places or part == "fields"
+
+
+def test_a_known_release_is_recognized_without_a_look_at_its_places(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+    def asked(place: str) -> str:
+        pytest.fail(f"{place} is looked up")
+
+    monkeypatch.setattr(acceleration, "checksum_of", asked)
+    if checksum_of_files() not in known_sources.RELEASES:
+        pytest.skip("this xDSL is not a known release")
+    assert acceleration.is_accelerated.__wrapped__("fields")
+
+
+def test_the_environment_turns_everything_off():
+    code = (
+        "from passline.compat.acceleration.acceleration import PARTS, is_accelerated\n"
+        "print(any(map(is_accelerated, PARTS)))"
+    )
+    found: list[str] = []
+    for value in ("1", "0", ""):
+        environment = {**os.environ, VARIABLE: value}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
+        )
+        found.append(done.stdout.strip())
+    assert found[0] == "False" and found[1] == found[2]
+
+
+def test_recording_a_known_release_changes_nothing():
+    parts = known_sources.RELEASES.get(checksum_of_files())
+    if parts is None:
+        pytest.skip("this xDSL is not a known release")
+    namespace: dict[str, object] = {}
+    exec(record(parts), namespace)
+    assert namespace["KNOWN_SOURCES"] == known_sources.KNOWN_SOURCES
+    assert namespace["RELEASES"] == known_sources.RELEASES
+
+
+def test_nothing_is_imported_for_the_sources():
+    assert "xdsl.printer" in {p.partition(":")[0] for p in PARTS["printing"].places}
+    code = (
+        "import sys\nfrom passline.compat.acceleration.acceleration import PARTS, unknown_place\n"
+        "[*map(unknown_place, PARTS)]\n"
+        "print([name for name in sys.modules if name.startswith('xdsl.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert sources.source_bytes("xdsl.printer")

@@ -1,0 +1,45 @@
+"""Hints at what to install: for a wheel, for a clone, for modules of other packages."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+
+import pytest
+
+from passline.passmanager.registration.installation import install_hint, package_of
+
+
+class Distribution:
+    """A distribution with a `direct_url.json`, or none."""
+
+    def __init__(self, url: object) -> None:
+        self._text = None if url is None else json.dumps(url)
+
+    def read_text(self, name: str) -> str | None:
+        assert name == "direct_url.json"
+        return self._text
+
+
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        (None, "pip install 'passline[onnx]'"),
+        ({"url": "file:///x", "dir_info": {}}, "pip install 'passline[onnx]'"),
+        ({"url": "file:///x", "dir_info": {"editable": True}}, "pip install -e '.[onnx]'"),
+    ],
+)
+def test_the_hint_works_where_it_is_given(
+    url: object, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def distribution(name: str) -> Distribution:
+        assert name == "passline"
+        return Distribution(url)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    assert install_hint("onnx") == hint
+
+
+def test_modules_of_other_packages() -> None:
+    assert package_of("google.protobuf") == package_of("google") == "onnx"
+    assert package_of("llvmlite.binding") == "llvmlite"

@@ -1,0 +1,1 @@
+"""Calls of machine code: arguments, results, interruption."""
