@@ -132,6 +132,7 @@ def has_exact_pairs(matrix: Array) -> bool:
     import numpy as np
 
     wide = np.pad(matrix.astype(np.int64), [(0, 0), (0, matrix.shape[1] % 2)])
-    pairs = wide.reshape(len(wide), -1, 2)
-    above, below = (255 * pairs.clip(*limits).sum(axis=2) for limits in ((0, None), (None, 0)))
+    pairs: Array = 255 * wide.reshape(len(wide), -1, 2)
+    above: Array = np.maximum(pairs, 0).sum(axis=2)
+    below: Array = np.minimum(pairs, 0).sum(axis=2)
     return bool((above < 1 << 15).all() and (below >= -1 << 15).all())

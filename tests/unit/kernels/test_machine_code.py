@@ -19,13 +19,13 @@ from xdsl.ir import Operation
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.contraction import linear_algebra
 from passline.dialects.relax.data import sorting
+from passline.dialects.relax.elementwise import activation, elementwise
 from passline.dialects.relax.elementwise.binary import (
     FloatBinaryOp,
     FloorDivideOp,
     FloorModOp,
     ModOp,
 )
-from passline.dialects.relax.elementwise.elementwise import activation, elementwise
 from passline.dialects.relax.elementwise.logical import (
     BitwiseNotOp,
     BitwiseOp,
@@ -33,7 +33,7 @@ from passline.dialects.relax.elementwise.logical import (
     LogicalOp,
 )
 from passline.dialects.relax.elementwise.unary import FloatPredicateOp, FloatUnaryOp
-from passline.dialects.relax.reduction.reduction import nn, normalization, reduction, scan
+from passline.dialects.relax.reduction import nn, normalization, reduction, scan
 from passline.dialects.relax.types import Element
 from passline.kernels.elementwise.binary import BINARY
 from passline.kernels.elementwise.unary import UNARY

@@ -25,7 +25,7 @@ from passline.dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
 from passline.dialects.relax.elementwise.logical import LogicalAndOp
 from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows.windows import pooling
+from passline.dialects.relax.windows import pooling
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

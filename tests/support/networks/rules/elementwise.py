@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, i1
 
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.elementwise import activation, binary, elementwise, unary
 from passline.dialects.relax.elementwise.comparison import (
     EqualOp,
     GreaterEqualOp,
@@ -13,7 +14,6 @@ from passline.dialects.relax.elementwise.comparison import (
     LessOp,
     NotEqualOp,
 )
-from passline.dialects.relax.elementwise.elementwise import activation, binary, elementwise, unary
 from passline.dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseNotOp,
@@ -39,7 +39,7 @@ from passline.dialects.relax.elementwise.transcendental import (
     TanhOp,
     TanOp,
 )
-from passline.dialects.relax.reduction.reduction import nn
+from passline.dialects.relax.reduction import nn
 
 from ..builder import NetworkBuilder
 from ..choices import ELEMENTS, FLOATS, INTEGERS

@@ -18,7 +18,7 @@ from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, Reshap
 from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.data.strided_slice import StridedSliceOp
 from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.reduction.reduction import nn
+from passline.dialects.relax.reduction import nn
 from passline.dialects.relax.types import shape_of, tensor_type
 
 from ..builder import NetworkBuilder

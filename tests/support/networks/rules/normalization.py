@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.reduction.reduction import nn, normalization
+from passline.dialects.relax.reduction import nn, normalization
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import i1
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.data import sorting
-from passline.dialects.relax.reduction.reduction import reduction, scan
+from passline.dialects.relax.reduction import reduction, scan
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from passline.dialects.relax.contraction import attention
-from passline.dialects.relax.elementwise.elementwise import binary
-from passline.dialects.relax.reduction.reduction import nn, normalization, reduction
-from passline.dialects.relax.windows.windows import pooling
+from passline.dialects.relax.elementwise import binary
+from passline.dialects.relax.reduction import nn, normalization, reduction
+from passline.dialects.relax.windows import pooling
 
 from .elementwise import INEXACT_UNARY
 

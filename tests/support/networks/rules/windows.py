@@ -7,7 +7,7 @@ from typing import Any
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.contraction import convolution
-from passline.dialects.relax.windows.windows import pooling
+from passline.dialects.relax.windows import pooling
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS

@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 import passline
+from passline.compat.acceleration import acceleration, known_sources, sources
 from passline.compat.acceleration.acceleration import (
     PARTS,
     VARIABLE,
-    acceleration,
     checksum_of_files,
-    known_sources,
-    sources,
     unknown_place,
 )
 from passline.compat.acceleration.record import record

@@ -12,7 +12,7 @@ from support.legalized import check_kernel
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.dialects.relax import Relax
-from passline.dialects.relax.elementwise.elementwise import binary as ops
+from passline.dialects.relax.elementwise import binary as ops
 from passline.dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseOrOp,

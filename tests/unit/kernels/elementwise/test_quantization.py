@@ -13,8 +13,8 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
+from passline.dialects.relax.elementwise import quantization as ops
 from passline.dialects.relax.elementwise.binary import MaximumOp, MinimumOp
-from passline.dialects.relax.elementwise.elementwise import quantization as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.contraction.contraction import EXACT, greatest_sum
 from passline.kernels.elementwise.quantization import QUANTIZATION

@@ -11,8 +11,8 @@ from support.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.dialects.relax import operations
-from passline.dialects.relax.elementwise.elementwise import logical, transcendental
-from passline.dialects.relax.elementwise.elementwise import unary as ops
+from passline.dialects.relax.elementwise import logical, transcendental
+from passline.dialects.relax.elementwise import unary as ops
 from passline.dialects.relax.elementwise.logical import BitwiseNotOp, LogicalNotOp
 from passline.dialects.relax.elementwise.transcendental import ExpOp
 from passline.dialects.relax.types import Element

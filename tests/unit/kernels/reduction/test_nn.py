@@ -11,7 +11,7 @@ from support.legalized import check_kernel
 from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
-from passline.dialects.relax.reduction.reduction import nn as ops
+from passline.dialects.relax.reduction import nn as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.legalizations import RELAX
 

@@ -8,7 +8,7 @@ from support.evaluation import Array, constant
 from support.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 
-from passline.dialects.relax.reduction.reduction import normalization as ops
+from passline.dialects.relax.reduction import normalization as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.reduction.normalization import NORMALIZATION
 

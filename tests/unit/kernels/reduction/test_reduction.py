@@ -14,7 +14,7 @@ from support.legalized import check_kernel, legalize
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.reduction.reduction import reduction as ops
+from passline.dialects.relax.reduction import reduction as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.reduction.arg_reduction import ARG_REDUCTION
 from passline.kernels.reduction.reduction import REDUCTION

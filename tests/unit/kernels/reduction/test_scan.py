@@ -8,7 +8,7 @@ from support.evaluation import constant, i4, ui8
 from support.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
-from passline.dialects.relax.reduction.reduction import scan as ops
+from passline.dialects.relax.reduction import scan as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.reduction.scan import SCAN
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows.windows import pooling as ops
+from passline.dialects.relax.windows import pooling as ops
 from passline.interpreters.relax.windows.pooling import POOLING
 from passline.kernels.legalizations import RELAX
 

@@ -10,7 +10,7 @@ import pytest
 from support.evaluation import FLOATS, constant, run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i8
 
-from passline.dialects.relax.elementwise.elementwise import activation as ops
+from passline.dialects.relax.elementwise import activation as ops
 from passline.dialects.relax.elementwise.unary import UnaryOp
 from passline.dialects.relax.types import Element
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.evaluation import ELEMENTS, FLOATS, Array, constant, run, ui8
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8
 
+from passline.dialects.relax.elementwise import binary as ops
 from passline.dialects.relax.elementwise.comparison import (
     EqualOp,
     GreaterEqualOp,
@@ -21,7 +22,6 @@ from passline.dialects.relax.elementwise.comparison import (
     LessOp,
     NotEqualOp,
 )
-from passline.dialects.relax.elementwise.elementwise import binary as ops
 from passline.dialects.relax.elementwise.logical import (
     BitwiseAndOp,
     BitwiseOrOp,

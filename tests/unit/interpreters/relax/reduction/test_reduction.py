@@ -12,7 +12,7 @@ from support.evaluation import ELEMENTS, Array, constant, i4, run, ui8
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
-from passline.dialects.relax.reduction.reduction import reduction as ops
+from passline.dialects.relax.reduction import reduction as ops
 from passline.dialects.relax.types import Element
 
 ORACLE: dict[type[ops.ReductionOp], Callable[[list[float]], float]] = {
