@@ -24,9 +24,11 @@ __all__ = ["Builder"]
 class Builder(ABC):
     """A function under construction: the current block, and its constants."""
 
-    def __init__(self, files: DataFiles) -> None:
+    def __init__(self, files: DataFiles, warn: Callable[[str], None]) -> None:
         self.files = files
         """The files that hold the data of large tensors."""
+        self.warn = warn
+        """Gets messages for the user."""
         self.block = Block()
         self.constants: dict[tuple[object, ...], Operation] = {}
         """Stand at the start of the function, once each."""

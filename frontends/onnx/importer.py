@@ -91,12 +91,11 @@ class Importer(Builder):
         sequences: Mapping[str, Sequence[Sequence[int]]],
         warn: Callable[[str], None],
     ) -> None:
-        super().__init__(files)
+        super().__init__(files, warn)
         self.model = model
         self.bindings = bindings
         self.sequences = sequences
         """The shapes of the elements of inputs that are sequences, by name."""
-        self.warn = warn
         self.functions = {function_key(function): function for function in model.functions}
         self.path: tuple[str, ...] = ()
         """The calls of functions that are being inlined."""

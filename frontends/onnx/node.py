@@ -84,6 +84,11 @@ class Node:
         node._attributes = {**self._attributes, **changed}
         return node
 
+    def warn(self, text: str) -> None:
+        """Tell the user something of the node."""
+        proto = self.proto
+        self.importer.warn(f"node '{proto.name or proto.output[0]}' ({proto.op_type}): {text}")
+
     # Inputs and outputs
 
     def has(self, index: int) -> bool:

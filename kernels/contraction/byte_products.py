@@ -16,6 +16,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index
 from ...dialects.tir.ops import Dp4aOp
 from ..builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
@@ -120,7 +121,8 @@ def byte_products(
     """
     if b.constant(weights) is None or not matrices or (weights.element, element) != (i8, i32):
         return None
-    if not is_unsigned(data.element) or data.element.bitwidth != 8:
+    bytes_ = data.element
+    if not is_integer(bytes_) or not is_unsigned(bytes_) or bytes_.bitwidth != 8:
         return None
     exact = all(map(has_exact_pairs, matrices))
     return None if b.target.byte_dot_product(b.lanes, exact_pairs=exact) is None else exact

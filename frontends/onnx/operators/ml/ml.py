@@ -15,6 +15,7 @@ from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
 from ..expression import Expression, constant, inputs
+from .labels import labels_at
 from .trees import TREES, transformed
 
 __all__ = ["ML"]
@@ -159,11 +160,20 @@ def linear(node: Node, x: Expression, count: int) -> Expression:
     return y + constant(node, np.asarray(intercepts), f32) if intercepts else y
 
 
-def linear_classifier(node: Node) -> Sequence[SSAValue | None]:
+LABELS = "classlabels_ints", "classlabels_strings"
+"""The attributes that have the labels of the classes."""
+
+
+def class_count(node: Node) -> int:
+    """Return the number of labels."""
+    integers, strings = LABELS
+    return len(node.ints(integers) or node.strings(strings))
+
+
+def linear_classifier(node: Node) -> Sequence[SSAValue]:
     x = Expression(node, node.input(0)).cast(f32)
     count = len(node.floats("intercepts") or [])
-    labels = node.ints("classlabels_ints")
-    known = len(labels or node.strings("classlabels_strings"))
+    known = class_count(node)
     scores = linear(node, x, count or known)
     post = node.string("post_transform", "NONE")
     if count == 1:
@@ -176,16 +186,7 @@ def linear_classifier(node: Node) -> Sequence[SSAValue | None]:
     else:
         place = scores.op("argmax", axis=1)
         scores = transformed(scores, post)
-    return [labelled(place, labels, known), scores.value]
-
-
-def labelled(place: Expression, labels: Sequence[int] | None, known: int) -> SSAValue | None:
-    """Return the labels at places; None for strings."""
-    if not labels:
-        return None if known else place.value
-    if len(labels) == 1:
-        return place.value
-    return constant(place.node, np.asarray(labels, np.int64), i64).take(place, 0).value
+    return [labels_at(node, place, *LABELS), scores.value]
 
 
 # Support vector machines
@@ -228,12 +229,10 @@ def kernel(node: Node, x: Expression, support: Array) -> Expression:
     return products.op("tanh") if kind == "SIGMOID" else products.op("power", float(degree))
 
 
-def svm_classifier(node: Node) -> Sequence[SSAValue | None]:
+def svm_classifier(node: Node) -> Sequence[SSAValue]:
     """Convert SVMClassifier: a linear model without support vectors; else one machine for each
     pair of classes, which vote."""
     x = Expression(node, node.input(0)).cast(f32)
-    labels = node.ints("classlabels_ints")
-    known = len(labels or node.strings("classlabels_strings"))
     post = node.string("post_transform", "NONE")
     sizes = node.ints("vectors_per_class") or []
     if not sizes or node.floats("prob_a"):
@@ -262,7 +261,15 @@ def svm_classifier(node: Node) -> Sequence[SSAValue | None]:
         scores = transformed((-scores).concat(scores, axis=1), post)
     else:
         scores = transformed(scores, post)
-    return [labelled(place, labels, known), scores.value]
+    return [labels_at(node, place, *LABELS), scores.value]
+
+
+def zip_map(node: Node) -> Sequence[SSAValue]:
+    """Return the scores of classes as they are, in the order of the classes: relax has no maps."""
+    names = node.strings("classlabels_strings") or node.ints("classlabels_int64s") or []
+    text = ", ".join(map(str, names))
+    node.warn(f"a tensor is returned in place of maps; its columns are the classes {text}")
+    return [node.input(0)]
 
 
 ML: Converters = {
@@ -278,5 +285,6 @@ ML: Converters = {
     "SVMClassifier": svm_classifier,
     "SVMRegressor": svm_regressor,
     "Scaler": scaler,
+    "ZipMap": zip_map,
     **TREES,
 }

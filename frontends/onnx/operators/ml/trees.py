@@ -15,6 +15,7 @@ from .....interpreters.arrays import Array
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ..expression import Expression, constant
+from .labels import labels_at
 
 __all__ = ["TREES", "transformed"]
 
@@ -282,11 +283,10 @@ def tree_regressor(node: Node) -> Sequence[SSAValue]:
     return [transformed(y, node.string("post_transform", "NONE")).cast(f32).value]
 
 
-def tree_classifier(node: Node) -> Sequence[SSAValue | None]:
+def tree_classifier(node: Node) -> Sequence[SSAValue]:
     """Convert TreeEnsembleClassifier; with two classes and the weights of one, its score and
     the complement are the results."""
-    labels = node.ints("classlabels_int64s")
-    count = len(labels or node.strings("classlabels_strings"))
+    count = len(node.ints("classlabels_int64s") or node.strings("classlabels_strings"))
     trees = old_trees(node, "class", count)
     x = input_of(node, is_wide(node))
     check_places(trees, x.shape[1])
@@ -303,10 +303,8 @@ def tree_classifier(node: Node) -> Sequence[SSAValue | None]:
                 raise Unsupported(f"{len(base)} base values for {count} classes")
             y = y + constant(node, np.asarray(base), y.element)
         place, scores = y.op("argmax", axis=1), transformed(y, post)
-    names = None
-    if labels:
-        names = constant(node, np.asarray(labels, np.int64), i64).take(place, 0).value
-    return [names, scores.cast(f32).value]
+    labels = labels_at(node, place, "classlabels_int64s", "classlabels_strings")
+    return [labels, scores.cast(f32).value]
 
 
 def binary_scores(

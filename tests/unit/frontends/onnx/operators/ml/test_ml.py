@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.models import Array, imported
-from support.single_node import Attributes, check, single_node
+from support.models import Array, imported, run
+from support.single_node import Attributes, by_onnxruntime, check, single_node
 
-from passline.frontends.onnx import UnsupportedModelError
+from passline.frontends.onnx import UnsupportedModelError, import_model
 
 RANDOM = np.random.default_rng(0)
 
@@ -241,3 +241,41 @@ def test_wrong_trees_are_refused():
         )
         with pytest.raises(UnsupportedModelError, match="a tree"):
             imported(model)
+
+
+# Labels and maps
+
+
+@pytest.mark.parametrize("op", ["LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier"])
+def test_labels_that_are_strings_stay_positions(op: str):
+    """Onnxruntime returns the strings themselves."""
+    names = ["red", "green", "blue"]
+    key = "classlabels_strings"
+    given: Attributes = {key: names}
+    match op:
+        case "LinearClassifier":
+            given |= {"coefficients": floats(9).tolist(), "intercepts": [0.1, 0.2, 0.3]}
+        case "SVMClassifier":
+            given |= {"support_vectors": floats(12).tolist(), "coefficients": floats(8).tolist()}
+            given |= {"rho": [0.25, 0.1, -0.2], "vectors_per_class": [1, 2, 1]}
+            given |= {"kernel_type": "LINEAR", "kernel_params": [0.0, 0.0, 0.0]}
+        case _:
+            given |= trees(5, targets=3, kind="class")
+    model = single_node(op, [ROWS], 2, domain="ai.onnx.ml", version=3, **given)
+    warnings: list[str] = []
+    places, scores = run(import_model(model, warn=warnings.append), ROWS)
+    labels, expected = by_onnxruntime(model, [ROWS])
+    assert [names[place] for place in places] == labels.tolist()
+    np.testing.assert_allclose(scores, expected, rtol=2e-5, atol=2e-5)
+    text = "the labels are strings, so their positions are returned: red, green, blue"
+    assert warnings == [f"node 'y0' ({op}): {text}"]
+
+
+def test_maps_are_tensors():
+    model = single_node("ZipMap", [X], domain="ai.onnx.ml", version=1, classlabels_int64s=[3, 5, 8])
+    warnings: list[str] = []
+    (y,) = run(import_model(model, warn=warnings.append), X)
+    np.testing.assert_array_equal(y, X)
+    assert [list(row.values()) for row in by_onnxruntime(model, [X])[0]] == X.tolist()
+    text = "a tensor is returned in place of maps; its columns are the classes 3, 5, 8"
+    assert warnings == [f"node 'y0' (ZipMap): {text}"]
