@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,8 +30,16 @@ from .notebook import offer_display
 
 __all__ = ["Source", "SourceNotFoundError", "load", "save"]
 
-Source: TypeAlias = ModuleOp | str | PathLike[str] | bytes
-"""A module, or what it is read from: a path, the text of IR, or the bytes of an ONNX model."""
+
+@runtime_checkable
+class OnnxModel(Protocol):
+    """An `onnx.ModelProto`, told by its method, so that onnx need not be installed."""
+
+    def SerializeToString(self) -> bytes: ...
+
+
+Source: TypeAlias = ModuleOp | str | PathLike[str] | bytes | OnnxModel
+"""A module, or what it is read from: a path, the text of IR, an `onnx.ModelProto` or its bytes."""
 
 TEXT = "<text>"
 """The name of a text in locations and messages."""
@@ -53,12 +61,12 @@ def load(
     """Return the module in a file of IR (`x.mlir`), an ONNX model (`model.onnx`) or a text of IR.
 
     A string is a path if such a file exists or if it looks like one: on one line, with the end of
-    the name of a file or without the characters of IR. `bytes` are an ONNX model; a module is
-    returned as it is. Operations keep their locations. `ctx` has the dialects, by default all that
-    are installed, each imported when it occurs; with `allow_unregistered`, operations of others are
-    read, too. `shapes` are shapes of parameters of `@main` by name, with None for a dimension that
-    stays unknown, and `dims` are sizes of named dimensions. In a notebook, modules are shown with
-    highlighting from now on.
+    the name of a file or without the characters of IR. `bytes` and an `onnx.ModelProto` are an ONNX
+    model; a module is returned as it is. Operations keep their locations. `ctx` has the dialects,
+    by default all that are installed, each imported when it occurs; with `allow_unregistered`,
+    operations of others are read, too. `shapes` are shapes of parameters of `@main` by name, with
+    None for a dimension that stays unknown, and `dims` are sizes of named dimensions. In a
+    notebook, modules are shown with highlighting from now on.
 
     Errors: SourceNotFoundError (a FileNotFoundError) with the nearest name; PasslineError for a
     file that cannot be read as its name says; xDSL's ParseError; InvalidIRError for IR that fails
@@ -78,8 +86,13 @@ def load(
             module = _parse(source, TEXT, ctx, allow_unregistered, bindings)
         case str() | PathLike():
             module = _load_file(Path(source), ctx, allow_unregistered, bindings)
+        case OnnxModel():
+            module = parse_onnx(source.SerializeToString(), bindings=bindings)
         case _:
-            raise TypeError(f"a module is read from a path, a text or bytes, not {brief(source)}")
+            raise TypeError(
+                "a module is read from a path, a text, bytes or an onnx.ModelProto, not "
+                f"{brief(source)}"
+            )
     if verify_ir:
         _verify(module)
     return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 from support.models import model_of
 from support.toy import toy_context
@@ -69,9 +70,9 @@ def test_operations_know_their_file(folder: Path) -> None:
     assert location and (location.filename.data, location.line.data) == ("x.mlir", 2)
 
 
-def test_onnx_model_as_file_and_as_bytes(folder: Path) -> None:
+def test_onnx_model_as_file_as_bytes_and_as_proto(folder: Path) -> None:
     (folder / "m.onnx").write_bytes(ONNX)
-    for source in ("m.onnx", folder / "m.onnx", ONNX):
+    for source in ("m.onnx", folder / "m.onnx", ONNX, onnx.load_model_from_string(ONNX)):
         assert "relax.nn.relu" in names(passline.load(source))
 
 
@@ -130,7 +131,7 @@ def test_wrong_text_is_shown_with_its_place() -> None:
 
 @pytest.mark.parametrize("given", [3, None, ["x.mlir"]])
 def test_other_source_is_a_type_error(given: object) -> None:
-    with pytest.raises(TypeError, match="is read from a path, a text or bytes, not"):
+    with pytest.raises(TypeError, match="a path, a text, bytes or an onnx.ModelProto, not"):
         passline.load(given)  # pyright: ignore[reportArgumentType]
 
 
