@@ -140,7 +140,7 @@ def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Pa
     }
     assert loaded == set() and len(html) > 25
     assert (tmp_path / "assets" / "iframe-worker.js").exists()
-    interface = html[tmp_path / "reference" / "passmanager.output.html"]
+    interface = html[tmp_path / "reference" / "passmanager.html"]
     for name in infrastructure_names():
         assert f'id="passline.passmanager.{name}"' in interface, name
     assert (
