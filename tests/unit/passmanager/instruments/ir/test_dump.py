@@ -142,7 +142,7 @@ def test_names_are_made_fit_for_file_systems(folder: Path) -> None:
 def test_ten_thousandth_file_sorts_behind_the_others(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passline.passmanager.instruments.dump.count", lambda: count(9_998))
+    monkeypatch.setattr("passline.passmanager.instruments.ir.dump.count", lambda: count(9_998))
     with PassContext(instruments=[DumpIR(folder)]):
         Sequential([Append(), Append(), Append()])(module())
     assert [name[:5] for name in files(folder)] == ["09998", "09999", "10000", "10001"]

@@ -368,7 +368,7 @@ dies = named("dies", body=lambda m, c: os._exit(9))
 with PassContext(instruments=[RecordInstrument({str(tmp_path / "run.jsonl")!r})]):
     Sequential([Append(), dies])(module("f"))
 """
-    tests = Path(__file__).parents[3]
+    tests = Path(__file__).parents[4]
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": pythonpath(tests)}
     )
@@ -416,7 +416,7 @@ def test_each_recorded_field_is_documented() -> None:
             with record.phase("Parser"):
                 pass
             Sequential([Append(), named("noisy", body=body), Nothing(), Fail()])(module("f"))
-    documented = (Path(__file__).parents[4] / "docs" / "record.md").read_text()
+    documented = (Path(__file__).parents[5] / "docs" / "record.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \|", documented.partition("The fields of")[0], re.MULTILINE)
     assert sorted(rows) == sorted({event["event"] for event in events(record)})
     fields = {field for event in events(record) for field in event}
