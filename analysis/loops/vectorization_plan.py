@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ...compat.effects import is_side_effect_free
+from ...dialects.tir.lanewise import LANEWISE
 from ...dialects.tir.ops import ForOp, LikelyOp
 from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar
@@ -37,6 +38,7 @@ class VectorizationPlan:
     """The plan to run the iterations of `loop` as `count` lanes of vectors.
 
     * `wide`: pure operations that take vectors; others are repeated for each lane
+    * `lanewise`: those of `wide` that xDSL has on scalars only, and that become `tir.lanewise`
     * `without_vector`: values that vary but for which no vector can be made
     * `serial`: operations that run in a loop over the lanes
     * `serial_tail`: the first operation of the end of a block that runs in one loop over the lanes,
@@ -55,6 +57,7 @@ class VectorizationPlan:
         self.serial_tail: dict[Block, Operation] = {}
         self.masked: dict[scf.IfOp, tuple[SSAValue, SSAValue]] = {}
         self.wide: set[Operation] = set()
+        self.lanewise: set[Operation] = set()
         self._predicate = predicate
         self._has_form: dict[tuple[object, ...], bool] = {}
         self._vector_types: dict[Attribute, VectorType] = {}
@@ -140,6 +143,10 @@ class VectorizationPlan:
             return False
         if self._has_vector_form(op):
             self.wide.add(op)
+            return True
+        if op.name in LANEWISE:
+            self.wide.add(op)
+            self.lanewise.add(op)
             return True
         # An index of constant stride is a vector without its operands being vectors.
         strided = any(isinstance(self.strides.stride(result), int) for result in op.results)

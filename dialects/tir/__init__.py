@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from .ops import CallOp, Dp4aOp, ForKindAttr, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp
+from .ops import (
+    CallOp,
+    Dp4aOp,
+    ForKindAttr,
+    ForOp,
+    LanewiseOp,
+    LikelyOp,
+    PrefetchOp,
+    PrimFuncOp,
+    YieldOp,
+)
 
 __all__ = ["Tir"]
 
 Tir = Dialect(
-    "tir", [CallOp, Dp4aOp, ForOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp], [ForKindAttr]
+    "tir",
+    [CallOp, Dp4aOp, ForOp, LanewiseOp, LikelyOp, PrefetchOp, PrimFuncOp, YieldOp],
+    [ForKindAttr],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .body import YieldOp
 from .dot_products import Dp4aOp
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
+from .lanewise import LanewiseOp
 from .loops import ForKind, ForKindAttr, ForOp, LikelyOp
 from .prefetch import PrefetchOp
 
@@ -15,6 +16,7 @@ __all__ = [
     "ForKind",
     "ForKindAttr",
     "ForOp",
+    "LanewiseOp",
     "LikelyOp",
     "PrefetchOp",
     "PrimFuncOp",

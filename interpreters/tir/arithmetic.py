@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from ...dialects.tir.ops import Dp4aOp
+from ...dialects.tir.ops import Dp4aOp, LanewiseOp
 from ..arrays import array_of, bounds, dtype_of
 from ..relax.elementwise.binary import power
 from ..relax.elementwise.elementwise import with_bits
@@ -266,6 +266,15 @@ def add_byte_products(_: Operation, data: Array, weights: Array, total: Array) -
     return np.asarray(total, wide) + (unsigned_bytes * signed_bytes).sum(-1)
 
 
+def lanewise(op: LanewiseOp, *args: Array) -> object:
+    """Do an operation on each lane."""
+    on_vectors = op.on(op.arguments, op.res.type)
+    try:
+        return ARITHMETIC[type(on_vectors)](on_vectors, *args)
+    finally:
+        on_vectors.drop_all_references()
+
+
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
     arith.AddiOp: elementwise(np.add),
@@ -292,6 +301,7 @@ ARITHMETIC: Semantics = {
     arith.CmpfOp: compare_floats,
     arith.SelectOp: select,
     Dp4aOp: add_byte_products,
+    LanewiseOp: lanewise,
     arith.AddfOp: elementwise(np.add),
     arith.SubfOp: elementwise(np.subtract),
     arith.MulfOp: elementwise(np.multiply),

@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
+from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.creation import create_before
 from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
@@ -43,7 +44,6 @@ from .types import (
     POINTER,
     Buffer,
     Number,
-    is_vector,
     lowered_type,
     lowered_types,
     strides_of_type,

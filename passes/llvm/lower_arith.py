@@ -21,10 +21,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compat import llvm as compat
 from ...dialects.llvm_extension import FPToSIOp, FPToUIOp, PoisonOp, UIToFPOp, truth
+from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import NO_FLAGS, Lowering, Pattern, Patterns, convert
-from .types import is_vector, lowered_type
+from .types import lowered_type
 
 __all__ = ["ARITH", "LowerArith", "fast_math_of", "suffix"]
 

@@ -12,11 +12,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ...compat.llvm import InsertElementOp
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
+from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import Lowering, Pattern, Patterns, convert
 from .lower_arith import add, fast_math_of, icmp, suffix
-from .types import is_vector
 
 __all__ = ["MATH", "LowerMath"]
 

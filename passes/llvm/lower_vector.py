@@ -24,12 +24,13 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...compat.llvm import InsertElementOp, ShuffleVectorOp
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
+from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import Lowering, Patterns, convert, integers32
 from .lower_arith import fast_math_of, suffix
 from .lower_memref import NOT_ATOMIC, bytes_of, is_nontemporal
-from .types import Buffer, Number, is_vector, lowered_type
+from .types import Buffer, Number, lowered_type
 
 __all__ = ["VECTOR", "LowerVector"]
 

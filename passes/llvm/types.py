@@ -27,12 +27,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.vector_types import is_vector
+
 __all__ = [
     "POINTER",
     "Buffer",
     "Number",
     "is_buffer",
-    "is_vector",
     "lowered_type",
     "lowered_types",
     "strides_of_type",
@@ -53,11 +54,6 @@ class Buffer:
     strides: tuple[Number, ...]
     element: Attribute
     """The type of an element in memory."""
-
-
-def is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
-    """Return whether `type` is a vector type."""
-    return isinstance(type, VectorType)
 
 
 def is_buffer(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
@@ -84,7 +80,7 @@ def lowered_type(type: Attribute) -> Attribute:
             return i64
         case IntegerType() if type.signedness.data is not Signedness.SIGNLESS:
             return IntegerType(type.bitwidth)
-        case VectorType() if is_vector(type):
+        case _ if is_vector(type):
             shape, element = type.get_shape(), lowered_type(type.element_type)
             if len(shape) == 1 and element == type.element_type:
                 return type

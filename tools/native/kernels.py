@@ -43,6 +43,7 @@ from .preparation.preparation import (
     check_dialects,
     prepare_lowered,
     prepare_operations,
+    widen_lanes,
     without_values,
 )
 from .preparation.soft_promotion import CONVERSION
@@ -200,6 +201,7 @@ class Compiling:
 
     def prepare_group(self, module: ModuleOp, names: Sequence[str], number: int) -> Report:
         """Prepare the functions of a group, as `prepare_lowered` does with those of a module."""
+        widen_lanes(module)
         check_dialects(module)
         work = Work(module)
         amounts = {name: work.of_function(name) for name in names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,6 +16,7 @@ from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
 from ...passes.relax.plan_memory.plan_memory import is_on_tensors
 from ...passes.tir.bind_target import BindTarget
+from ...passes.tir.lower_tir.lower_tir import LowerTIR
 from ...passmanager.context import PassContext
 from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
@@ -68,7 +70,12 @@ def lowering_to_kernels(entry: str, target: Target | None, threads: int) -> Stag
 
 def kernel_lowering() -> Stage:
     """Return the rest of `complete_lowering`, whose passes look at one function at a time."""
-    last = Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR))
+    # LLVM has the operations on vectors that xDSL lacks.
+    passes = [
+        replace(each, scalarize=False) if isinstance(each, LowerTIR) else each
+        for each in passes_of(LOWER_TO_MLIR)
+    ]
+    last = Stage("lower-to-mlir", has_loops, passes)
     return Stage("complete-lowering", lambda module: not is_lowered(module), [last])
 
 

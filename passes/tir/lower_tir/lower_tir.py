@@ -25,7 +25,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ....analysis.constants import integer_constant
 from ....analysis.memory.buffers import buffer_type, element_bytes, is_static
 from ....dialects.target import DEFAULT, Target, target_of
-from ....dialects.tir.ops import CallOp, Dp4aOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
+from ....dialects.tir.ops import (
+    CallOp,
+    Dp4aOp,
+    ForKind,
+    ForOp,
+    LanewiseOp,
+    LikelyOp,
+    PrefetchOp,
+    PrimFuncOp,
+)
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -33,14 +42,22 @@ from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.walk import walk
 from .buffer_placement import drop_storage_scopes, place_buffers
 from .byte_dot_products import lower_dp4a
+from .lanes import repeat_for_lanes
 
 __all__ = ["LowerTIR", "lower_functions"]
 
 
-def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SILENT) -> None:
+def lower_functions(
+    module: ModuleOp,
+    stack_bytes: int,
+    *,
+    scalarize: bool = True,
+    actions: Actions = SILENT,
+) -> None:
     """Lower all functions on buffers of `module`, and the calls of them.
 
-    The buffers of one function take at most `stack_bytes` of the stack. Nothing changes if one of
+    The buffers of one function take at most `stack_bytes` of the stack. With `scalarize`, a
+    `tir.lanewise` is repeated for each lane; else it stays. Nothing changes if one of
     the functions has an error: a loop that is bound to a thread, or a `memref.dealloc`.
     """
     target = target_of(module)
@@ -51,7 +68,7 @@ def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SI
         place_buffers(op, stack_bytes, actions=actions)
     drop_storage_scopes(module)
     for op in functions:
-        lower_prim_func(op, target)
+        lower_prim_func(op, target, scalarize=scalarize)
         actions.count("lowered-functions")
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
         lower_call(op)
@@ -123,7 +140,7 @@ def _replace_terminator(block: Block, terminator: Operation) -> None:
 # Functions
 
 
-def lower_prim_func(op: PrimFuncOp, target: Target = DEFAULT) -> None:
+def lower_prim_func(op: PrimFuncOp, target: Target = DEFAULT, *, scalarize: bool = True) -> None:
     """Replace `op` by a `func.func` with its discardable attributes, and its loops by scf; dot
     products of bytes become instructions of `target`.
 
@@ -131,7 +148,7 @@ def lower_prim_func(op: PrimFuncOp, target: Target = DEFAULT) -> None:
     """
     attributes = op.arg_attrs if op.is_declaration else parameter_attributes(op)
     if not op.is_declaration:
-        _lower_body(op, target)
+        _lower_body(op, target, scalarize)
     # MLIR has no public declarations.
     visibility = StringAttr("private") if op.is_declaration else op.sym_visibility
     new = func.FuncOp(
@@ -162,7 +179,7 @@ def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
     return ArrayAttr(attributes) if any(each.data for each in attributes) else None
 
 
-def _lower_body(op: PrimFuncOp, target: Target) -> None:
+def _lower_body(op: PrimFuncOp, target: Target, scalarize: bool) -> None:
     ops = [*walk(op)]
     one = arith.ConstantOp(IntegerAttr(1, IndexType()))
     for inner in reversed(ops):
@@ -175,6 +192,8 @@ def _lower_body(op: PrimFuncOp, target: Target) -> None:
                 lower_prefetch(inner)
             case Dp4aOp():
                 lower_dp4a(inner, target)
+            case LanewiseOp() if scalarize:
+                repeat_for_lanes(inner)
             case _:
                 pass
     block = op.body.block
@@ -263,6 +282,9 @@ class LowerTIR(ModulePass):
 
     stack_bytes: int = field(default=1 << 18, metadata={"minimum": 0})
     """The most bytes of the stack for the buffers of one function; others are on the heap."""
+    scalarize: bool = True
+    """Repeat `tir.lanewise` for each lane; without, it stays, for `passline.compile`."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        lower_functions(module, self.stack_bytes, actions=ctx.actions)
+        scalarize = self.scalarize
+        lower_functions(module, self.stack_bytes, scalarize=scalarize, actions=ctx.actions)

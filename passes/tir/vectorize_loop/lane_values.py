@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ....analysis.constants import integer_constant
 from ....analysis.loops.vectorization_plan import VectorizationPlan
 from ....compat.effects import is_side_effect_free
+from ....dialects.tir.ops import LanewiseOp
 from ....passmanager.ir.edit import insert_before
 from ...loops.cloning import BinaryOp, clone_ops, create_or_fold
 from ...loops.constant_pool import ConstantPool
@@ -187,15 +188,20 @@ class LaneValues:
 
     def _build_wide(self, op: Operation) -> None:
         """Do `op` on vectors."""
-        new = op.create(
-            operands=[
-                v if self._plan.stays_scalar(op, n) else self.vector(v)
-                for n, v in enumerate(op.operands)
-            ],
-            result_types=[self._plan.vector_type(type) for type in op.result_types],
-            properties=op.properties.copy(),
-            attributes=op.attributes.copy(),
-        )
+        operands = [
+            v if self._plan.stays_scalar(op, n) else self.vector(v)
+            for n, v in enumerate(op.operands)
+        ]
+        types = [self._plan.vector_type(type) for type in op.result_types]
+        if op in self._plan.lanewise:
+            new = LanewiseOp(op, operands, *types)
+        else:
+            new = op.create(
+                operands=operands,
+                result_types=types,
+                properties=op.properties.copy(),
+                attributes=op.attributes.copy(),
+            )
         insert_in_place_of(op, new)
         self.vectors.update(zip(op.results, new.results, strict=True))
 

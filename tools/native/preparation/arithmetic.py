@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typing_extensions import TypeIs
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -12,31 +11,17 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    VectorType,
     i1,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-__all__ = ["Arithmetic", "element_of", "is_vector", "with_element"]
+from ....dialects.vector_types import element_of, is_vector, with_element
+
+__all__ = ["Arithmetic"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
-
-
-def element_of(type: Attribute) -> Attribute:
-    """Return the type of one lane of a vector, or `type` itself if it is not a vector."""
-    return type.element_type if is_vector(type) else type
-
-
-def with_element(type: Attribute, element: Attribute) -> Attribute:
-    """Return `element`, or if `type` is a vector, a vector of `element` with the same shape."""
-    return VectorType(element, type.shape, type.scalable_dims) if is_vector(type) else element
-
-
-def is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
-    """Return whether `type` is a vector type."""
-    return isinstance(type, VectorType)
 
 
 class Arithmetic:

@@ -26,9 +26,9 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from ....dialects.vector_types import element_of, with_element
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import walk
-from .arithmetic import element_of, with_element
 
 __all__ = ["store_as_bytes"]
 

@@ -25,6 +25,7 @@ from xdsl.utils.hints import isa
 
 from ....compat.memref import dim_op
 from ....dialects.target import Target
+from ....dialects.tir.ops import LanewiseOp
 from ....interpreters.signature import Function, entry_function, is_buffer
 from ....passes.dead_code.symbols import remove_unreachable_symbols
 from ....passes.llvm.c_interface import C_INTERFACE, EMIT_C_INTERFACE
@@ -54,6 +55,7 @@ __all__ = [
     "prepare",
     "prepare_lowered",
     "prepare_operations",
+    "widen_lanes",
     "without_values",
 ]
 
@@ -115,6 +117,7 @@ def prepare_lowered(
     """Prepare a lowered module, which is changed. PasslineError if a parameter or a result of the
     function is none that a caller in C has."""
     remove_unreachable_symbols(module, (entry,), functions=True)
+    widen_lanes(module)
     check_dialects(module)
     function, symbol = clone(entry_function(module, entry)), PREFIX + entry
     parameters_of(function)
@@ -142,6 +145,12 @@ def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str
     soft_promote(module)
     expand_math(module)
     lower_to_llvm(module)
+
+
+def widen_lanes(module: ModuleOp) -> None:
+    """Replace `tir.lanewise` by the operations of arith on vectors, as MLIR has them."""
+    for op in [op for op in walk(module) if isinstance(op, LanewiseOp)]:
+        Rewriter.replace_op(op, op.on(op.arguments, op.res.type))
 
 
 def check_dialects(module: ModuleOp) -> None:

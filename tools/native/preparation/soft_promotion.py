@@ -36,9 +36,10 @@ from xdsl.rewriter import Rewriter
 
 from ....compat.floats import pack
 from ....dialects.relax.types import SmallFloat
+from ....dialects.vector_types import element_of, is_vector, with_element
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import walk
-from .arithmetic import Arithmetic, element_of, is_vector, with_element
+from .arithmetic import Arithmetic
 from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
 from .small_floats import SmallFloats
 

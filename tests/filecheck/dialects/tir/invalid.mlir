@@ -144,3 +144,48 @@ tir.prim_func @prefetch_indices(%a: memref<4x8xf32>, %i: index) {
 tir.prim_func @words_of_64_bits(%a: i64) {
   %0 = tir.dp4a %a, %a, %a : i64
 }
+
+// -----
+
+// CHECK: expected vectors of one dimension, all of the same length
+tir.prim_func @lanes(%a: memref<4xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
+  %1 = tir.lanewise "arith.extsi"(%0) : (vector<4xi8>) -> vector<8xi32>
+}
+
+// -----
+
+// CHECK: has no "arith.divsi": expected one of arith.extsi, arith.extui
+tir.prim_func @function(%a: memref<4xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
+  %1 = tir.lanewise "arith.divsi"(%0, %0) : (vector<4xi8>, vector<4xi8>) -> vector<4xi8>
+}
+
+// -----
+
+// CHECK: in each lane, arith.extsi
+tir.prim_func @lane(%a: memref<4xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
+  %1 = tir.lanewise "arith.extsi"(%0) : (vector<4xi8>) -> vector<4xf32>
+}
+
+// -----
+
+// CHECK: in each lane, arith.cmpi
+tir.prim_func @no_predicate(%a: memref<4xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
+  %1 = tir.lanewise "arith.cmpi"(%0, %0) : (vector<4xi8>, vector<4xi8>) -> vector<4xi1>
+}
+
+// -----
+
+// CHECK: in each lane, arith.extsi
+tir.prim_func @two_operands(%a: memref<4xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = vector.load %a[%c0] : memref<4xi8>, vector<4xi8>
+  %1 = tir.lanewise "arith.extsi"(%0, %0) : (vector<4xi8>, vector<4xi8>) -> vector<4xi32>
+}

@@ -38,6 +38,10 @@ tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32
   // CHECK-NEXT: {{.*}} = arith.constant
   // CHECK-NEXT: tir.dp4a %words, %words, %words {exact_pairs} : vector<4xi32>
   %dots = tir.dp4a %words, %words, %words {exact_pairs} : vector<4xi32>
+  // CHECK-NEXT: tir.lanewise "arith.trunci"(%words) : (vector<4xi32>) -> vector<4xi8>
+  %bytes = tir.lanewise "arith.trunci"(%words) : (vector<4xi32>) -> vector<4xi8>
+  // CHECK-NEXT: tir.lanewise "arith.cmpi"(%words, %words) {with = {predicate = 2 : i64}} : (vector<4xi32>, vector<4xi32>) -> vector<4xi1>
+  %less = tir.lanewise "arith.cmpi"(%words, %words) {with = {predicate = 2 : i64}} : (vector<4xi32>, vector<4xi32>) -> vector<4xi1>
   // CHECK: tir.call @extern(%A) : memref<4x8xf32>
   tir.call @extern(%A) : memref<4x8xf32>
   // CHECK-NEXT: tir.call @nothing(){{$}}

@@ -137,25 +137,20 @@ tir.prim_func @lanewise(%a : memref<4xf32>, %i : memref<4xi32>, %c : i1) {
 
 // -----
 
-// Comparisons and conversions, which take scalars only in xDSL, are repeated for each lane, as are
-// loads that are not contiguous.
-// CHECK-LABEL: @by_hand(
-tir.prim_func @by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi32>) {
+// Comparisons, conversions and selects by vectors, which xDSL has for scalars only, become
+// tir.lanewise; loads that are not contiguous are repeated for each lane.
+// CHECK-LABEL: @lanewise_and_by_hand(
+tir.prim_func @lanewise_and_by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi32>) {
   // CHECK: [[L:%.*]] = vector.load %a[%c0] : memref<4xf32>, vector<2xf32>
-  // CHECK-NEXT: [[L0:%.*]] = vector.extract [[L]][0]
-  // CHECK-NEXT: [[C0:%.*]] = arith.cmpf ogt, [[L0]], %z
-  // CHECK-NEXT: [[L1:%.*]] = vector.extract [[L]][1]
-  // CHECK-NEXT: [[C1:%.*]] = arith.cmpf ogt, [[L1]], %z
+  // CHECK-NEXT: [[C:%.*]] = tir.lanewise "arith.cmpf"([[L]], {{%.*}}) {with = {predicate = 2 : i64, fastmath = #arith.fastmath<none>}} : (vector<2xf32>, vector<2xf32>) -> vector<2xi1>
   // CHECK: [[S0:%.*]] = memref.load %b[%c0, %c1]
   // CHECK-NEXT: [[S1:%.*]] = memref.load %b[%c0, %c3]
-  // CHECK: arith.select [[C0]], [[S0]]
-  // CHECK: arith.select [[C1]], [[S1]]
-  // CHECK-NEXT: vector.insert
-  // CHECK-NEXT: [[R:%.*]] = vector.insert
+  // CHECK-NEXT: vector.insert [[S0]]
+  // CHECK-NEXT: [[Y:%.*]] = vector.insert [[S1]]
+  // CHECK-NEXT: [[R:%.*]] = tir.lanewise "arith.select"([[C]], [[Y]], [[L]]) : (vector<2xi1>, vector<2xf32>, vector<2xf32>) -> vector<2xf32>
   // CHECK-NEXT: vector.store [[R]], %a[%c0]
-  // CHECK-NEXT: arith.index_cast %c0
-  // CHECK-NEXT: arith.index_cast %c1
-  // CHECK: vector.store {{.*}}, %i
+  // CHECK-NEXT: [[N:%.*]] = tir.lanewise "arith.index_cast"({{%.*}}) : (vector<2xindex>) -> vector<2xi32>
+  // CHECK-NEXT: vector.store [[N]], %i
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -176,22 +171,25 @@ tir.prim_func @by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi
 
 // -----
 
-// With many lanes, operations without a vector form run in a loop.
+// With many lanes, loads that are not contiguous run in a loop with their users.
 // CHECK-LABEL: @many(
-tir.prim_func @many(%a : memref<64xf32>, %i : memref<64xi32>) {
-  // CHECK: [[L:%.*]] = vector.load %a[%c0] : memref<64xf32>, vector<64xf32>
-  // CHECK-NEXT: vector.store [[L]], %a[%c0]
+tir.prim_func @many(%a : memref<512xf32>, %b : memref<64xf32>, %i : memref<64xi32>) {
+  // CHECK: [[N:%.*]] = tir.lanewise "arith.index_cast"({{%.*}}) : (vector<64xindex>) -> vector<64xi32>
+  // CHECK-NEXT: vector.store [[N]], %i[%c0]
   // CHECK-NEXT: tir.for [[V:%.*]] = %c0 extent %c64 {
-  // CHECK-NEXT: [[N:%.*]] = arith.index_cast [[V]]
-  // CHECK-NEXT: memref.store [[N]], %i[[[V]]]
+  // CHECK-NEXT: [[P:%.*]] = arith.muli [[V]], %c8
+  // CHECK-NEXT: [[X:%.*]] = memref.load %a[[[P]]]
+  // CHECK-NEXT: memref.store [[X]], %b[[[V]]]
   // CHECK-NEXT: }
   %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
   tir.for vectorized %v = %c0 extent %c64 {
-    %x = memref.load %a[%v] : memref<64xf32>
-    memref.store %x, %a[%v] : memref<64xf32>
     %n = arith.index_cast %v : index to i32
     memref.store %n, %i[%v] : memref<64xi32>
+    %p = arith.muli %v, %c8 : index
+    %x = memref.load %a[%p] : memref<512xf32>
+    memref.store %x, %b[%v] : memref<64xf32>
   }
 }
 
@@ -342,7 +340,7 @@ tir.prim_func @words(%a : memref<4xi32>, %b : memref<4xi32>) {
 // The extension of a sign has no effects, although xDSL does not say so.
 // CHECK-LABEL: @extended(
 // CHECK: vector.load %a
-// CHECK-COUNT-4: arith.extsi
+// CHECK-NEXT: tir.lanewise "arith.extsi"
 // CHECK: vector.store
 // CHECK-NOT: tir.for
 tir.prim_func @extended(%a : memref<4xi8>, %b : memref<4xi32>) {

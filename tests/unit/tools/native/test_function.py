@@ -354,7 +354,7 @@ def test_threads():
             "%f = arith.constant 1.0 : f32\n"
             'tir.for thread_binding "blockIdx.x" %i = %c0 extent %c4 {\n'
             "memref.store %f, %x[%i] : memref<4xf32> } }",
-            "pass 'lower-tir'",
+            "pass 'lower-tir{scalarize=false}'",
         ),
     ],
 )

@@ -33,6 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 from passline.dialects.relax.dynamic.base import DynamicOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import CallOp, PrimFuncOp, YieldOp
+from passline.dialects.vector_types import element_of, with_element
 from passline.kernels.kernel import kernel_of
 from passline.kernels.legalizations import RELAX
 from passline.kernels.no_kernel import NoKernel
@@ -45,7 +46,6 @@ from passline.tools.native import codegen, compile_module, function
 from passline.tools.native.codegen import Processor, initialize
 from passline.tools.native.jit import load_llvm, optimize, target_machine
 from passline.tools.native.llvm_ir import llvm_ir
-from passline.tools.native.preparation.arithmetic import element_of, with_element
 from passline.tools.native.preparation.preparation import prepare
 from passline.tools.native.symbols import undefined_symbols
 

@@ -9,7 +9,8 @@ from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import f32, f64, i1
 from xdsl.ir import SSAValue
 
-from ..arithmetic import Arithmetic, element_of, is_vector
+from .....dialects.vector_types import element_of, is_vector
+from ..arithmetic import Arithmetic
 
 __all__ = ["EXPONENT_OF_1", "Expansion", "MathBuilder", "greater", "in_f64"]
 

@@ -8,8 +8,8 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 
+from .....dialects.vector_types import element_of
 from .....passmanager.ir.walk import walk
-from ..arithmetic import element_of
 from .builder import Expansion, MathBuilder, greater, in_f64
 from .error_function import erf
 from .exponential import cosh, exp, exp2, exp_of_normal, expm1, sinh, tanh
