@@ -140,7 +140,7 @@ tir.prim_func @prefetch_indices(%a: memref<4x8xf32>, %i: index) {
 
 // -----
 
-// CHECK: Expected attribute i32 but got i64
+// CHECK: {{Expected attribute i32 but got i64|Unexpected attribute i64}}
 tir.prim_func @words_of_64_bits(%a: i64) {
   %0 = tir.dp4a %a, %a, %a : i64
 }
