@@ -127,11 +127,17 @@ def convolve(
     constants: Sequence[Array] = (),
 ) -> Tensor:
     """Return the convolution of data (NC...) and a weight (OI...), which is one of `constants`."""
+    # A convolution is a matrix product: the weight is a matrix of outputs and terms (a term is an
+    # input channel and a tap of the window), and the data one of terms and points, which is not
+    # there as such: element (c, dy, dx), (y, x) is data[c, y * stride + dy, x * stride + dx].
+    # Which of the products is computed depends on how many points or terms share what is read.
     outputs, inputs, *sizes = (known(extent) for extent in weight.shape)
     terms = inputs * volume(sizes)
     rows = [array.reshape(outputs, terms) for array in constants]
     total = total_type(element, data, weight, terms, rows)
     exact_pairs = None
+    # Products of bytes take four terms at once: neighbors are channels of the same tap, so groups
+    # must not share a word, and the single channel of a depthwise convolution has none.
     if inputs > 1 and (geometry.groups == 1 or inputs % BYTES == 0):
         exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
     if exact_pairs is not None:
@@ -143,14 +149,18 @@ def convolve(
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None
     if merged and all(map(is_trivial, geometry.windows)):
+        # Windows of one element: each point is a column of the data as it is in memory.
         points = volume(data.shape[2:])
         data = b.reshaped(data, (*data.shape[:2], points))
         if points == geometry.groups == 1:
+            # One point for each image is a dense layer: its images are the columns.
             shape = (data.shape[0], outputs, points)
             of_one = of_points(b, data, kernel, shape, element, total)
             return of_one if exact_pairs is None else ByteProducts.of(of_one, exact_pairs, True)
         image = Image(data, (), points, (), read_points)
     elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS and exact_pairs is None:
+        # A matrix product would read each element once for so few outputs: nothing is gained by
+        # packing, and the sums of neighboring points are computed in the lanes of vectors instead.
         taps = b.reshaped(weight, (outputs, volume(sizes)))
         return depthwise(b, data, taps, geometry, element, total)
     else:
@@ -186,6 +196,10 @@ def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: G
     windows, extents = geometry.windows, data.shape[2:]
     sizes = [window.size for window in windows]
     *rows, columns = (count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
+    # Padded data are copied, so that no tap asks whether it is inside; so are those that a stride
+    # leaves apart, phase by phase: with stride 2, columns 0 2 4 are neighbors in the first phase
+    # and 1 3 5 in the second, and a vector has neighbors. Windows that read each element once,
+    # without padding, would copy more than they read.
     in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
     is_known = all(isinstance(extent, int) for extent in data.shape)
     margin = 0 if isinstance(columns, int) else MARGIN

@@ -45,6 +45,8 @@ def matrix_product(
     """
     if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
         return matrix_product(op, b, rhs, lhs, element, transpose_b=not transpose_a)
+    # Bytes are multiplied four at once along the terms, so these have to be neighbors on the left,
+    # and the right has to be a constant that can be packed into words.
     terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
     rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
     total = total_type(element, lhs, rhs, terms, rows)
@@ -69,6 +71,8 @@ def matrix_product(
     b.require_equal(product.k, others, "the matrices have other numbers of terms", op)
     if exact_pairs is not None:
         return ByteProducts.of(product.contraction(element, constant), exact_pairs, True)
+    # Vectors are made of columns of the result. A result of one column is computed transposed, so
+    # that its rows are the lanes.
     if product.n == 1 and not is_less(product.m, 2):
         return product.with_rows_as_columns(element)
     return product.contraction(element, constant)

@@ -66,6 +66,8 @@ def batch_norm(
 ) -> Tensor:
     """Compute a factor and a shift for each channel, then one product and sum for each element."""
     wide = step_type(data.element)
+    # (x - mean) / sqrt(variance + epsilon) * gamma + beta is x * factor + shift: what does not
+    # depend on the element is computed once for each channel, and the rest is a fused multiply-add.
     factors, shifts = b.alloc(variance.shape, wide), b.alloc(variance.shape, wide)
     with b.loops(variance.shape) as index:
         epsilon = b.number(op.epsilon, wide)
@@ -100,6 +102,10 @@ def normalized(
     means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
     zero, count = b.number(0.0, wide), b.count(volume(reduced.inner), wide)
 
+    # The mean comes first, and then the squares of what is left without it. The mean of the squares
+    # less the square of the mean would need one pass over the data only, but it cancels: for 10000
+    # and 10001 both are about 1e8, where numbers of f32 are 8 apart, and their difference 0.25 is
+    # lost.
     def statistics(outer: list[Index]) -> None:
         def element(inner: Sequence[Index]) -> SSAValue:
             return widen(b, b.read(merged, reduced.index(outer, inner)))
@@ -183,6 +189,8 @@ class Rows:
         b, element = self.b, self.data.element
         wide = step_type(element)
         rows, width = self.data.shape
+        # A row is read two or three times, by its statistics and by the loop below, but only once
+        # from memory: it is still in the cache.
         lanes = b.lanes if element == wide else 1
         with b.loop(rows) as row:
             center, inverse = self.statistics(row)
@@ -218,6 +226,7 @@ class Rows:
         def square(i: Index) -> SSAValue:
             return multiply(b, centered := center(i), centered)
 
+        # One division for a row; its elements are multiplied by the reciprocal.
         squares = add(b, mean(square), b.number(self.op.epsilon, wide))
         return center, divide(b, one, b.pure(math.SqrtOp, squares))
 
@@ -249,6 +258,8 @@ def group_norm(
     channels, *axes = normalize_axes([op.channel_axis, *op.axes], len(shape))
     groups = op.num_groups
     size = shape[channels] // groups
+    # With 2 groups of 3 channels, channel 4 is channel 1 of group 1: (N, 6, H, W) becomes
+    # (N, 2, 3, H, W), whose statistics are those of the dimensions behind the groups.
     split = b.reshaped(data, (*shape[:channels], groups, size, *shape[channels + 1 :]))
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
     value = normalized(b, split, inner, op.epsilon)
@@ -317,6 +328,9 @@ def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axis, size = op.axis % len(shape), op.size
     before = (size - 1) // 2
     inner = shape[axis + 1 :]
+    # Each sum has its own loop over its channels. One that moves along, adding a channel in front
+    # and subtracting one behind, would do less, but carry its rounding errors from channel to
+    # channel.
     sums = b.alloc(shape, wide)
     with b.loops(shape[: axis + 1]) as (*outer, center):
         with b.elements(inner, b.lanes) as index:
@@ -344,6 +358,7 @@ def positive_power(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValu
     """Return a power of a positive number; the usual exponents of LRN are computed by roots."""
     if exponent not in (0.5, 0.75):
         return power_of(b, base, exponent)
+    # AlexNet and GoogLeNet have the exponent 0.75: x^(3/4) is the root of x times the root of that.
     root = b.pure(math.SqrtOp, base)
     return root if exponent == 0.5 else multiply(b, root, b.pure(math.SqrtOp, root))
 

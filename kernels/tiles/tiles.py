@@ -28,6 +28,9 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
     extents = extents_of(t)
+    # A matrix that is multiplied by few rows is read once: to pack it, or to transpose it in
+    # registers, takes as long as the products. Its rows are multiplied as they are in memory, each
+    # a sum over lanes.
     is_matrix = t.rhs_along_terms and len(t.terms) == 1
     if is_matrix and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
@@ -46,6 +49,15 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
 
 def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
     """Write loops over blocks of columns."""
+    # The loops of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008):
+    #
+    #     for each block of columns:              its packed panel stays in the second cache
+    #       for each block of terms:              sums are in memory between them
+    #         pack the terms of these columns     so that a tile reads neighbors
+    #         for each row of tiles, each tile:   m x vectors sums in registers, see tile.py
+    #           for each term: m x vectors products
+    #
+    # The blocks are divided among the threads, not the tiles: each thread has a panel of its own.
     image_rows = volume(t.rows)
     weights = None
     if t.weights is not None:
@@ -84,6 +96,8 @@ def write_terms(
 ) -> None:
     """Write loops over blocks of terms that compute the tiles of a block of columns, or those of
     them in one row of tiles, `m_tile`. Between blocks of terms, the sums are in memory."""
+    # With all terms in one block, the sums of a tile never leave the registers until they are
+    # finished; else a tile loads them, adds the products of a block of terms, and stores them.
     inputs = t.terms[0]
     if not is_more(inputs, s.inputs):
         if block.panel is not None:
