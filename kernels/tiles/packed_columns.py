@@ -43,6 +43,12 @@ def pack_columns(
     widths = None
     if isinstance(t.columns, int):
         widths = (s.columns, t.columns % s.columns or s.columns)
+    # The panel of columns 0 1 2 3 4 of the image, in tiles of 4, has for each term
+    #
+    #     x0 x1 x2 x3   x4 0 0 0
+    #
+    # so that a tile reads vectors at a fixed distance, and the last one needs no mask: its sums
+    # beyond the columns are never stored.
     with b.loop(inputs) as channel, b.loops(taps) as tap:
         k = b.flat([channel, *tap], [1, *taps])
         if widths is None:

@@ -53,6 +53,7 @@ def split_phases(
     inner = shape_of_phases(windows, counts)
     sizes = inner[len(windows) :]
     shape = (images, channels, *inner)
+    # The data as they are, with one phase each, if windows reach neither into padding nor apart.
     if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == (
         *extents,
     ):
@@ -140,6 +141,8 @@ def element_range(
     b: KernelBuilder, window: Window, phase: int, extent: Extent, size: Extent
 ) -> tuple[Extent, Extent]:
     """Return the range of quotients below `size` at which a phase has elements, not padding."""
+    # Position p of phase f at quotient q is q * stride + f - before in the data: at least 0 from
+    # q = ceil((before - f) / stride) on, and below the extent up to the second bound.
     low = -((phase - window.before) // window.stride)
     high = (extent + window.before - phase + window.stride - 1) // window.stride
     return max(0, low), b.larger(0, b.smaller(size, high))

@@ -52,6 +52,7 @@ def combined(
     extents = [b.known(count) for _, count in ranges]
     sizes = [extent for extent in extents if isinstance(extent, int)]
     if len(sizes) == len(extents) and 0 < volume(sizes) <= UNROLLED:
+        # Begin with an element, not with the identity: that is one operation less for each window.
         first, *others = product(*map(range, sizes))
         starts = [start for start, _ in ranges]
 
@@ -132,6 +133,10 @@ class Pooled(Scheduled):
 
             self.write_groups(b, [], [], last, write_direct)
             return
+        # For 3x3 windows of columns a b c d e, row by row of the result:
+        #
+        #     rows:    A B C D E    A = a0 + a1 + a2, the three rows that the windows cover
+        #     result:  A+B+C  B+C+D  C+D+E
         axis = self.first_buffered(b)
         rows = self.row_buffer(b, [*map(self.size, range(axis, last))])
         start, kept = self.windows[last].before, self.kept_columns()
@@ -228,6 +233,9 @@ class Pooled(Scheduled):
                 self.write_groups(b, [*index, i], [*taps, Taps(i, range(1), 1)], end, write)
             return
         count, extent = self.size(axis), self.extent(axis)
+        # Windows at the edges have fewer taps than those inside: of 3 taps, padding 1, extent 5,
+        # the groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap asks where it
+        # is.
         for numbers, group in groupby(range(count), lambda i: inner_taps(window, extent, i)):
             first, *others = group
             with b.loop(1 + len(others), min=first) as i:
