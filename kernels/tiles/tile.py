@@ -254,6 +254,9 @@ class Tile:
         """Build the body of loops over `m` of the sums and all vectors. The operand of which a tile
         has fewer stays in registers, the other is read one by one."""
         b, s = self.b, self.schedule
+        # For 6 rows of lhs and 2 vectors of columns, an iteration loads the 2 vectors, and then,
+        # row by row, one element of lhs for 2 products: 12 sums, 2 vectors and 1 element are in
+        # registers.
         if s.m < s.vectors:
             with b.nest((s.vectors, m, s.lanes), (UNROLLED, UNROLLED, VECTORIZED)) as (v, i, lane):
                 yield [i, v, lane]

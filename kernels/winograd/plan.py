@@ -115,6 +115,9 @@ def direct_estimate(convolution: Convolution, target: Target) -> float:
 def estimate(plan: Plan, target: Target) -> float:
     """Return an estimate of the cycles that an image takes on one core. Blocks that cores cannot
     share evenly count as more."""
+    # The products are t * t small matrix products, whose time the cost model of the direct kernel
+    # knows; the transforms read and write t * t matrices of the data and of the sums; the data are
+    # copied into phases, and the sums back.
     blocks = -(-prod(plan.blocks) // target.cores) * target.cores
     target = replace(target, cores=1)
     convolution = plan.convolution

@@ -50,6 +50,9 @@ def transform_of_data(
 ) -> list[SSAValue]:
     """Return B^T x. The row of a point q has the coefficients of the product of z - r over the
     other points r; the last row has those of the product over all points."""
+    # For F(2x2, 3x3), whose points are 0, 1, -1 and infinity, B^T x of four elements is
+    #
+    #     x2 - x0,  x1 + x2,  x2 - x1,  x3 - x1
     whole = coefficients(points)
     result = [combine(b, whole, x[0::2])]
     for p in points:
@@ -81,6 +84,7 @@ def weights_of(array: Array, m: int) -> Array:
     import numpy as np
 
     g = np.array(weight_transform(POINTS[m]))
+    # In f64, as the divisors are not exact in f32.
     tiles = g @ array.astype(np.float64) @ g.T
     outputs, channels, *_ = array.shape
     return tiles.transpose(2, 3, 0, 1).reshape(-1, outputs, channels).astype(array.dtype)
