@@ -1,8 +1,4 @@
-"""Legalizations of argmax and argmin; NaN is selected before any number.
-
-Comparisons have no vector form in xDSL, so the loops with comparisons stay serial here, in a form
-that LLVM vectorizes.
-"""
+"""Legalizations of argmax and argmin; NaN is selected before any number."""
 
 from __future__ import annotations
 
@@ -106,14 +102,10 @@ class Search:
 
     def write(self, store: Store) -> None:
         """Write loops that find all indices."""
-        if not self.reduced.is_contiguous:
-            self.write_columns(store)
-            return
         assert isinstance(self.type, FixedBitwidthType)
         is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
         find = self.find_extremum if is_long else self.compare_all
-        with self.b.loops(self.reduced.outer) as outer:
-            store(outer, find(outer))
+        self.reduced.for_each(self.b, lambda outer: store(outer, find(outer)))
 
     def extremum(self, outer: Sequence[Index]) -> SSAValue:
         """Write loops that compute the extremum along the axes."""
@@ -156,22 +148,6 @@ class Search:
             return select(b, better, self.place(inner), value)
 
         return b.accumulate(self.reduced.inner, b.number(0, self.number), step)
-
-    def write_columns(self, store: Store) -> None:
-        """Write loops that compute the extrema for all results, adjacent ones in lanes, then
-        loops that compute their indices."""
-        b = self.b
-        best = b.alloc(self.reduced.outer, self.type)
-        self.reduced.for_each(
-            b,
-            lambda outer: b.store(self.extremum(outer), best, outer),
-            vectorize=self.data.element == self.type,
-        )
-
-        def step(found: SSAValue, outer: list[Index], inner: list[Index]) -> SSAValue:
-            return self.found(found, b.load(best, outer), outer, inner)
-
-        self.reduced.accumulate_columns(b, self.nowhere, step, store)
 
 
 def index_of(order: Order) -> Legalization:

@@ -34,8 +34,7 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
     def loops(store: Store) -> None:
         is_known = all(isinstance(extent, int) for extent in row.inner)
-        vectorize = element == wide and (is_known or row.is_contiguous)
-        less = less_maximum(b, data, row, vectorize)
+        less = less_maximum(b, data, row)
         # Rows of unknown extent share a buffer, as each allocation calls a function.
         shared = None if is_known else b.alloc(row.inner, element)
 
@@ -50,11 +49,11 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
             total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
-            with row.along(b, vectorize) as inner:
+            with row.along(b) as inner:
                 value = multiply(b, widen(b, b.load(powers, inner)), factor)
                 store(row.index(outer, inner), convert(b, value, element))
 
-        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
+        row.for_each(b, compute, vectorize=is_known, vectors=HEAVY)
 
     return scheduled(op, b, row.shape, element, loops)
 
@@ -63,12 +62,11 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the maxima and the sums of exponentials of all rows, then the logarithms of the sums
     in vectors, then subtract both."""
     element, wide = data.element, step_type(data.element)
-    shape, vectorize = b.shape_of(op.data), element == wide
+    shape = b.shape_of(op.data)
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
-    lanes = b.lanes if vectorize else 1
 
     def loops(store: Store) -> None:
-        less = less_maximum(b, data, row, vectorize)
+        less = less_maximum(b, data, row)
         sums, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
 
         def compute(outer: list[Index]) -> None:
@@ -78,10 +76,10 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
             total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             b.store(total, sums, outer)
 
-        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
-        with b.elements(row.outer, lanes) as outer:
+        row.for_each(b, compute, vectors=HEAVY)
+        with b.elements(row.outer, b.lanes) as outer:
             b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
-        with b.elements(row.shape, lanes) as index:
+        with b.elements(row.shape, b.lanes) as index:
             outer, inner = row.place(index), [index[axis] for axis in row.axes]
             value = b.pure(arith.SubfOp, less(outer, inner), b.load(logarithms, outer))
             store(index, convert(b, value, element))
@@ -90,7 +88,7 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def less_maximum(
-    b: KernelBuilder, data: Tensor, row: Reduced, vectorize: bool
+    b: KernelBuilder, data: Tensor, row: Reduced
 ) -> Callable[[Sequence[Index], Sequence[Index]], SSAValue]:
     """Write loops that compute the maxima of all rows; return a function that computes the element
     at `outer` and `inner` less the maximum of its row, in the wide type.
@@ -106,7 +104,7 @@ def less_maximum(
         greatest = row.fold(b, b.number(-inf, wide), greater, lambda inner: element(outer, inner))
         b.store(greatest, maxima, outer)
 
-    row.for_each(b, compute, vectorize=vectorize)
+    row.for_each(b, compute)
     return lambda outer, inner: b.pure(arith.SubfOp, element(outer, inner), b.load(maxima, outer))
 
 

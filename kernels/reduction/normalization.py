@@ -119,7 +119,7 @@ def normalized(
         b.store(mean, means, outer)
         b.store(b.pure(math.SqrtOp, add(b, variance, b.number(epsilon, wide))), roots, outer)
 
-    reduced.for_each(b, statistics, vectorize=data.element == wide)
+    reduced.for_each(b, statistics)
     means, roots = b.view(means, whole.outer), b.view(roots, whole.outer)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -187,14 +187,12 @@ class Rows:
     def write(self, store: Store) -> None:
         """Write loops that compute the statistics of a row, then its elements."""
         b, element = self.b, self.data.element
-        wide = step_type(element)
         rows, width = self.data.shape
         # A row is read two or three times, by its statistics and by the loop below, but only once
         # from memory: it is still in the cache.
-        lanes = b.lanes if element == wide else 1
         with b.loop(rows) as row:
             center, inverse = self.statistics(row)
-            with b.elements((width,), lanes) as (i,):
+            with b.elements((width,), b.lanes) as (i,):
                 value = multiply(b, center(i), inverse)
                 if self.factor is not None:
                     value = multiply(b, value, widen(b, b.read(self.factor, [i])))
@@ -293,7 +291,7 @@ def over_root(
         total = reduced.fold(b, b.number(0.0, wide), add, square)
         b.store(b.pure(math.SqrtOp, finish(total, volume(reduced.inner))), roots, outer)
 
-    reduced.for_each(b, root, vectorize=data.element == wide)
+    reduced.for_each(b, root)
     roots = b.view(roots, whole.outer)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:

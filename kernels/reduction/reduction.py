@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.reduction import reduction as ops
@@ -130,51 +129,16 @@ class Reduced:
         """Write loops over the elements of the result, and write `body` for each.
 
         Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
-        if the operations of `body` can be done on vectors (`vectorize`)."""
+        unless `body` needs memory that lanes would share (`vectorize` is false)."""
         if vectorize and not self.is_contiguous:
             b.columns(self.outer, body, vectors)
             return
         with b.loops(self.outer) as index:
             body(index)
 
-    def accumulate_columns(
-        self,
-        b: KernelBuilder,
-        start: SSAValue,
-        step: Callable[[SSAValue, list[Index], list[Index]], SSAValue],
-        store: Store,
-    ) -> None:
-        """Write loops that compute adjacent results from adjacent elements, with a loop over these
-        innermost, which LLVM vectorizes: for operations that have no vector form in xDSL.
-
-        `step` returns the next partial result from the one before, the index of the result and
-        that along the axes. The partial results take a quarter of the first cache.
-        """
-        assert isinstance(start.type, FixedBitwidthType)
-        *outer, columns = self.outer
-        width = max(1, b.target.l1_cache // 4 * 8 // start.type.bitwidth)
-        if isinstance(columns, int):
-            width = max(1, min(columns, width))
-        with b.loops(outer) as index, b.loop(b.ceildiv(columns, width)) as tile:
-            first, count = b.mul(tile, width), width
-            if isinstance(columns, int):
-                first = b.min(first, columns - width)
-            else:
-                count = b.min(width, b.sub(columns, first))
-            # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
-            partial = b.alloc((width,), start.type, "local")
-            with b.loop(count) as i:
-                b.store(start, partial, [i])
-            with b.loops(self.inner) as inner, b.loop(count) as i:
-                number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
-                b.store(number, partial, [i])
-            with b.loop(count) as i:
-                store([*index, b.add(first, i)], b.load(partial, [i]))
-
-    def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
-        """Build the body of loops over the axes; in vectors where the elements are contiguous, if
-        the operations of the body can be done on vectors."""
-        return b.elements(self.inner, b.lanes if vectorize and self.is_contiguous else 1)
+    def along(self, b: KernelBuilder) -> AbstractContextManager[list[Index]]:
+        """Build the body of loops over the axes; in vectors where the elements are contiguous."""
+        return b.elements(self.inner, b.lanes if self.is_contiguous else 1)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
         """Return the index in the result of the element at `index`."""
@@ -205,20 +169,11 @@ def reduction(
         return convert(b, b.read(data, reduced.index(outer, inner)), type)
 
     def loops(store: Store) -> None:
-        def finished(index: Sequence[Index], value: SSAValue) -> None:
-            store(index, convert(b, finish(b, value), data.element))
-
         def compute(index: list[Index]) -> None:
             value = reduced.fold(b, identity, combine, lambda inner: element(index, inner))
-            finished(index, value)
+            store(index, convert(b, finish(b, value), data.element))
 
-        def step(value: SSAValue, index: list[Index], inner: list[Index]) -> SSAValue:
-            return combine(b, value, element(index, inner))
-
-        if data.element == type or reduced.is_contiguous:
-            reduced.for_each(b, compute)
-        else:
-            reduced.accumulate_columns(b, identity, step, finished)
+        reduced.for_each(b, compute)
 
     return scheduled(op, b, reduced.outer, data.element, loops)
 
