@@ -270,9 +270,11 @@ LOWER_TO_MLIR = (
     # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
     "tir-loop-partition{partition-const-loop=true}",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
-    "tir-unroll-loop",  # after vectorization, which is done once and not for each copy
     "tir-simplify",
     "tir-remove-no-op",
+    # After the passes that look at each operation, so that they do so once and not for each copy.
+    # What the copies have in common is left to the next pass.
+    "tir-unroll-loop",
     "tir-common-subexpr-elim",
     "tir-outline-parallel",  # after vectorization, which needs constant bounds
     "tir-storage-rewrite",  # after vectorization: it rejects loops still marked `vectorized`

@@ -7,37 +7,28 @@ from typing import Final
 __all__ = ["KNOWN_SOURCES", "RELEASES"]
 
 RELEASES: Final[dict[str, tuple[str, ...]]] = {
-    "5d7e49cb-703339": (
+    "1d19f6d3-759863": (
         "copying",
         "creating",
         "editing",
         "fields",
         "rewriting",
     ),
-    "4cf4e5c8-705205": (
+    "502d080d-761886": (
         "copying",
         "creating",
         "editing",
         "fields",
         "rewriting",
     ),
-    "eea39167-716774": (
+    "f5322afc-773406": (
         "copying",
         "creating",
         "editing",
         "fields",
         "rewriting",
     ),
-    "87c14966-736765": (
-        "copying",
-        "creating",
-        "editing",
-        "fields",
-        "printing",
-        "reading",
-        "rewriting",
-    ),
-    "b71fa972-735745": (
+    "76a15e71-787785": (
         "copying",
         "creating",
         "editing",
@@ -45,9 +36,8 @@ RELEASES: Final[dict[str, tuple[str, ...]]] = {
         "printing",
         "reading",
         "rewriting",
-        "verifying",
     ),
-    "585357e5-736685": (
+    "f323ecfd-786491": (
         "copying",
         "creating",
         "editing",
@@ -57,7 +47,17 @@ RELEASES: Final[dict[str, tuple[str, ...]]] = {
         "rewriting",
         "verifying",
     ),
-    "86e4b027-743159": (
+    "e0ce21de-787431": (
+        "copying",
+        "creating",
+        "editing",
+        "fields",
+        "printing",
+        "reading",
+        "rewriting",
+        "verifying",
+    ),
+    "11f4b351-794008": (
         "copying",
         "creating",
         "editing",
@@ -411,6 +411,14 @@ KNOWN_SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "verifying xdsl.dialects.memref:StoreOp.verify_": ("10dabf5f",),
     "verifying xdsl.dialects.memref:SubviewOp.verify_": ("0a4a3397",),
     "verifying xdsl.dialects.scf:ForOp.verify_": ("7af13c99",),
+    "verifying xdsl.dialects.vector:BroadcastOp.verify_": ("4ec54877",),
+    "verifying xdsl.dialects.vector:ExtractOp.verify_": ("11ef7c72",),
+    "verifying xdsl.dialects.vector:InsertOp.verify_": ("dc20f140",),
+    "verifying xdsl.dialects.vector:LoadOp.verify_": ("27af88fa",),
+    "verifying xdsl.dialects.vector:MaskedLoadOp.verify_": ("7a7e1e25",),
+    "verifying xdsl.dialects.vector:MaskedStoreOp.verify_": ("2f14def8",),
+    "verifying xdsl.dialects.vector:ShuffleOp.verify_": ("f463831d",),
+    "verifying xdsl.dialects.vector:StoreOp.verify_": ("399a642a",),
     "verifying xdsl.ir.core:Block": ("53a38219",),
     "verifying xdsl.ir.core:Block.args": ("5b601bb8",),
     "verifying xdsl.ir.core:Block.first_op": ("4cf52506",),

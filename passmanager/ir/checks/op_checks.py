@@ -53,6 +53,16 @@ VERIFIES_SIGNATURE = {
         "SubviewOp.verify_",
     },
     "xdsl.dialects.scf": {"ForOp.verify_"},
+    "xdsl.dialects.vector": {
+        "BroadcastOp.verify_",
+        "ExtractOp.verify_",
+        "InsertOp.verify_",
+        "LoadOp.verify_",
+        "MaskedLoadOp.verify_",
+        "MaskedStoreOp.verify_",
+        "ShuffleOp.verify_",
+        "StoreOp.verify_",
+    },
 }
 """xDSL's own methods that check what is in the signature of the op alone, by module.
 
