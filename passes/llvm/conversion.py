@@ -99,6 +99,7 @@ class Lowering:
         self._values: dict[int, tuple[SSAValue, ...]] = {}
         """The values that stand for others, by their ids."""
         self._buffers: dict[int, Buffer] = {}
+        self._indices: dict[int, Number] = {}
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
         self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
         self._converted: list[Operation] = []
@@ -112,7 +113,7 @@ class Lowering:
         patterns = self.patterns
         for op in [*walk(root)]:
             self.op = op
-            if isinstance(op, UnrealizedConversionCastOp):
+            if type(op) is UnrealizedConversionCastOp:
                 self._visit_cast(op)
             elif (pattern := patterns.get(type(op))) is not None:
                 self._converted.append(op)
@@ -155,12 +156,11 @@ class Lowering:
     def set(self, old: SSAValue, new: SSAValue | Sequence[SSAValue]) -> None:
         """Let `new` stand for `old`, a result of the operation at hand or an argument of a block,
         which is removed in the end."""
-        if isinstance(new, SSAValue):
-            new = (new,)
-        if old.name_hint is not None:
-            for each in new:
-                each.name_hint = each.name_hint or old.name_hint
-        self._values[id(old)] = tuple(new)
+        values = (new,) if isinstance(new, SSAValue) else tuple(new)
+        if (hint := old.name_hint) is not None:
+            for each in values:
+                each.name_hint = each.name_hint or hint
+        self._values[id(old)] = values
         if isinstance(old, BlockArgument):
             self._arguments.append(old)
 
@@ -349,6 +349,11 @@ class Lowering:
 
     def index(self, old: SSAValue) -> Number:
         """Return an index, as a number where it is a constant."""
+        if (found := self._indices.get(id(old))) is None:
+            found = self._indices[id(old)] = self._made_index(old)
+        return found
+
+    def _made_index(self, old: SSAValue) -> Number:
         new = self.value(old)
         for value in (old, new):
             constant = value.owner

@@ -192,7 +192,7 @@ def constant(op: arith.ConstantOp, build: Lowering) -> SSAValue:
     value = op.value
     match value:
         case IntegerAttr():
-            return build.constant(IntegerAttr(value.value.data, cast("IntegerType", type)), type)
+            return build.integer(value.value.data, type)
         case FloatAttr():
             return build.constant(value, type)
         case DenseIntOrFPElementsAttr() if is_vector(type):

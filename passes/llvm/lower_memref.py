@@ -58,14 +58,16 @@ def type_of(value: SSAValue) -> MemRefType[Attribute]:
 
 
 def load(op: memref.LoadOp, build: Lowering) -> SSAValue:
-    buffer = build.buffer(op.memref)
-    place = build.element(buffer, op.indices)
+    base, *indices = op.operands
+    buffer = build.buffer(base)
+    place = build.element(buffer, indices)
     return build.add(llvm.LoadOp, (place,), buffer.element, ordering=NOT_ATOMIC)
 
 
 def store(op: memref.StoreOp, build: Lowering) -> None:
-    value, buffer = build.value(op.value), build.buffer(op.memref)
-    place = build.element(buffer, op.indices)
+    stored, base, *indices = op.operands
+    value, buffer = build.value(stored), build.buffer(base)
+    place = build.element(buffer, indices)
     properties: dict[str, Attribute] = {"ordering": NOT_ATOMIC}
     if is_nontemporal(op):
         properties["nontemporal"] = UnitAttr()

@@ -6,22 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, cf, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i1, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import insert_before, replace_all_uses
 from ...passmanager.ir.walk import walk
+from .conversion import integers32
 
 __all__ = ["LowerSCF", "lower_to_blocks", "replace_by_loops"]
+
+EQUAL = IntegerAttr(0, i64)
+SIGNED_LESS = IntegerAttr(2, i64)
+"""Predicates of `arith.cmpi`."""
 
 
 def lower_to_blocks(module: ModuleOp) -> None:
     """Turn the loops and branches in the functions of a module into blocks, in an order in which
     values are computed before they are used."""
-    functions = [op for op in walk(module) if op.has_trait(IsolatedFromAbove) and op is not module]
+    functions = [
+        op
+        for op in walk(module)
+        if op.regions and op.has_trait(IsolatedFromAbove) and op is not module
+    ]
     for function in functions:
         for region in function.regions:
             for block in [*region.blocks]:
@@ -43,6 +52,8 @@ class Blocks:
             if op.parent is not self.last:
                 op.detach()
                 self.last.add_op(op)
+            if not op.regions:  # nearly all of them
+                continue
             match op:
                 case scf.ForOp():
                     self.lower_for(op)
@@ -67,11 +78,43 @@ class Blocks:
         self.last = block
         return block
 
-    def end(self, op: Operation, *new: Operation) -> None:
-        """Add operations to the last block, of which the last is a branch, in place of `op`."""
-        for each in new:
-            each.location = op.location
-            self.last.add_op(each)
+    def add(
+        self,
+        op: Operation,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        result: Attribute,
+        **properties: Attribute,
+    ) -> SSAValue:
+        """Add an operation in place of `op` to the last block; return its result."""
+        new = kind.create(
+            operands=operands, result_types=[result], properties=properties, location=op.location
+        )
+        self.last.add_op(new)
+        return new.results[0]
+
+    def branch(self, op: Operation, to: Block, values: Sequence[SSAValue] = ()) -> None:
+        """End the last block by a branch in place of `op`."""
+        new = cf.BranchOp.create(operands=values, successors=[to], location=op.location)
+        self.last.add_op(new)
+
+    def branch_if(
+        self,
+        op: Operation,
+        condition: SSAValue,
+        then: Block,
+        otherwise: Block,
+        values: Sequence[SSAValue] = (),
+    ) -> None:
+        """End the last block by a branch, in place of `op`, to one of two blocks, which both get
+        `values`."""
+        new = cf.ConditionalBranchOp.create(
+            operands=[condition, *values, *values],
+            successors=[then, otherwise],
+            properties={"operandSegmentSizes": integers32(1, len(values), len(values))},
+            location=op.location,
+        )
+        self.last.add_op(new)
 
     def body(self, region: Region) -> Operation:
         """Append the lowered block of a region, but for its terminator, which is returned."""
@@ -85,7 +128,7 @@ class Blocks:
         """Append the lowered block of a region, which then branches to `after` with what it
         yields."""
         end = self.body(region)
-        self.end(end, cf.BranchOp(after, *end.operands))
+        self.branch(end, after, end.operands)
         end.drop_all_references()
 
     def replace(self, op: Operation, after: Block, values: Sequence[SSAValue]) -> None:
@@ -100,16 +143,17 @@ class Blocks:
         op.detach()
         test, after = Block(arg_types=[op.lb.type, *op.result_types]), Block()
         body = op.body.block
-        self.end(op, cf.BranchOp(test, op.lb, *op.iter_args))
+        self.branch(op, test, [op.lb, *op.iter_args])
         self.append(test)
-        holds = arith.CmpiOp(test.args[0], op.ub, "slt")
-        self.end(op, holds, cf.ConditionalBranchOp(holds, body, [], after, []))
+        variable = test.args[0]
+        holds = self.add(op, arith.CmpiOp, (variable, op.ub), i1, predicate=SIGNED_LESS)
+        self.branch_if(op, holds, body, after)
         for old, new in zip([*body.args], test.args, strict=True):
             replace_all_uses(old, new)
             body.erase_arg(old)
         end = self.body(op.body)
-        step = arith.AddiOp(test.args[0], op.step)
-        self.end(end, step, cf.BranchOp(test, step, *end.operands))
+        step = self.add(end, arith.AddiOp, (variable, op.step), variable.type)
+        self.branch(end, test, [step, *end.operands])
         end.drop_all_references()
         self.replace(op, after, test.args[1:])
 
@@ -117,10 +161,10 @@ class Blocks:
         op.detach()
         before, body = op.before_region.block, op.after_region.block
         after = Block(arg_types=op.result_types)
-        self.end(op, cf.BranchOp(before, *op.arguments))
+        self.branch(op, before, op.arguments)
         end = self.body(op.before_region)
         holds, *values = end.operands
-        self.end(end, cf.ConditionalBranchOp(holds, body, values, after, values))
+        self.branch_if(end, holds, body, after, values)
         end.drop_all_references()
         self.close(op.after_region, before)
         self.replace(op, after, after.args)
@@ -129,7 +173,7 @@ class Blocks:
         op.detach()
         after = Block(arg_types=op.result_types)
         otherwise = op.false_region.first_block or after
-        self.end(op, cf.ConditionalBranchOp(op.cond, op.true_region.block, [], otherwise, []))
+        self.branch_if(op, op.cond, op.true_region.block, otherwise)
         for region in op.regions:
             if region.first_block is not None:
                 self.close(region, after)
@@ -140,13 +184,13 @@ class Blocks:
         op.detach()
         after = Block(arg_types=op.result_types)
         for number, region in zip(op.cases.get_values(), op.case_regions, strict=True):
-            case = arith.ConstantOp(IntegerAttr(number, IndexType()))
-            holds, following = arith.CmpiOp(op.arg, case, "eq"), Block()
-            branch = cf.ConditionalBranchOp(holds, region.block, [], following, [])
-            self.end(op, case, holds, branch)
+            value, following = IntegerAttr(number, IndexType()), Block()
+            case = self.add(op, arith.ConstantOp, (), value.type, value=value)
+            holds = self.add(op, arith.CmpiOp, (op.arg, case), i1, predicate=EQUAL)
+            self.branch_if(op, holds, region.block, following)
             self.close(region, after)
             self.append(following)
-        self.end(op, cf.BranchOp(op.default_region.block))
+        self.branch(op, op.default_region.block)
         self.close(op.default_region, after)
         self.replace(op, after, after.args)
 
@@ -154,12 +198,12 @@ class Blocks:
         """The region may have several blocks, and may yield in several of them."""
         op.detach()
         after = Block(arg_types=op.result_types)
-        self.end(op, cf.BranchOp(op.region.blocks[0]))
+        self.branch(op, op.region.blocks[0])
         for block in [*op.region.blocks]:
             self.lower(self.append(block))
             if isinstance(end := self.last.last_op, scf.YieldOp):
                 end.detach()
-                self.end(end, cf.BranchOp(after, *end.operands))
+                self.branch(end, after, end.operands)
                 end.drop_all_references()
         self.replace(op, after, after.args)
 

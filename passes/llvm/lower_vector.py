@@ -85,18 +85,20 @@ def lowered_vector(type: Attribute) -> VectorType[Attribute]:
 
 
 def load(op: vector.LoadOp, build: Lowering) -> SSAValue:
-    require_one_dimension(op.result, build)
-    buffer, type = build.buffer(op.base), lowered_type(op.result.type)
-    place = build.element(buffer, op.indices)
+    require_one_dimension(result := op.results[0], build)
+    base, *indices = op.operands
+    buffer, type = build.buffer(base), lowered_type(result.type)
+    place = build.element(buffer, indices)
     return build.add(
         llvm.LoadOp, (place,), type, ordering=NOT_ATOMIC, alignment=alignment_of(buffer)
     )
 
 
 def store(op: vector.StoreOp, build: Lowering) -> None:
-    require_one_dimension(op.vector, build)
-    value, buffer = build.value(op.vector), build.buffer(op.base)
-    place = build.element(buffer, op.indices)
+    stored, base, *indices = op.operands
+    require_one_dimension(stored, build)
+    value, buffer = build.value(stored), build.buffer(base)
+    place = build.element(buffer, indices)
     properties: dict[str, Attribute] = {"ordering": NOT_ATOMIC, "alignment": alignment_of(buffer)}
     if is_nontemporal(op):
         properties["nontemporal"] = UnitAttr()

@@ -19,21 +19,47 @@ def convert_types(root: Operation, convert: Callable[[Attribute], Attribute]) ->
 
     `convert` gets no function types, but the types in them.
     """
-
-    def converted(type: Attribute) -> Attribute:
-        if not isinstance(type, FunctionType):
-            return convert(type)
-        inputs, outputs = map(convert, type.inputs), map(convert, type.outputs)
-        return FunctionType.from_lists([*inputs], [*outputs])
-
+    conversion = _Conversion(convert)
     for op in walk(root):
         for name, attribute in op.properties.items():
-            if isinstance(attribute, TypeAttribute) and (new := converted(attribute)) != attribute:
+            if (new := conversion.of(attribute)) is not attribute:
                 op.properties[name] = new
-        args = (arg for region in op.regions for block in region.blocks for arg in block.args)
-        for value in (*op.results, *args):
-            if (type := converted(value.type)) != value.type:
+        for value in op.results:
+            if (type := conversion.of(value.type)) is not value.type:
                 _set_type(value, type)
+        for region in op.regions:
+            for block in region.blocks:
+                for value in block.args:
+                    if (type := conversion.of(value.type)) is not value.type:
+                        _set_type(value, type)
+
+
+class _Conversion:
+    """A conversion of types that is asked once for each type object: most values share theirs, and
+    comparing types takes longer than all else here."""
+
+    def __init__(self, convert: Callable[[Attribute], Attribute]) -> None:
+        self._convert = convert
+        self._known: dict[int, Attribute] = {}
+        self._kept: list[Attribute] = []  # so that no `id` is reused
+
+    def of(self, attribute: Attribute) -> Attribute:
+        """Return a type converted; the same object if it is no type, or stays as it is."""
+        if (found := self._known.get(id(attribute))) is None:
+            found = (
+                self._converted(attribute) if isinstance(attribute, TypeAttribute) else attribute
+            )
+            if found == attribute:
+                found = attribute
+            self._known[id(attribute)] = found
+            self._kept.append(attribute)
+        return found
+
+    def _converted(self, type: Attribute) -> Attribute:
+        if not isinstance(type, FunctionType):
+            return self._convert(type)
+        inputs, outputs = map(self._convert, type.inputs), map(self._convert, type.outputs)
+        return FunctionType.from_lists([*inputs], [*outputs])
 
 
 def _set_type(value: SSAValue, type: Attribute) -> None:

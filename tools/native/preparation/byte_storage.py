@@ -32,11 +32,21 @@ from ....passmanager.ir.walk import walk
 
 __all__ = ["store_as_bytes"]
 
+_ACCESSES = (
+    memref.GlobalOp,
+    memref.LoadOp,
+    memref.StoreOp,
+    vector.LoadOp,
+    vector.MaskedLoadOp,
+    vector.MaskedStoreOp,
+    vector.StoreOp,
+)
+
 
 def store_as_bytes(module: ModuleOp) -> None:
     """Replace integers of less than 8 bits by i8 in the types of all buffers, and convert the
     elements, or the vectors of elements, that are loaded and stored."""
-    for op in [*walk(module)]:
+    for op in [op for op in walk(module) if type(op) in _ACCESSES]:
         match op:
             case memref.LoadOp() | vector.LoadOp() | vector.MaskedLoadOp():
                 if is_narrow(element_of((result := op.results[0]).type)):

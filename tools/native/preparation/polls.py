@@ -136,9 +136,13 @@ class Work:
         self._bodies: dict[Operation, int] = defaultdict(int)
         for function in CallGraph(module).callees_first():
             if isinstance(function, func.FuncOp):
-                for op in reversed([*walk(function)]):  # inner operations first
-                    if op is not function and (parent := op.parent_op()) is not None:
-                        self._bodies[parent] += self.of(op)
+                for op in reversed([op for op in walk(function) if op.regions]):  # inner ones first
+                    self._bodies[op] = sum(
+                        self.of(inner) if inner.regions or isinstance(inner, func.CallOp) else 1
+                        for region in op.regions
+                        for block in region.blocks
+                        for inner in block.ops
+                    )
                 name = function.sym_name.data
                 self._functions[name] = elsewhere.get(name, self._bodies[function])
 

@@ -155,7 +155,10 @@ def widen_lanes(module: ModuleOp) -> None:
 
 def check_dialects(module: ModuleOp) -> None:
     """Raise PasslineError for the first operation of a dialect that is not converted to LLVM."""
+    first: dict[type[Operation], Operation] = {}
     for op in walk(module):
+        first.setdefault(type(op), op)  # an operation that is not registered has a class of its own
+    for op in first.values():
         if op.name.partition(".")[0] not in KNOWN_DIALECTS:
             raise PasslineError(
                 f"'{op.name}'{place_of(op)} cannot be compiled to machine code: no pass lowers it "

@@ -57,6 +57,9 @@ WITH_FLAG: dict[FastMathFlag, dict[type[Operation], Expansion]] = {
 """The expansions of operations on f32 with a fast-math flag."""
 EXPANSIONS: dict[Attribute, dict[type[Operation], Expansion]] = {f32: OF_F32, f64: OF_F64}
 """The expansions by type of the result."""
+_EXPANDED = frozenset[type[Operation]](
+    {math.FPowIOp}.union(*EXPANSIONS.values(), *WITH_FLAG.values())
+)
 
 
 def expand_math(module: ModuleOp) -> None:
@@ -67,7 +70,7 @@ def expand_math(module: ModuleOp) -> None:
 
     The result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
-    for op in [*walk(module)]:
+    for op in [op for op in walk(module) if type(op) in _EXPANDED]:
         if isinstance(op, math.FPowIOp):
             op = _with_float_exponent(op)
         if (expansion := _expansion(op)) is not None:
