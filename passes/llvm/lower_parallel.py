@@ -13,7 +13,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
-from ...passmanager.ir.walk import walk
+from ...passmanager.ir.walk import ops_of, walk
 from .lower_func import FORK
 from .lower_scf import replace_by_loops
 
@@ -31,7 +31,7 @@ def share_loops(module: ModuleOp, threads: int) -> None:
     """
     names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
-        loops = [op for op in walk(function) if isinstance(op, scf.ParallelOp)]
+        loops = ops_of(function, scf.ParallelOp)
         for loop in [op for op in loops if not op.results and not is_in_parallel_loop(op)]:
             share(module, function, loop, threads, names)
 

@@ -5,10 +5,13 @@ op.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar, cast
 
 from xdsl.ir import Operation
 
-__all__ = ["walk"]
+__all__ = ["ops_of", "walk"]
+
+OpT = TypeVar("OpT", bound=Operation)
 
 
 def walk(root: Operation) -> Iterator[Operation]:
@@ -25,6 +28,21 @@ def walk(root: Operation) -> Iterator[Operation]:
                 pending += _first_ops(op)
                 break
             op = op.next_op
+
+
+def ops_of(root: Operation, *classes: type[OpT]) -> list[OpT]:
+    """Return `root` and the ops nested in it that are instances of one of `classes`, in preorder;
+    the IR may change while the list is used.
+    """
+    # One `issubclass` for each class of ops: `isinstance` of an abstract class takes 0.3 us.
+    known: dict[type[Operation], bool] = {}
+    found: list[Operation] = []
+    for op in walk(root):
+        if (is_one := known.get(type(op))) is None:
+            is_one = known[type(op)] = issubclass(type(op), classes)
+        if is_one:
+            found.append(op)
+    return cast("list[OpT]", found)
 
 
 def _first_ops(op: Operation) -> list[Operation]:

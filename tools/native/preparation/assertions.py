@@ -43,7 +43,7 @@ from ....interpreters.signature import is_buffer
 from ....passes.tir.outline_parallel import PART
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import location_of, place_of
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of, walk
 from .owned_memory import (
     add_empty_buffer,
     allocation_of,
@@ -132,7 +132,7 @@ def report_assertions(
     ]
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     recursive = [op for op in functions if op in graph.reachable(graph.callees(op))]
-    asserting = [op for op in functions if any(isinstance(o, cf.AssertOp) for o in walk(op))]
+    asserting = [op for op in functions if ops_of(op, cf.AssertOp)]
     failing = callers_of(graph, [*recursive, *asserting, *declared])
     if not failing:
         return failures
@@ -207,7 +207,7 @@ def limit_depth(function: func.FuncOp, status: SSAValue, limit: int) -> None:
     within = build.insert(arith.CmpiOp(depth, build.number(limit), "slt"))
     Rewriter.insert_op(assertion := cf.AssertOp(within, text), InsertPoint.before(start))
     assertion.location = function.location
-    for op in [op for op in walk(function) if isinstance(op, func.ReturnOp)]:
+    for op in ops_of(function, func.ReturnOp):
         StatusBuilder(InsertPoint.before(op), status).store(depth, DEPTH)
 
 
@@ -231,7 +231,8 @@ class Guards:
     def insert(self, failing: Collection[str]) -> None:
         """Replace the assertions, and insert tests after the calls of functions in `failing`. The
         loops and branches around these are followed by a test, too, as are iterations of loops."""
-        points = {op for op in walk(self.function) if is_point(op, failing)}
+        candidates = ops_of(self.function, cf.AssertOp, func.CallOp)
+        points: set[Operation] = {op for op in candidates if is_point(op, failing)}
         points |= {parent for op in points for parent in parents(op, self.function)}
         for op in reversed([op for op in walk(self.function) if op in points]):
             if isinstance(op, cf.AssertOp):

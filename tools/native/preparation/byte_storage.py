@@ -28,7 +28,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.vector_types import element_of, with_element
 from ....passmanager.ir.types import convert_types
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of
 
 __all__ = ["store_as_bytes"]
 
@@ -46,7 +46,7 @@ _ACCESSES = (
 def store_as_bytes(module: ModuleOp) -> None:
     """Replace integers of less than 8 bits by i8 in the types of all buffers, and convert the
     elements, or the vectors of elements, that are loaded and stored."""
-    for op in [op for op in walk(module) if type(op) in _ACCESSES]:
+    for op in ops_of(module, *_ACCESSES):
         match op:
             case memref.LoadOp() | vector.LoadOp() | vector.MaskedLoadOp():
                 if is_narrow(element_of((result := op.results[0]).type)):

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefT
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of
 
 __all__ = [
     "add_empty_buffer",
@@ -69,7 +69,7 @@ def is_freed_after(value: SSAValue, op: Operation, others: Collection[Block]) ->
 
 def assert_allocated(module: ModuleOp) -> None:
     """Insert an assertion after each allocation of unknown size that there was enough memory."""
-    for op in [op for op in walk(module) if isinstance(op, memref.AllocOp) and op.operands]:
+    for op in [op for op in ops_of(module, memref.AllocOp) if op.operands]:
         pointer = memref.ExtractAlignedPointerAsIndexOp.get(op.memref)
         limit = arith.ConstantOp(IntegerAttr(FIRST_PAGE, IndexType()))
         is_there = arith.CmpiOp(pointer.aligned_pointer, limit, "uge")

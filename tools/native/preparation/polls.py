@@ -27,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....analysis.calls.call_graph import CallGraph
 from ....analysis.constants import integer_constant
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of, walk
 
 __all__ = [
     "INTERRUPTED",
@@ -68,11 +68,11 @@ def insert_polls_in_long(module: ModuleOp, work: Work) -> bool:
             for call in [op for op in function.body.blocks[0].ops if isinstance(op, func.CallOp)]:
                 insert_poll(InsertPoint.after(call), call)
                 polled = True
-    for op in [op for op in walk(module) if isinstance(op, scf.ForOp | scf.ParallelOp)]:
+    for op in ops_of(module, scf.ForOp, scf.ParallelOp):
         if work.of(op) >= LONG_RUN and work.of_iteration(op) >= LONG_ITERATION and can_stop(op):
             insert_poll_at_end(op.body.block)
             polled = True
-    for op in [op for op in walk(module) if isinstance(op, scf.WhileOp)]:
+    for op in ops_of(module, scf.WhileOp):
         insert_poll_at_end(op.after_region.block)
         polled = True
     return polled

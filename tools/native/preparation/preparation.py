@@ -34,7 +34,7 @@ from ....passes.llvm.lower_to_llvm import lower_to_llvm
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.location import place_of
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of, walk
 from ..calls.calling import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions
@@ -149,7 +149,7 @@ def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str
 
 def widen_lanes(module: ModuleOp) -> None:
     """Replace `tir.lanewise` by the operations of arith on vectors, as MLIR has them."""
-    for op in [op for op in walk(module) if isinstance(op, LanewiseOp)]:
+    for op in ops_of(module, LanewiseOp):
         Rewriter.replace_op(op, op.on(op.arguments, op.res.type))
 
 
@@ -180,7 +180,7 @@ def prefix_symbols(module: ModuleOp, prefix: str, elsewhere: Collection[str] = (
     names = {op.sym_name.data for op in defined}
     for op in defined:
         op.sym_name = StringAttr(prefix + op.sym_name.data)
-    for op in walk(module):
+    for op in ops_of(module, func.CallOp, memref.GetGlobalOp):
         if isinstance(op, func.CallOp) and op.callee.string_value() in names:
             op.callee = SymbolRefAttr(prefix + op.callee.string_value())
         elif isinstance(op, memref.GetGlobalOp) and op.name_.string_value() in names:
@@ -194,7 +194,7 @@ def hoist_allocas(module: ModuleOp) -> None:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
         entry = function.body.blocks[0]
-        for op in [op for op in walk(function) if isinstance(op, memref.AllocaOp)]:
+        for op in ops_of(function, memref.AllocaOp):
             if op.parent is not entry and not op.operands:
                 op.detach()
                 Rewriter.insert_op(op, InsertPoint.at_start(entry))
@@ -202,7 +202,7 @@ def hoist_allocas(module: ModuleOp) -> None:
 
 def expand_copies(module: ModuleOp) -> None:
     """Replace copies from or to strided views by loops: MLIR would call its runtime library."""
-    for op in [op for op in walk(module) if isinstance(op, memref.CopyOp)]:
+    for op in ops_of(module, memref.CopyOp):
         source, target = op.source.type, op.destination.type
         if is_buffer(source) and is_buffer(target) and not (is_plain(source) and is_plain(target)):
             _copy_by_loops(op, source)

@@ -38,7 +38,7 @@ from ....compat.floats import pack
 from ....dialects.relax.types import SmallFloat
 from ....dialects.vector_types import element_of, is_vector, with_element
 from ....passmanager.ir.types import convert_types
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ops_of, walk
 from .arithmetic import Arithmetic
 from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
 from .small_floats import SmallFloats
@@ -70,7 +70,7 @@ def soft_promote(module: ModuleOp) -> None:
     for op, half in conversions:
         call_conversion(op, half, functions, tables)
     module.body.block.add_ops(functions.values())
-    for op in [op for op in walk(module) if isinstance(op, arith.BitcastOp)]:
+    for op in ops_of(module, arith.BitcastOp):
         if op.input.type == op.result.type:
             Rewriter.replace_op(op, [], [op.input])
 
@@ -79,13 +79,15 @@ def types_of(module: ModuleOp) -> Iterable[Attribute]:
     """Return the types of the values, functions and globals of a module."""
     found: dict[int, Attribute] = {}  # by identity: equality of attributes takes time
     for op in walk(module):
-        types = [*op.result_types]
-        if isinstance(op, func.FuncOp):
-            types += [*op.function_type.inputs, *op.function_type.outputs]
-        elif isinstance(op, memref.GlobalOp):
+        types = [result.type for result in op.results]
+        if op.regions:
+            types += (arg.type for r in op.regions for block in r.blocks for arg in block.args)
+            if isinstance(op, func.FuncOp):
+                types += [*op.function_type.inputs, *op.function_type.outputs]
+        elif type(op) is memref.GlobalOp:
             types.append(op.type)
-        types += (arg.type for r in op.regions for block in r.blocks for arg in block.args)
-        found.update((id(type), type) for type in types)
+        for each in types:
+            found[id(each)] = each
     return found.values()
 
 

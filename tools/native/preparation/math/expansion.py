@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 
 from .....dialects.vector_types import element_of
-from .....passmanager.ir.walk import walk
+from .....passmanager.ir.walk import ops_of
 from .builder import Expansion, MathBuilder, greater, in_f64
 from .error_function import erf
 from .exponential import cosh, exp, exp2, exp_of_normal, expm1, sinh, tanh
@@ -70,7 +70,7 @@ def expand_math(module: ModuleOp) -> None:
 
     The result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
-    for op in [op for op in walk(module) if type(op) in _EXPANDED]:
+    for op in ops_of(module, *_EXPANDED):
         if isinstance(op, math.FPowIOp):
             op = _with_float_exponent(op)
         if (expansion := _expansion(op)) is not None:
