@@ -34,11 +34,19 @@ from ...dialects.relax.data.sorting import SortingOp, TopkOp
 from ...dialects.relax.data.split import SplitOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
 from ...dialects.relax.device import PlacedOp
-from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
-from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
-from ...dialects.relax.dynamic.reduction import DynamicScanOp, DynamicTopkOp
-from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
-from ...dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
+from ...dialects.relax.dynamic.computation import (
+    DynamicFullOp,
+    DynamicOneHotOp,
+    DynamicScanOp,
+    DynamicTopkOp,
+)
+from ...dialects.relax.dynamic.manipulation import (
+    DynamicBroadcastToOp,
+    DynamicExpandOp,
+    DynamicReshapeOp,
+    DynamicSplitOp,
+    DynamicStridedSliceOp,
+)
 from ...dialects.relax.elementwise.activation import PReluOp
 from ...dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ...dialects.relax.interfaces import Elementwise

@@ -21,10 +21,11 @@ from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, SizeOfOp
 from ...dialects.relax.data.gather import TakeOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
-from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
-from ...dialects.relax.dynamic.creation import DynamicFullOp
-from ...dialects.relax.dynamic.reshape import (
+from ...dialects.relax.dynamic.computation import DynamicFullOp
+from ...dialects.relax.dynamic.manipulation import (
+    DynamicBroadcastToOp,
     DynamicExpandDimsOp,
+    DynamicExpandOp,
     DynamicReshapeOp,
     DynamicSqueezeOp,
 )

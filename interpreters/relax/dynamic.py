@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, TensorType, f64
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 
+from ...dialects.relax import Relax
 from ...dialects.relax.dynamic.base import DynamicOp
-from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp, DynamicTileOp
-from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
-from ...dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
-from ...dialects.relax.dynamic.reduction import (
-    DynamicCumprodOp,
-    DynamicCumsumOp,
-    DynamicReduceOp,
-    DynamicTopkOp,
-)
-from ...dialects.relax.dynamic.reshape import (
-    DynamicExpandDimsOp,
-    DynamicReshapeOp,
-    DynamicSqueezeOp,
-)
-from ...dialects.relax.dynamic.slice import DynamicCompressOp, DynamicSplitOp, DynamicStridedSliceOp
+from ...dialects.relax.dynamic.computation import DynamicPadOp
+from ...dialects.relax.dynamic.manipulation import DynamicCompressOp
 from ...dialects.relax.types import static_shape, tensor_type
 from ..arrays import Array, check_size
 from .data.creation import CREATION
@@ -49,27 +39,30 @@ STATIC: Semantics = {
 
 
 def dynamic(op: DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
-    """Return the results of the static operation for the parameter values.
+    """Return the results of the static operation for the parameter values."""
+    values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
+    static = static_of(op, arrays, values)
+    return STATIC[type(static)](static, *arrays[: op.INPUTS])
+
+
+def static_of(op: DynamicOp, arrays: Sequence[Array], values: Sequence[Sequence[int]]) -> Operation:
+    """Return the static operation for these parameter values.
 
     It is created on the types of the arrays, so that it checks the parameters against the shapes.
     """
     pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
     types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
-    values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
     static = op.static_op(Block(arg_types=types).args, values)
     assert static is not None, "the shapes are known at run time"
     for result in static.results:
         check_size(static_shape(result.type) or ())
-    return STATIC[type(static)](static, *arrays[: op.INPUTS])
+    return static
 
 
 def pad(
     op: DynamicPadOp, data: Array, widths: Array, value: Array, axes: Array
 ) -> Array | tuple[Array, ...]:
-    types = [TensorType(tensor_type(op.data).element_type, data.shape)]
-    static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
-    assert static is not None, "the rank is known at run time"
-    check_size(static_shape(static.results[0].type) or ())
+    static = static_of(op, [data], [widths.tolist(), axes.tolist()])
     static.properties["pad_value"] = FloatAttr(float(value), f64)
     return STATIC[type(static)](static, data)
 
@@ -79,21 +72,7 @@ def compress(op: DynamicCompressOp, data: Array, condition: Array) -> Array:
 
 
 DYNAMIC: Semantics = {
-    DynamicBroadcastToOp: dynamic,
-    DynamicCompressOp: compress,
-    DynamicExpandDimsOp: dynamic,
-    DynamicExpandOp: dynamic,
-    DynamicFullOp: dynamic,
-    DynamicOneHotOp: dynamic,
-    DynamicReshapeOp: dynamic,
-    DynamicSplitOp: dynamic,
-    DynamicSqueezeOp: dynamic,
-    DynamicStridedSliceOp: dynamic,
-    DynamicTileOp: dynamic,
+    **{cls: dynamic for cls in Relax.operations if issubclass(cls, DynamicOp)},
     DynamicPadOp: pad,
-    DynamicResizeOp: dynamic,
-    DynamicCumprodOp: dynamic,
-    DynamicCumsumOp: dynamic,
-    DynamicReduceOp: dynamic,
-    DynamicTopkOp: dynamic,
+    DynamicCompressOp: compress,
 }

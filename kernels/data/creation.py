@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.data import creation as ops
-from ...dialects.relax.dynamic.creation import DynamicOneHotOp
+from ...dialects.relax.dynamic.computation import DynamicOneHotOp
 from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import volume

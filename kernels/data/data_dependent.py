@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects.relax.data.detection import NonMaxSuppressionOp
 from ...dialects.relax.data.gather import NonzeroOp, TakeOp
 from ...dialects.relax.data.reshape import FlattenOp, SqueezeOp
-from ...dialects.relax.dynamic.slice import DynamicCompressOp
+from ...dialects.relax.dynamic.manipulation import DynamicCompressOp
 from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.walk import walk
 from .detection import call_selection_kernel

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.data import sorting as ops
-from ...dialects.relax.dynamic.reduction import DynamicTopkOp
+from ...dialects.relax.dynamic.computation import DynamicTopkOp
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, is_at_most
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor

@@ -11,7 +11,7 @@ from functools import reduce
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects.relax.dynamic.reduction import DynamicCumprodOp, DynamicCumsumOp, DynamicReduceOp
+from ...dialects.relax.dynamic.computation import DynamicCumprodOp, DynamicCumsumOp, DynamicReduceOp
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor

@@ -10,20 +10,23 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax.dynamic.broadcast import (
+from ...dialects.relax.dynamic.computation import (
+    DynamicFullOp,
+    DynamicOneHotOp,
+    DynamicPadOp,
+    DynamicResizeOp,
+    DynamicTopkOp,
+)
+from ...dialects.relax.dynamic.manipulation import (
     DynamicBroadcastToOp,
+    DynamicExpandDimsOp,
     DynamicExpandOp,
+    DynamicReshapeOp,
+    DynamicSplitOp,
+    DynamicSqueezeOp,
+    DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
-from ...dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
-from ...dialects.relax.dynamic.reduction import DynamicTopkOp
-from ...dialects.relax.dynamic.reshape import (
-    DynamicExpandDimsOp,
-    DynamicReshapeOp,
-    DynamicSqueezeOp,
-)
-from ...dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
 from ...dialects.tir.builder import Index
 from ..builder import KernelBuilder, Legalization, Tensor, broadcast_index
 from ..data.bounds import require_size

@@ -13,20 +13,25 @@ from xdsl.ir import Operation, SSAValue
 
 from ...analysis.constants import integer_constant
 from ...dialects.relax.data.reshape import ReshapeOp
-from ...dialects.relax.dynamic.broadcast import (
+from ...dialects.relax.dynamic.computation import (
+    DynamicFullOp,
+    DynamicOneHotOp,
+    DynamicPadOp,
+    DynamicReduceOp,
+    DynamicResizeOp,
+    DynamicScanOp,
+    DynamicTopkOp,
+)
+from ...dialects.relax.dynamic.manipulation import (
     DynamicBroadcastToOp,
+    DynamicExpandDimsOp,
     DynamicExpandOp,
+    DynamicReshapeOp,
+    DynamicSplitOp,
+    DynamicSqueezeOp,
+    DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
-from ...dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
-from ...dialects.relax.dynamic.reduction import DynamicReduceOp, DynamicScanOp, DynamicTopkOp
-from ...dialects.relax.dynamic.reshape import (
-    DynamicExpandDimsOp,
-    DynamicReshapeOp,
-    DynamicSqueezeOp,
-)
-from ...dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
 from ...dialects.relax.shapes import normalize_axis
 from .arithmetic import Rule, Scope, SizeOf, rank_of, vector_length
 

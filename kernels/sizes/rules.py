@@ -16,7 +16,7 @@ from ...dialects.relax.data.image import ResizeOp
 from ...dialects.relax.data.reshape import ReshapeOp
 from ...dialects.relax.data.split import SplitOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
-from ...dialects.relax.dynamic.slice import DynamicSplitOp
+from ...dialects.relax.dynamic.manipulation import DynamicSplitOp
 from ...dialects.relax.interfaces import Elementwise
 from ...dialects.relax.shapes import normalize_axis
 from ...dialects.relax.types import is_integer, tensor_type

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.dynamic.slice import DynamicStridedSliceOp
+from ...dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape

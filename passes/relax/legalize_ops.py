@@ -22,7 +22,7 @@ from ...compat.tensors import from_elements
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp
-from ...dialects.relax.dynamic.reshape import (
+from ...dialects.relax.dynamic.manipulation import (
     DynamicExpandDimsOp,
     DynamicReshapeOp,
     DynamicSqueezeOp,

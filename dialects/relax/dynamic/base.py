@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import ABC
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -31,6 +31,7 @@ from ..types import (
 __all__ = ["DynamicOp"]
 
 
+Properties: TypeAlias = Mapping[str, PropertyValue]
 Values: TypeAlias = Sequence[Sequence[int]]
 
 
@@ -48,18 +49,26 @@ class DynamicOp(OnHost, TensorOp, ABC):
     STATIC: ClassVar[type[TensorOp]]
     """The class of the static operation, which has all properties of this operation."""
 
-    def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        """Return the properties of the static operation for these values of the parameters."""
-        names = [name for name, _ in self.get_irdl_definition().operands]
-        return dict(zip(names[self.INPUTS :], values, strict=True))
+    def static_class(self, *values: Sequence[int]) -> type[TensorOp]:
+        """Return the class of the static operation for these values of the parameters."""
+        return self.STATIC
 
-    @abstractmethod
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
+        """Return the properties of the static operation for these values of the parameters.
+
+        `type` is the type of the first operand. None if no static operation is equivalent.
+        """
+        names = [name for name, _ in self.get_irdl_definition().operands]
+        return {**self.properties, **dict(zip(names[self.INPUTS :], values, strict=True))}
+
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        """Return the result types when some parameter values are unknown.
+        """Return the result types when some parameter values are unknown; by default those of an
+        operation whose parameter is the shape.
 
         `type` is the type of the first operand, `lengths` the number of values of each parameter,
         DYNAMIC_INDEX if unknown.
         """
+        return unknown_shape(type, *lengths)
 
     def static_op(
         self,
@@ -71,8 +80,11 @@ class DynamicOp(OnHost, TensorOp, ABC):
 
         None if no static operation is equivalent. Result types that are not given are inferred.
         """
-        properties = {**self.properties, **self.arguments(*values)}
-        return self.STATIC(*inputs, result_types=result_types, location=None, **properties)
+        properties = self.static_properties(tensor_type(inputs[0]), *values)
+        if properties is None:
+            return None
+        cls = self.static_class(*values)
+        return cls(*inputs, result_types=result_types, location=None, **properties)
 
     def host_operands(self) -> Sequence[int]:
         return range(self.INPUTS, len(self.operands))

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 from ....compat.floats import byte_size
 from ....dialects.argument_names import name_in, with_name
 from ....dialects.relax.constant import FullOp
-from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
+from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.types import is_ranked
 from ....dialects.sizes import Size
 from ....passmanager.ir.walk import walk

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from ....analysis.constants import integer_constant
 from ....dialects.relax.constant import FullOp
-from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
+from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.sizes import Size, TooComplex

@@ -15,13 +15,13 @@ from ....analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.reshape import ReshapeOp
 from ....dialects.relax.data.strided_slice import StridedSliceOp
-from ....dialects.relax.dynamic.broadcast import (
+from ....dialects.relax.dynamic.manipulation import (
     DynamicBroadcastToOp,
     DynamicExpandOp,
+    DynamicReshapeOp,
+    DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
-from ....dialects.relax.dynamic.slice import DynamicStridedSliceOp
 from ....dialects.relax.elementwise.broadcast import BroadcastToOp, TileOp
 from ....dialects.relax.types import is_ranked, static_shape
 from ....dialects.sizes import Size

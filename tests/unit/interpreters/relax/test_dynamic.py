@@ -30,28 +30,26 @@ from passline.dialects.relax.data.sorting import TopkOp
 from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.data.strided_slice import StridedSliceOp
 from passline.dialects.relax.dynamic.base import DynamicOp
-from passline.dialects.relax.dynamic.broadcast import (
-    DynamicBroadcastToOp,
-    DynamicExpandOp,
-    DynamicTileOp,
-)
-from passline.dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
-from passline.dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
-from passline.dialects.relax.dynamic.reduction import (
+from passline.dialects.relax.dynamic.computation import (
     DynamicCumprodOp,
     DynamicCumsumOp,
+    DynamicFullOp,
+    DynamicOneHotOp,
+    DynamicPadOp,
     DynamicReduceOp,
+    DynamicResizeOp,
     DynamicTopkOp,
 )
-from passline.dialects.relax.dynamic.reshape import (
-    DynamicExpandDimsOp,
-    DynamicReshapeOp,
-    DynamicSqueezeOp,
-)
-from passline.dialects.relax.dynamic.slice import (
+from passline.dialects.relax.dynamic.manipulation import (
+    DynamicBroadcastToOp,
     DynamicCompressOp,
+    DynamicExpandDimsOp,
+    DynamicExpandOp,
+    DynamicReshapeOp,
     DynamicSplitOp,
+    DynamicSqueezeOp,
     DynamicStridedSliceOp,
+    DynamicTileOp,
 )
 from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, TileOp
 from passline.dialects.relax.reduction.nn import PadOp

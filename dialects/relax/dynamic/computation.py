@@ -1,0 +1,349 @@
+"""Fills, one_hot, padding, resizing, reductions, scans and topk, with parameters as operands."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i64
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..attributes import bool_prop, check_choice, int_prop, string_prop
+from ..base import TensorOp
+from ..constant import FullOp, constant_elements, constant_integers, constant_number
+from ..data.creation import OneHotOp, check_scalar
+from ..data.image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
+from ..data.sorting import TopkOp
+from ..elementwise.broadcast import BroadcastToOp
+from ..layout import Layout
+from ..reduction.nn import PadOp
+from ..reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
+from ..reduction.scan import CumprodOp, CumsumOp
+from ..shapes import normalize_axes, normalize_axis, replace_dimension
+from ..types import (
+    TENSOR,
+    Tensor,
+    number_type,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_element,
+    with_shape,
+)
+from .base import (
+    DynamicOp,
+    Properties,
+    Values,
+    parameter_length,
+    rank_of,
+    single_integer,
+    unknown_shape,
+)
+
+__all__ = [
+    "DynamicCumprodOp",
+    "DynamicCumsumOp",
+    "DynamicFullOp",
+    "DynamicOneHotOp",
+    "DynamicPadOp",
+    "DynamicReduceOp",
+    "DynamicResizeOp",
+    "DynamicScanOp",
+    "DynamicTopkOp",
+]
+
+
+@irdl_op_definition
+class DynamicFullOp(DynamicOp, HasFolderInterface):
+    """A tensor filled with a scalar; its shape is an operand, known at run time only.
+
+    The counterpart of `relay.dyn.full` and ONNX ConstantOfShape.
+    """
+
+    name = "relax.dyn.full"
+    STATIC: ClassVar[type[TensorOp]] = BroadcastToOp
+
+    fill_value = operand_def(TENSOR)
+    shape = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_scalar(self.fill_value, tensor_type(self.fill_value).element_type)
+        return super().infer_types()
+
+    def static_op(
+        self,
+        inputs: Sequence[SSAValue],
+        values: Values,
+        result_types: Sequence[Attribute] | None = None,
+    ) -> Operation | None:
+        value = constant_number(inputs[0])
+        if value is not None:
+            type = TensorType(value.type, values[0])
+            if result_types is None or [*result_types] == [type]:
+                return FullOp(value, type)
+        return super().static_op(inputs, values, result_types)
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        values, value = self.known_values(), constant_number(self.fill_value)
+        if values is None or value is None or static_shape(self.result.type) != (*values[0],):
+            return None
+        return (value,)
+
+
+@irdl_op_definition
+class DynamicOneHotOp(DynamicOp):
+    """`relax.one_hot` with a depth that is an operand."""
+
+    name = "relax.dyn.one_hot"
+    INPUTS: ClassVar[int] = 3
+    STATIC: ClassVar[type[TensorOp]] = OneHotOp
+
+    indices = operand_def(TENSOR)
+    on_value = operand_def(TENSOR)
+    off_value = operand_def(TENSOR)
+    depth = operand_def(TENSOR)
+    axis = int_prop(-1)
+    result = result_def(TENSOR)
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
+        return {**self.properties, "depth": single_integer(*values)}
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        with_depth = OneHotOp(
+            *Block(arg_types=self.operand_types).args[:3], depth=0, axis=self.axis
+        ).result.type
+        shape = shape_of(type)
+        if shape is None:
+            return (with_depth,)
+        axis = normalize_axis(self.axis, len(shape) + 1)
+        return (with_shape(with_depth, (*shape[:axis], DYNAMIC_INDEX, *shape[axis:])),)
+
+
+@irdl_op_definition
+class DynamicPadOp(DynamicOp):
+    """`relax.nn.pad` along `axes` with widths that are operands (ONNX Pad).
+
+    `pad_width` has the widths before each of the axes, then the widths after each.
+    """
+
+    name = "relax.dyn.pad"
+    STATIC: ClassVar[type[TensorOp]] = PadOp
+
+    data = operand_def(TENSOR)
+    pad_width = operand_def(TENSOR)
+    pad_value = operand_def(TENSOR)
+    axes = operand_def(TENSOR)
+    pad_mode = string_prop("constant")
+    result = result_def(TENSOR)
+
+    def known_widths(self) -> Values | None:
+        """Return the widths and the axes; None if they are not all constants."""
+        widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
+        return None if widths is None or axes is None else (widths, axes)
+
+    def known_values(self) -> Values | None:
+        return None if constant_elements(self.pad_value) is None else self.known_widths()
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
+        if (rank := rank_of(type)) == DYNAMIC_INDEX:
+            return None
+        widths, axes = values
+        (value,) = constant_elements(self.pad_value) or (0,)
+        width = pad_width_of(widths, axes, rank)
+        return {"pad_width": width, "pad_value": float(value), "pad_mode": self.pad_mode}
+
+    def infer_types(self) -> Sequence[Attribute]:
+        type = number_type(self.data)
+        check_scalar(self.pad_value, type.element_type)
+        lengths = parameter_length(self.pad_width), parameter_length(self.axes)
+        if (values := self.known_widths()) is not None:
+            static = self.static_op(Block(arg_types=[type]).args, values)
+            if static is not None:
+                return static.result_types
+        return self.infer_dynamic(type, *lengths)
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        widths, axes = lengths
+        if DYNAMIC_INDEX not in lengths and widths != 2 * axes:
+            raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
+        axes = constant_integers(self.axes)
+        if (shape := shape_of(type)) is None or axes is None:
+            return unknown_shape(type, rank_of(type))
+        padded = normalize_axes(axes, len(shape))
+        result = (DYNAMIC_INDEX if i in padded else d for i, d in enumerate(shape))
+        return (with_shape(type, tuple(result)),)
+
+
+def pad_width_of(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
+    """Return the property `pad_width` of `relax.nn.pad`: two widths for each dimension."""
+    if len(widths) != 2 * len(axes):
+        raise VerifyException(
+            f"expected two widths for each of {len(axes)} axes, got {len(widths)}"
+        )
+    result = [0] * 2 * rank
+    for i, axis in enumerate(normalize_axes(axes, rank)):
+        result[2 * axis], result[2 * axis + 1] = widths[i], widths[i + len(axes)]
+    return result
+
+
+@irdl_op_definition
+class DynamicResizeOp(ResampleOp, DynamicOp):
+    """`relax.image.resize1d`, `resize2d` or `resize3d` to sizes that are an operand.
+
+    The number of sizes is the number of spatial dimensions. Without `layout`, channels come first
+    (`relay.dyn.image.resize2d`).
+    """
+
+    name = "relax.dyn.resize"
+    STATIC: ClassVar[type[TensorOp]] = ResizeOp
+    STATIC_BY_RANK: ClassVar[Sequence[type[ResizeOp]]] = (Resize1dOp, Resize2dOp, Resize3dOp)
+
+    data = operand_def(TENSOR)  # again: the operands of a class come before those of its bases
+    size = operand_def(TENSOR)
+    layout = string_prop("")
+
+    def resize_class(self, spatial: int) -> type[ResizeOp]:
+        """Return the operation class that resizes that number of spatial dimensions."""
+        if not 1 <= spatial <= 3:
+            raise VerifyException(f"size has {spatial} dimensions, expected 1 to 3")
+        return self.STATIC_BY_RANK[spatial - 1]
+
+    def spatial(self) -> str:
+        """Return the axes that are resized; VerifyException if their number is not known."""
+        return self.resize_class(parameter_length(self.size)).SPATIAL
+
+    def data_layout(self) -> Layout:
+        """Return the layout of the data; VerifyException if the number of axes is not known."""
+        plain = "NC" + self.spatial()
+        return Layout.of(self.layout or plain, plain)
+
+    def static_class(self, *values: Sequence[int]) -> type[TensorOp]:
+        return self.resize_class(*map(len, values))
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
+        (size,) = values
+        return {"size": size, **self.properties, "layout": self.layout or None}
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        (spatial,) = lengths
+        if spatial == DYNAMIC_INDEX:
+            return unknown_shape(type, rank_of(type))
+        self.check_sampling(spatial)
+        layout = self.data_layout()
+        extents = layout.extents(shape_of(type)) | dict.fromkeys(self.spatial(), DYNAMIC_INDEX)
+        return (with_shape(type, layout.shape(extents)),)
+
+
+@irdl_op_definition
+class DynamicReduceOp(DynamicOp):
+    """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are an operand.
+
+    An empty list of axes means all axes, or none with `noop_with_empty_axes` (ONNX ReduceSum and
+    others).
+    """
+
+    name = "relax.dyn.reduce"
+    STATIC: ClassVar[type[TensorOp]] = ReductionOp
+    REDUCTIONS: ClassVar[dict[str, type[ReductionOp]]] = {
+        "sum": SumOp,
+        "mean": MeanOp,
+        "max": MaxOp,
+        "min": MinOp,
+        "prod": ProdOp,
+    }
+
+    data = operand_def(TENSOR)
+    axes = operand_def(TENSOR)
+    reduction = string_prop("sum")
+    keepdims = bool_prop(True)
+    noop_with_empty_axes = bool_prop(False)
+    result = result_def(TENSOR)
+
+    def static_class(self, *values: Sequence[int]) -> type[TensorOp]:
+        return self.REDUCTIONS[self.reduction]
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
+        (axes,) = values
+        all_axes = not axes and not self.noop_with_empty_axes
+        return {"axis": None if all_axes else axes, "keepdims": self.keepdims}
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_choice("reduction", self.reduction, [*self.REDUCTIONS])
+        return super().infer_types()
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        shape = shape_of(type)
+        if self.keepdims:
+            ones = None if shape is None else tuple(d if d == 1 else DYNAMIC_INDEX for d in shape)
+            return (with_shape(type, ones),)
+        ranks = (rank_of(type), *lengths)
+        if DYNAMIC_INDEX in ranks:
+            return unknown_shape(type, DYNAMIC_INDEX)
+        if lengths[0] > ranks[0]:
+            raise VerifyException(f"{type} has less than {lengths[0]} dimensions")
+        return unknown_shape(type, ranks[0] - lengths[0])
+
+
+class DynamicScanOp(DynamicOp, ABC):
+    """A scan along an axis that is an operand."""
+
+    data = operand_def(TENSOR)
+    axis = operand_def(TENSOR)
+    exclusive = bool_prop(False)
+    reverse = bool_prop(False)
+    result = result_def(TENSOR)
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
+        return {**self.properties, "axis": single_integer(*values)}
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        return (type,)
+
+
+@irdl_op_definition
+class DynamicCumsumOp(DynamicScanOp):
+    """`relax.cumsum` along an axis that is an operand (ONNX CumSum)."""
+
+    name = "relax.dyn.cumsum"
+    STATIC: ClassVar[type[TensorOp]] = CumsumOp
+
+
+@irdl_op_definition
+class DynamicCumprodOp(DynamicScanOp):
+    """`relax.cumprod` along an axis that is an operand."""
+
+    name = "relax.dyn.cumprod"
+    STATIC: ClassVar[type[TensorOp]] = CumprodOp
+
+
+@irdl_op_definition
+class DynamicTopkOp(DynamicOp):
+    """`relax.topk` with a number of elements that is an operand (ONNX TopK)."""
+
+    name = "relax.dyn.topk"
+    STATIC: ClassVar[type[TensorOp]] = TopkOp
+
+    data = operand_def(TENSOR)
+    k = operand_def(TENSOR)
+    axis = int_prop(-1)
+    largest = bool_prop(True)
+    sorted = bool_prop(True)
+    values = result_def(TENSOR)
+    indices = result_def(TENSOR)
+
+    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
+        return {**self.properties, "k": single_integer(*values)}
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        if (shape := shape_of(type)) is not None:
+            axis = normalize_axis(self.axis, len(shape))
+            type = with_shape(type, replace_dimension(shape, axis, DYNAMIC_INDEX))
+        return (type, with_element(type, i64))
