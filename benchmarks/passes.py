@@ -21,8 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.elementwise.activation import ReluOp
 from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
-from passline.dialects.relax.elementwise.transcendental import ExpOp
-from passline.dialects.relax.elementwise.unary import NegativeOp
+from passline.dialects.relax.elementwise.unary import ExpOp, NegativeOp
 from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext
 from passline.passmanager.ir.clone import clone

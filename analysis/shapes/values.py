@@ -32,23 +32,21 @@ from ...dialects.relax.dynamic.manipulation import (
 from ...dialects.relax.elementwise.binary import (
     AddOp,
     DivideOp,
+    EqualOp,
     FloorDivideOp,
     FloorModOp,
-    MaximumOp,
-    MinimumOp,
-    ModOp,
-    MultiplyOp,
-    SubtractOp,
-)
-from ...dialects.relax.elementwise.broadcast import BroadcastToOp
-from ...dialects.relax.elementwise.comparison import (
-    EqualOp,
     GreaterEqualOp,
     GreaterOp,
     LessEqualOp,
     LessOp,
+    MaximumOp,
+    MinimumOp,
+    ModOp,
+    MultiplyOp,
     NotEqualOp,
+    SubtractOp,
 )
+from ...dialects.relax.elementwise.broadcast import BroadcastToOp
 from ...dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.reduction.reduction import ProdOp, SumOp

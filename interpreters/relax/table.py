@@ -27,6 +27,7 @@ __all__ = [
     "as_numbers",
     "at_least_f32",
     "interpreter_functions",
+    "like_numpy",
     "on_arrays",
 ]
 
@@ -44,6 +45,11 @@ def on_arrays(function: Callable[..., Array]) -> Compute:
         return function(*map(as_numbers, arrays))
 
     return compute
+
+
+def like_numpy(*classes: type[Operation]) -> Semantics:
+    """Return the semantics of operations without properties that have the names of numpy's."""
+    return {cls: on_arrays(getattr(np, cls.name.removeprefix("relax."))) for cls in classes}
 
 
 def as_numbers(array: Array) -> Array:

@@ -14,24 +14,6 @@ from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.elementwise import binary as ops
-from ...dialects.relax.elementwise.comparison import (
-    EqualOp,
-    GreaterEqualOp,
-    GreaterOp,
-    LessEqualOp,
-    LessOp,
-    NotEqualOp,
-)
-from ...dialects.relax.elementwise.logical import (
-    BitwiseAndOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
-    LeftShiftOp,
-    LogicalAndOp,
-    LogicalOrOp,
-    LogicalXorOp,
-    RightShiftOp,
-)
 from ...dialects.relax.types import is_integer
 from ..builder import KernelBuilder, Legalization
 from ..scalars import constant_of, convert, is_float, maximum, minimum, multiply, widen
@@ -394,28 +376,28 @@ def unsigned_right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAV
 BINARY: dict[type[Operation], Legalization] = {
     ops.AddOp: arithmetic(arith.AddfOp, arith.AddiOp),
     ops.Atan2Op: as_operation(math.Atan2Op),
-    BitwiseAndOp: as_operation(arith.AndIOp, arith.AndIOp),
-    BitwiseOrOp: as_operation(arith.OrIOp, arith.OrIOp),
-    BitwiseXorOp: as_operation(arith.XOrIOp, arith.XOrIOp),
+    ops.BitwiseAndOp: as_operation(arith.AndIOp, arith.AndIOp),
+    ops.BitwiseOrOp: as_operation(arith.OrIOp, arith.OrIOp),
+    ops.BitwiseXorOp: as_operation(arith.XOrIOp, arith.XOrIOp),
     ops.DivideOp: on_numbers(divide, unsigned_quotient),
-    EqualOp: comparison("oeq", "eq"),
+    ops.EqualOp: comparison("oeq", "eq"),
     ops.FloorDivideOp: on_numbers(floor_divide, unsigned_quotient),
     ops.FloorModOp: on_numbers(floor_mod, unsigned_remainder),
-    GreaterEqualOp: comparison("oge", "sge"),
-    GreaterOp: comparison("ogt", "sgt"),
-    LeftShiftOp: on_all_numbers(left_shift),
-    LessEqualOp: comparison("ole", "sle"),
-    LessOp: comparison("olt", "slt"),
+    ops.GreaterEqualOp: comparison("oge", "sge"),
+    ops.GreaterOp: comparison("ogt", "sgt"),
+    ops.LeftShiftOp: on_all_numbers(left_shift),
+    ops.LessEqualOp: comparison("ole", "sle"),
+    ops.LessOp: comparison("olt", "slt"),
     ops.LogAddExpOp: on_numbers(log_add_exp),
-    LogicalAndOp: as_operation(arith.AndIOp),
-    LogicalOrOp: as_operation(arith.OrIOp),
-    LogicalXorOp: as_operation(arith.XOrIOp),
+    ops.LogicalAndOp: as_operation(arith.AndIOp),
+    ops.LogicalOrOp: as_operation(arith.OrIOp),
+    ops.LogicalXorOp: as_operation(arith.XOrIOp),
     ops.MaximumOp: of_any_sign(in_wide(maximum)),
     ops.MinimumOp: of_any_sign(in_wide(minimum)),
     ops.ModOp: on_numbers(mod, unsigned_remainder),
     ops.MultiplyOp: arithmetic(arith.MulfOp, arith.MuliOp),
-    NotEqualOp: comparison("une", "ne"),
+    ops.NotEqualOp: comparison("une", "ne"),
     ops.PowerOp: on_numbers(power, unsigned_power),
-    RightShiftOp: on_numbers(right_shift, unsigned_right_shift),
+    ops.RightShiftOp: on_numbers(right_shift, unsigned_right_shift),
     ops.SubtractOp: arithmetic(arith.SubfOp, arith.SubiOp),
 }

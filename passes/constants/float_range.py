@@ -16,7 +16,7 @@ from ...dialects.fast_math import FastMath
 from ...dialects.relax.data.permutation import TransposeOp
 from ...dialects.relax.elementwise.activation import ReluOp
 from ...dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
-from ...dialects.relax.elementwise.transcendental import CosOp, ErfOp, SigmoidOp, SinOp, TanhOp
+from ...dialects.relax.elementwise.unary import CosOp, ErfOp, SigmoidOp, SinOp, TanhOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.reduction.nn import SoftmaxOp
 from ...dialects.relax.types import Float, is_integer, is_tensor

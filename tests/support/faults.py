@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import Rewriter
 
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.elementwise.comparison import EqualOp
+from passline.dialects.relax.elementwise.binary import EqualOp
 from passline.passmanager import FunctionPass, ModulePass, PassContext, PatternPass
 from passline.passmanager.ir.walk import walk
 

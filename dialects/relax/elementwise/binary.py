@@ -1,4 +1,4 @@
-"""Element-wise functions of two tensors with numpy broadcasting: base classes and arithmetic."""
+"""Element-wise functions of two tensors with numpy broadcasting: arithmetic, logic, comparisons."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
@@ -23,27 +24,47 @@ from ..shapes import broadcast
 from ..types import (
     TENSOR,
     Tensor,
+    check_bool,
     check_float,
+    check_integer,
     check_number,
     combine,
     tensor_type,
+    with_element,
 )
 
 __all__ = [
     "AddOp",
     "Atan2Op",
     "BinaryOp",
+    "BitwiseAndOp",
+    "BitwiseOp",
+    "BitwiseOrOp",
+    "BitwiseXorOp",
+    "ComparisonOp",
     "DivideOp",
+    "EqualOp",
     "FloatBinaryOp",
     "FloorDivideOp",
     "FloorModOp",
+    "GreaterEqualOp",
+    "GreaterOp",
     "HomogeneousBinaryOp",
+    "LeftShiftOp",
+    "LessEqualOp",
+    "LessOp",
     "LogAddExpOp",
+    "LogicalAndOp",
+    "LogicalOp",
+    "LogicalOrOp",
+    "LogicalXorOp",
     "MaximumOp",
     "MinimumOp",
     "ModOp",
     "MultiplyOp",
+    "NotEqualOp",
     "PowerOp",
+    "RightShiftOp",
     "SubtractOp",
     "broadcast_type",
 ]
@@ -100,8 +121,6 @@ class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
     IDENTITY: ClassVar = 0
     IS_SUM: ClassVar = True
 
-    traits = traits_def(Commutative())
-
 
 @irdl_op_definition
 class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
@@ -117,8 +136,6 @@ class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
 
     name = "relax.multiply"
     IDENTITY: ClassVar = 1
-
-    traits = traits_def(Commutative())
 
 
 @irdl_op_definition
@@ -165,8 +182,6 @@ class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
     name = "relax.maximum"
     POSITIVE: ClassVar = True
 
-    traits = traits_def(Commutative())
-
 
 @irdl_op_definition
 class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
@@ -174,8 +189,6 @@ class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
 
     name = "relax.minimum"
     POSITIVE: ClassVar = True
-
-    traits = traits_def(Commutative())
 
 
 @irdl_op_definition
@@ -192,3 +205,144 @@ class LogAddExpOp(FloatBinaryOp):
     name = "relax.log_add_exp"
 
     traits = traits_def(Commutative())
+
+
+# Logic
+
+
+class LogicalOp(BinaryOp, ABC):
+    """A function of two tensors of i1."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_bool(tensor_type(self.lhs))
+        return super().infer_types()
+
+
+class BitwiseOp(BinaryOp, ABC):
+    """A function of the bits of two tensors of integers."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_integer(tensor_type(self.lhs))
+        return super().infer_types()
+
+
+@irdl_op_definition
+class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
+    """Logical and."""
+
+    name = "relax.logical_and"
+    IDENTITY: ClassVar = 1
+
+
+@irdl_op_definition
+class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
+    """Logical or."""
+
+    name = "relax.logical_or"
+    IDENTITY: ClassVar = 0
+
+
+@irdl_op_definition
+class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
+    """Logical exclusive or."""
+
+    name = "relax.logical_xor"
+    IDENTITY: ClassVar = 0
+
+
+@irdl_op_definition
+class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
+    """Bitwise and."""
+
+    name = "relax.bitwise_and"
+
+
+@irdl_op_definition
+class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
+    """Bitwise or."""
+
+    name = "relax.bitwise_or"
+    IDENTITY: ClassVar = 0
+
+
+@irdl_op_definition
+class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
+    """Bitwise exclusive or."""
+
+    name = "relax.bitwise_xor"
+    IDENTITY: ClassVar = 0
+
+
+@irdl_op_definition
+class LeftShiftOp(HasIdentityElement, BitwiseOp):
+    """lhs shifted left by rhs bits; 0 if rhs is negative or at least the width."""
+
+    name = "relax.left_shift"
+    IDENTITY: ClassVar = 0
+
+
+@irdl_op_definition
+class RightShiftOp(HasIdentityElement, BitwiseOp):
+    """lhs shifted right by rhs bits: arithmetic for signed integers, logical for unsigned ones.
+
+    If rhs is negative or at least the width, all bits are shifted out.
+    """
+
+    name = "relax.right_shift"
+    IDENTITY: ClassVar = 0
+
+
+# Comparisons
+
+
+class ComparisonOp(BinaryOp, ABC):
+    """A comparison of two tensors of numbers, with an i1 result; false is less than true."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (with_element(broadcast_type(*self.operands), i1),)
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOp):
+    """lhs == rhs."""
+
+    name = "relax.equal"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOp):
+    """lhs != rhs; true if one is NaN."""
+
+    name = "relax.not_equal"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LessOp(ComparisonOp):
+    """lhs < rhs."""
+
+    name = "relax.less"
+
+
+@irdl_op_definition
+class LessEqualOp(ComparisonOp):
+    """lhs <= rhs."""
+
+    name = "relax.less_equal"
+
+
+@irdl_op_definition
+class GreaterOp(ComparisonOp):
+    """lhs > rhs."""
+
+    name = "relax.greater"
+
+
+@irdl_op_definition
+class GreaterEqualOp(ComparisonOp):
+    """lhs >= rhs."""
+
+    name = "relax.greater_equal"

@@ -1,4 +1,4 @@
-"""Element-wise functions of one tensor: base classes, signs, roots, rounding and predicates."""
+"""Element-wise functions of one tensor: signs, roots, rounding, predicates, transcendental ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ..base import TensorOp
 from ..interfaces import Elementwise, Homogeneous
 from ..types import (
     TENSOR,
+    check_bool,
     check_float,
+    check_integer,
     check_number,
     tensor_type,
     with_element,
@@ -22,19 +24,40 @@ from ..types import (
 
 __all__ = [
     "AbsOp",
+    "AcosOp",
+    "AcoshOp",
+    "AsinOp",
+    "AsinhOp",
+    "AtanOp",
+    "AtanhOp",
+    "BitwiseNotOp",
     "CeilOp",
+    "CosOp",
+    "CoshOp",
+    "ErfOp",
+    "ExpOp",
+    "Expm1Op",
     "FloatPredicateOp",
     "FloatUnaryOp",
     "FloorOp",
     "IsFiniteOp",
     "IsInfOp",
     "IsNanOp",
+    "Log1pOp",
+    "Log2Op",
+    "LogOp",
+    "LogicalNotOp",
     "NegativeOp",
     "RoundOp",
     "RsqrtOp",
+    "SigmoidOp",
     "SignOp",
+    "SinOp",
+    "SinhOp",
     "SqrtOp",
     "SquareOp",
+    "TanOp",
+    "TanhOp",
     "TruncOp",
     "UnaryOp",
 ]
@@ -157,3 +180,161 @@ class IsFiniteOp(FloatPredicateOp):
     """A test for finite numbers: neither infinite nor NaN."""
 
     name = "relax.isfinite"
+
+
+@irdl_op_definition
+class LogicalNotOp(UnaryOp):
+    """Logical not."""
+
+    name = "relax.logical_not"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_bool(type := tensor_type(self.input))
+        return (type,)
+
+
+@irdl_op_definition
+class BitwiseNotOp(UnaryOp):
+    """Bitwise not."""
+
+    name = "relax.bitwise_not"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_integer(type := tensor_type(self.input))
+        return (type,)
+
+
+# Transcendental functions of floating-point numbers
+
+
+@irdl_op_definition
+class ExpOp(FloatUnaryOp):
+    """e to the power of the element."""
+
+    name = "relax.exp"
+
+
+@irdl_op_definition
+class Expm1Op(FloatUnaryOp):
+    """exp(x) - 1, accurate near zero."""
+
+    name = "relax.expm1"
+
+
+@irdl_op_definition
+class LogOp(FloatUnaryOp):
+    """Natural logarithm."""
+
+    name = "relax.log"
+
+
+@irdl_op_definition
+class Log2Op(FloatUnaryOp):
+    """Logarithm to base 2."""
+
+    name = "relax.log2"
+
+
+@irdl_op_definition
+class Log1pOp(FloatUnaryOp):
+    """log(1 + x), accurate near zero."""
+
+    name = "relax.log1p"
+
+
+@irdl_op_definition
+class SinOp(FloatUnaryOp):
+    """Sine."""
+
+    name = "relax.sin"
+
+
+@irdl_op_definition
+class CosOp(FloatUnaryOp):
+    """Cosine."""
+
+    name = "relax.cos"
+
+
+@irdl_op_definition
+class TanOp(FloatUnaryOp):
+    """Tangent."""
+
+    name = "relax.tan"
+
+
+@irdl_op_definition
+class AsinOp(FloatUnaryOp):
+    """Inverse sine."""
+
+    name = "relax.asin"
+
+
+@irdl_op_definition
+class AcosOp(FloatUnaryOp):
+    """Inverse cosine."""
+
+    name = "relax.acos"
+
+
+@irdl_op_definition
+class AtanOp(FloatUnaryOp):
+    """Inverse tangent."""
+
+    name = "relax.atan"
+
+
+@irdl_op_definition
+class SinhOp(FloatUnaryOp):
+    """Hyperbolic sine."""
+
+    name = "relax.sinh"
+
+
+@irdl_op_definition
+class CoshOp(FloatUnaryOp):
+    """Hyperbolic cosine."""
+
+    name = "relax.cosh"
+
+
+@irdl_op_definition
+class TanhOp(FloatUnaryOp):
+    """Hyperbolic tangent."""
+
+    name = "relax.tanh"
+
+
+@irdl_op_definition
+class AsinhOp(FloatUnaryOp):
+    """Inverse hyperbolic sine."""
+
+    name = "relax.asinh"
+
+
+@irdl_op_definition
+class AcoshOp(FloatUnaryOp):
+    """Inverse hyperbolic cosine."""
+
+    name = "relax.acosh"
+
+
+@irdl_op_definition
+class AtanhOp(FloatUnaryOp):
+    """Inverse hyperbolic tangent."""
+
+    name = "relax.atanh"
+
+
+@irdl_op_definition
+class ErfOp(FloatUnaryOp):
+    """The error function."""
+
+    name = "relax.erf"
+
+
+@irdl_op_definition
+class SigmoidOp(FloatUnaryOp):
+    """1 / (1 + exp(-x))."""
+
+    name = "relax.sigmoid"

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import traits_def
+from xdsl.traits import Commutative
 
 __all__ = [
     "AssociativeCommutative",
@@ -64,3 +66,5 @@ class AssociativeCommutative(Operation, ABC):
 
     `f(f(a, b), c) = f(a, f(b, c))` and `f(a, b) = f(b, a)`; for floats, up to rounding.
     """
+
+    traits = traits_def(Commutative())

@@ -9,26 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects.relax.elementwise import binary as ops
-from ....dialects.relax.elementwise.comparison import (
-    EqualOp,
-    GreaterEqualOp,
-    GreaterOp,
-    LessEqualOp,
-    LessOp,
-    NotEqualOp,
-)
-from ....dialects.relax.elementwise.logical import (
-    BitwiseAndOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
-    LeftShiftOp,
-    LogicalAndOp,
-    LogicalOrOp,
-    LogicalXorOp,
-    RightShiftOp,
-)
 from ...arrays import Array
-from ..table import Semantics, on_arrays
+from ..table import Semantics, like_numpy, on_arrays
 
 __all__ = ["BINARY", "divide", "power"]
 
@@ -55,30 +37,16 @@ def power(lhs: Array, rhs: Array) -> Array:
 
 
 BINARY: Semantics = {
-    ops.AddOp: on_arrays(np.add),
-    ops.SubtractOp: on_arrays(np.subtract),
-    ops.MultiplyOp: on_arrays(np.multiply),
+    **like_numpy(ops.AddOp, ops.SubtractOp, ops.MultiplyOp, ops.FloorDivideOp),
+    **like_numpy(ops.MaximumOp, ops.MinimumOp, ops.EqualOp, ops.NotEqualOp),
+    **like_numpy(ops.LessOp, ops.LessEqualOp, ops.GreaterOp, ops.GreaterEqualOp),
+    **like_numpy(ops.LogicalAndOp, ops.LogicalOrOp, ops.LogicalXorOp),
+    **like_numpy(ops.BitwiseAndOp, ops.BitwiseOrOp, ops.BitwiseXorOp),
+    **like_numpy(ops.LeftShiftOp, ops.RightShiftOp),
     ops.DivideOp: on_arrays(divide),
-    ops.FloorDivideOp: on_arrays(np.floor_divide),
     ops.ModOp: on_arrays(np.fmod),
     ops.FloorModOp: on_arrays(np.remainder),
     ops.PowerOp: on_arrays(power),
-    ops.MaximumOp: on_arrays(np.maximum),
-    ops.MinimumOp: on_arrays(np.minimum),
     ops.Atan2Op: on_arrays(np.arctan2),
     ops.LogAddExpOp: on_arrays(np.logaddexp),
-    EqualOp: on_arrays(np.equal),
-    NotEqualOp: on_arrays(np.not_equal),
-    LessOp: on_arrays(np.less),
-    LessEqualOp: on_arrays(np.less_equal),
-    GreaterOp: on_arrays(np.greater),
-    GreaterEqualOp: on_arrays(np.greater_equal),
-    LogicalAndOp: on_arrays(np.logical_and),
-    LogicalOrOp: on_arrays(np.logical_or),
-    LogicalXorOp: on_arrays(np.logical_xor),
-    BitwiseAndOp: on_arrays(np.bitwise_and),
-    BitwiseOrOp: on_arrays(np.bitwise_or),
-    BitwiseXorOp: on_arrays(np.bitwise_xor),
-    LeftShiftOp: on_arrays(np.left_shift),
-    RightShiftOp: on_arrays(np.right_shift),
 }

@@ -7,30 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ....dialects.relax.elementwise import unary as ops
-from ....dialects.relax.elementwise.logical import BitwiseNotOp, LogicalNotOp
-from ....dialects.relax.elementwise.transcendental import (
-    AcoshOp,
-    AcosOp,
-    AsinhOp,
-    AsinOp,
-    AtanhOp,
-    AtanOp,
-    CoshOp,
-    CosOp,
-    ErfOp,
-    Expm1Op,
-    ExpOp,
-    Log1pOp,
-    Log2Op,
-    LogOp,
-    SigmoidOp,
-    SinhOp,
-    SinOp,
-    TanhOp,
-    TanOp,
-)
 from ...arrays import Array
-from ..table import Semantics, at_least_f32, on_arrays
+from ..table import Semantics, at_least_f32, like_numpy, on_arrays
 
 __all__ = ["UNARY", "erf", "sigmoid"]
 
@@ -120,38 +98,22 @@ def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
 
 
 UNARY: Semantics = {
-    ops.AbsOp: on_arrays(np.abs),
-    ops.NegativeOp: on_arrays(np.negative),
-    ops.SignOp: on_arrays(np.sign),
-    ops.SquareOp: on_arrays(np.square),
+    **like_numpy(ops.AbsOp, ops.NegativeOp, ops.SignOp, ops.SquareOp, ops.SqrtOp),
+    **like_numpy(ops.IsNanOp, ops.IsInfOp, ops.IsFiniteOp, ops.LogicalNotOp),
+    **like_numpy(ops.ExpOp, ops.Expm1Op, ops.LogOp, ops.Log2Op, ops.Log1pOp),
+    **like_numpy(ops.SinOp, ops.CosOp, ops.TanOp, ops.SinhOp, ops.CoshOp, ops.TanhOp),
     ops.CeilOp: on_arrays(keep_integers(np.ceil)),
     ops.FloorOp: on_arrays(keep_integers(np.floor)),
     ops.RoundOp: on_arrays(keep_integers(np.rint)),
     ops.TruncOp: on_arrays(keep_integers(np.trunc)),
-    ExpOp: on_arrays(np.exp),
-    Expm1Op: on_arrays(np.expm1),
-    LogOp: on_arrays(np.log),
-    Log2Op: on_arrays(np.log2),
-    Log1pOp: on_arrays(np.log1p),
-    ops.SqrtOp: on_arrays(np.sqrt),
     ops.RsqrtOp: on_arrays(rsqrt),
-    SinOp: on_arrays(np.sin),
-    CosOp: on_arrays(np.cos),
-    TanOp: on_arrays(np.tan),
-    AsinOp: on_arrays(np.arcsin),
-    AcosOp: on_arrays(np.arccos),
-    AtanOp: on_arrays(np.arctan),
-    SinhOp: on_arrays(np.sinh),
-    CoshOp: on_arrays(np.cosh),
-    TanhOp: on_arrays(np.tanh),
-    AsinhOp: on_arrays(np.arcsinh),
-    AcoshOp: on_arrays(np.arccosh),
-    AtanhOp: on_arrays(np.arctanh),
-    ErfOp: on_arrays(erf),
-    SigmoidOp: on_arrays(sigmoid),
-    ops.IsNanOp: on_arrays(np.isnan),
-    ops.IsInfOp: on_arrays(np.isinf),
-    ops.IsFiniteOp: on_arrays(np.isfinite),
-    LogicalNotOp: on_arrays(np.logical_not),
-    BitwiseNotOp: on_arrays(np.invert),
+    ops.AsinOp: on_arrays(np.arcsin),
+    ops.AcosOp: on_arrays(np.arccos),
+    ops.AtanOp: on_arrays(np.arctan),
+    ops.AsinhOp: on_arrays(np.arcsinh),
+    ops.AcoshOp: on_arrays(np.arccosh),
+    ops.AtanhOp: on_arrays(np.arctanh),
+    ops.ErfOp: on_arrays(erf),
+    ops.SigmoidOp: on_arrays(sigmoid),
+    ops.BitwiseNotOp: on_arrays(np.invert),
 }

@@ -56,13 +56,16 @@ from ....dialects.relax.elementwise.binary import (
 from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
 from ....dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
-from ....dialects.relax.elementwise.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
 from ....dialects.relax.elementwise.unary import (
     AbsOp,
+    ErfOp,
+    ExpOp,
     NegativeOp,
     RoundOp,
+    SigmoidOp,
     SqrtOp,
     SquareOp,
+    TanhOp,
     UnaryOp,
 )
 from ....dialects.relax.interfaces import View

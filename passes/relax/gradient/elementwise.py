@@ -9,21 +9,24 @@ from typing import TypeAlias
 from xdsl.ir import Operation
 
 from ....dialects.relax import device
-from ....dialects.relax.elementwise import activation, binary, elementwise, transcendental, unary
+from ....dialects.relax.elementwise import activation, binary, elementwise, unary
 from ....dialects.relax.elementwise.binary import FloorDivideOp, PowerOp
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
-from ....dialects.relax.elementwise.transcendental import (
+from ....dialects.relax.elementwise.unary import (
     CoshOp,
     CosOp,
     ErfOp,
     ExpOp,
+    FloorOp,
     LogOp,
+    RsqrtOp,
     SigmoidOp,
+    SignOp,
     SinhOp,
+    TruncOp,
 )
-from ....dialects.relax.elementwise.transcendental import SinOp as Sine
-from ....dialects.relax.elementwise.transcendental import TanhOp as Tanh
-from ....dialects.relax.elementwise.unary import FloorOp, RsqrtOp, SignOp, TruncOp
+from ....dialects.relax.elementwise.unary import SinOp as Sine
+from ....dialects.relax.elementwise.unary import TanhOp as Tanh
 from ....dialects.relax.shapes import normalize_axis
 from .tensors import Rule, Tensor, Tensors
 
@@ -65,26 +68,26 @@ DERIVATIVES: Mapping[type[Operation], Derivative] = {
     unary.SquareOp: lambda x, y: 2 * x,
     unary.SqrtOp: lambda x, y: 0.5 / y,
     unary.RsqrtOp: lambda x, y: -0.5 * y / x,
-    transcendental.ExpOp: lambda x, y: y,
-    transcendental.Expm1Op: lambda x, y: x.apply(ExpOp),
-    transcendental.LogOp: lambda x, y: 1 / x,
-    transcendental.Log2Op: lambda x, y: (1 / math.log(2)) / x,
-    transcendental.Log1pOp: lambda x, y: 1 / (1 + x),
-    transcendental.SinOp: lambda x, y: x.apply(CosOp),
-    transcendental.CosOp: lambda x, y: -x.apply(Sine),
-    transcendental.TanOp: lambda x, y: 1 + y * y,
-    transcendental.AsinOp: lambda x, y: ((1 - x) * (1 + x)).apply(RsqrtOp),
-    transcendental.AcosOp: lambda x, y: -((1 - x) * (1 + x)).apply(RsqrtOp),
-    transcendental.AtanOp: lambda x, y: 1 / (1 + x * x),
-    transcendental.SinhOp: lambda x, y: x.apply(CoshOp),
-    transcendental.CoshOp: lambda x, y: x.apply(SinhOp),
-    transcendental.TanhOp: lambda x, y: (1 - y) * (1 + y),
-    transcendental.AsinhOp: lambda x, y: (1 + x * x).apply(RsqrtOp),
-    transcendental.AcoshOp: lambda x, y: (x - 1).apply(RsqrtOp) * (x + 1).apply(RsqrtOp),
-    transcendental.AtanhOp: lambda x, y: 1 / ((1 - x) * (1 + x)),
-    transcendental.ErfOp: lambda x, y: (-(x * x)).apply(ExpOp) * (2 / math.sqrt(math.pi)),
+    unary.ExpOp: lambda x, y: y,
+    unary.Expm1Op: lambda x, y: x.apply(ExpOp),
+    unary.LogOp: lambda x, y: 1 / x,
+    unary.Log2Op: lambda x, y: (1 / math.log(2)) / x,
+    unary.Log1pOp: lambda x, y: 1 / (1 + x),
+    unary.SinOp: lambda x, y: x.apply(CosOp),
+    unary.CosOp: lambda x, y: -x.apply(Sine),
+    unary.TanOp: lambda x, y: 1 + y * y,
+    unary.AsinOp: lambda x, y: ((1 - x) * (1 + x)).apply(RsqrtOp),
+    unary.AcosOp: lambda x, y: -((1 - x) * (1 + x)).apply(RsqrtOp),
+    unary.AtanOp: lambda x, y: 1 / (1 + x * x),
+    unary.SinhOp: lambda x, y: x.apply(CoshOp),
+    unary.CoshOp: lambda x, y: x.apply(SinhOp),
+    unary.TanhOp: lambda x, y: (1 - y) * (1 + y),
+    unary.AsinhOp: lambda x, y: (1 + x * x).apply(RsqrtOp),
+    unary.AcoshOp: lambda x, y: (x - 1).apply(RsqrtOp) * (x + 1).apply(RsqrtOp),
+    unary.AtanhOp: lambda x, y: 1 / ((1 - x) * (1 + x)),
+    unary.ErfOp: lambda x, y: (-(x * x)).apply(ExpOp) * (2 / math.sqrt(math.pi)),
     # sigmoid(-x), where 1 - sigmoid(x) would cancel.
-    transcendental.SigmoidOp: lambda x, y: y * sigmoid(-x),
+    unary.SigmoidOp: lambda x, y: y * sigmoid(-x),
     activation.SiluOp: lambda x, y: sigmoid(x) * (1 + x * sigmoid(-x)),
     activation.GeluOp: gelu_derivative,
     activation.GeluTanhOp: gelu_tanh_derivative,

@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from ....dialects.relax.elementwise.binary import PowerOp
-from ....dialects.relax.elementwise.transcendental import ExpOp
+from ....dialects.relax.elementwise.unary import ExpOp
 from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
 from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.shapes import normalize_axis

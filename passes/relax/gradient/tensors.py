@@ -18,9 +18,17 @@ from ....dialects.relax.contraction.linear_algebra import MatmulOp
 from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.data.reshape import ReshapeOp
 from ....dialects.relax.data.strided_slice import StridedSliceOp
-from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ....dialects.relax.elementwise.binary import (
+    AddOp,
+    DivideOp,
+    EqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    MultiplyOp,
+    SubtractOp,
+)
 from ....dialects.relax.elementwise.broadcast import BroadcastToOp
-from ....dialects.relax.elementwise.comparison import EqualOp, GreaterOp, LessEqualOp, LessOp
 from ....dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
 from ....dialects.relax.elementwise.unary import NegativeOp
 from ....dialects.relax.interfaces import NotDifferentiable

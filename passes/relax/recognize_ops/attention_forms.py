@@ -19,7 +19,7 @@ from ....dialects.relax.data.reshape import ExpandDimsOp, SqueezeOp
 from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp
 from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp
 from ....dialects.relax.elementwise.elementwise import WhereOp
-from ....dialects.relax.elementwise.logical import LogicalNotOp
+from ....dialects.relax.elementwise.unary import LogicalNotOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes

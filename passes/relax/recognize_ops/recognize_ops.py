@@ -9,7 +9,7 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
-from ....dialects.relax.elementwise.transcendental import ErfOp, ExpOp, SigmoidOp, TanhOp
+from ....dialects.relax.elementwise.unary import ErfOp, ExpOp, SigmoidOp, TanhOp
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ....dialects.relax.reduction.reduction import MeanOp

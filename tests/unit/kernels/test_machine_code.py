@@ -21,18 +21,19 @@ from passline.dialects.relax.contraction import linear_algebra
 from passline.dialects.relax.data import sorting
 from passline.dialects.relax.elementwise import activation, elementwise
 from passline.dialects.relax.elementwise.binary import (
+    BitwiseOp,
     FloatBinaryOp,
     FloorDivideOp,
     FloorModOp,
+    LogicalOp,
     ModOp,
 )
-from passline.dialects.relax.elementwise.logical import (
+from passline.dialects.relax.elementwise.unary import (
     BitwiseNotOp,
-    BitwiseOp,
+    FloatPredicateOp,
+    FloatUnaryOp,
     LogicalNotOp,
-    LogicalOp,
 )
-from passline.dialects.relax.elementwise.unary import FloatPredicateOp, FloatUnaryOp
 from passline.dialects.relax.reduction import nn, normalization, reduction, scan
 from passline.dialects.relax.types import Element
 from passline.kernels.elementwise.binary import BINARY

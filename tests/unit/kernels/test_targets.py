@@ -19,10 +19,9 @@ from xdsl.parser import Parser
 from passline.dialects.relax.data.concatenation import ConcatenateOp
 from passline.dialects.relax.data.image import Resize2dOp
 from passline.dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
+from passline.dialects.relax.elementwise.binary import GreaterOp, LogicalAndOp
 from passline.dialects.relax.elementwise.broadcast import RepeatOp, TileOp
-from passline.dialects.relax.elementwise.comparison import GreaterOp
 from passline.dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
-from passline.dialects.relax.elementwise.logical import LogicalAndOp
 from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.types import Element
 from passline.dialects.relax.windows import pooling

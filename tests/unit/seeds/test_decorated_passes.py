@@ -6,8 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from passline.dialects.relax.elementwise.transcendental import LogOp
-from passline.dialects.relax.elementwise.unary import AbsOp
+from passline.dialects.relax.elementwise.unary import AbsOp, LogOp
 from passline.passmanager import FunctionPass, ModulePass, PassContext, function_pass, module_pass
 
 

@@ -6,32 +6,30 @@ from xdsl.dialects.builtin import IntegerType, i1
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.elementwise import activation, binary, elementwise, unary
-from passline.dialects.relax.elementwise.comparison import (
+from passline.dialects.relax.elementwise.binary import (
+    BitwiseAndOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
     EqualOp,
     GreaterEqualOp,
     GreaterOp,
     LessEqualOp,
     LessOp,
-    NotEqualOp,
-)
-from passline.dialects.relax.elementwise.logical import (
-    BitwiseAndOp,
-    BitwiseNotOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
     LogicalAndOp,
-    LogicalNotOp,
     LogicalOrOp,
     LogicalXorOp,
+    NotEqualOp,
 )
-from passline.dialects.relax.elementwise.transcendental import (
+from passline.dialects.relax.elementwise.unary import (
     AsinhOp,
     AtanOp,
+    BitwiseNotOp,
     CosOp,
     ErfOp,
     Expm1Op,
     ExpOp,
     Log1pOp,
+    LogicalNotOp,
     LogOp,
     SigmoidOp,
     SinhOp,

@@ -13,21 +13,11 @@ from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16,
 
 from passline.dialects.relax import Relax
 from passline.dialects.relax.elementwise import binary as ops
-from passline.dialects.relax.elementwise.logical import (
-    BitwiseAndOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
-    LeftShiftOp,
-    LogicalAndOp,
-    LogicalOrOp,
-    LogicalXorOp,
-    RightShiftOp,
-)
 from passline.dialects.relax.types import Element
 from passline.kernels.elementwise.binary import BINARY
 
-BITS = (BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, LeftShiftOp, RightShiftOp)
-LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp)
+BITS = (ops.BitwiseAndOp, ops.BitwiseOrOp, ops.BitwiseXorOp, ops.LeftShiftOp, ops.RightShiftOp)
+LOGIC = (ops.LogicalAndOp, ops.LogicalOrOp, ops.LogicalXorOp)
 ONLY_FLOAT = (ops.Atan2Op, ops.LogAddExpOp)
 NUMBERS = [op for op in BINARY if op not in (*BITS, *LOGIC, *ONLY_FLOAT)]
 REMAINDERS = (ops.ModOp, ops.FloorModOp, ops.FloorDivideOp)

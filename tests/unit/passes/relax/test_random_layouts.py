@@ -21,12 +21,10 @@ from passline.dialects.relax.data.permutation import FlipOp, LayoutTransformOp, 
 from passline.dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.data.strided_slice import StridedSliceOp
-from passline.dialects.relax.elementwise.binary import AddOp, DivideOp, MaximumOp
+from passline.dialects.relax.elementwise.binary import AddOp, DivideOp, LessOp, MaximumOp
 from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.elementwise.comparison import LessOp
 from passline.dialects.relax.elementwise.elementwise import WhereOp
-from passline.dialects.relax.elementwise.transcendental import SigmoidOp
-from passline.dialects.relax.elementwise.unary import NegativeOp
+from passline.dialects.relax.elementwise.unary import NegativeOp, SigmoidOp
 from passline.dialects.relax.layout import Layout
 from passline.dialects.relax.reduction.nn import BiasAddOp, PadOp, SoftmaxOp
 from passline.dialects.relax.reduction.normalization import L2NormalizeOp, LayerNormOp

@@ -10,10 +10,16 @@ from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.elementwise.activation import PReluOp
-from passline.dialects.relax.elementwise.binary import AddOp, SubtractOp
-from passline.dialects.relax.elementwise.comparison import EqualOp, LessOp
+from passline.dialects.relax.elementwise.binary import (
+    AddOp,
+    BitwiseAndOp,
+    EqualOp,
+    LeftShiftOp,
+    LessOp,
+    LogicalXorOp,
+    SubtractOp,
+)
 from passline.dialects.relax.elementwise.elementwise import AstypeOp, ReinterpretOp, WhereOp
-from passline.dialects.relax.elementwise.logical import BitwiseAndOp, LeftShiftOp, LogicalXorOp
 from passline.dialects.relax.elementwise.unary import IsNanOp
 from passline.dialects.relax.interfaces import FusionKind
 

@@ -14,24 +14,6 @@ from support.evaluation import ELEMENTS, FLOATS, Array, constant, run, ui8
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8
 
 from passline.dialects.relax.elementwise import binary as ops
-from passline.dialects.relax.elementwise.comparison import (
-    EqualOp,
-    GreaterEqualOp,
-    GreaterOp,
-    LessEqualOp,
-    LessOp,
-    NotEqualOp,
-)
-from passline.dialects.relax.elementwise.logical import (
-    BitwiseAndOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
-    LeftShiftOp,
-    LogicalAndOp,
-    LogicalOrOp,
-    LogicalXorOp,
-    RightShiftOp,
-)
 from passline.dialects.relax.types import Element
 
 NUMPY: dict[type[ops.BinaryOp], Callable[[Array, Array], Array]] = {
@@ -43,12 +25,12 @@ NUMPY: dict[type[ops.BinaryOp], Callable[[Array, Array], Array]] = {
     ops.FloorDivideOp: np.floor_divide,
     ops.ModOp: np.fmod,
     ops.FloorModOp: np.mod,
-    EqualOp: np.equal,
-    NotEqualOp: np.not_equal,
-    LessOp: np.less,
-    LessEqualOp: np.less_equal,
-    GreaterOp: np.greater,
-    GreaterEqualOp: np.greater_equal,
+    ops.EqualOp: np.equal,
+    ops.NotEqualOp: np.not_equal,
+    ops.LessOp: np.less,
+    ops.LessEqualOp: np.less_equal,
+    ops.GreaterOp: np.greater,
+    ops.GreaterEqualOp: np.greater_equal,
 }
 
 
@@ -77,9 +59,9 @@ def test_nan(element: Element):
     )
     for op in (ops.MaximumOp, ops.MinimumOp):
         assert np.isnan(run(op(x, y))).all()
-    for op in (EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp):
+    for op in (ops.EqualOp, ops.LessOp, ops.LessEqualOp, ops.GreaterOp, ops.GreaterEqualOp):
         assert not run(op(x, y)).any()
-    assert run(NotEqualOp(x, y)).all()
+    assert run(ops.NotEqualOp(x, y)).all()
 
 
 def test_remainders_of_floats():
@@ -156,20 +138,20 @@ INTEGER: dict[type[ops.BinaryOp], Callable[[int, int], int]] = {
     ops.MaximumOp: max,
     ops.MinimumOp: min,
     ops.PowerOp: c_power,
-    BitwiseAndOp: lambda a, b: a & b,
-    BitwiseOrOp: lambda a, b: a | b,
-    BitwiseXorOp: lambda a, b: a ^ b,
+    ops.BitwiseAndOp: lambda a, b: a & b,
+    ops.BitwiseOrOp: lambda a, b: a | b,
+    ops.BitwiseXorOp: lambda a, b: a ^ b,
     # By a number below 0 all bits are moved out, as by a great one.
-    LeftShiftOp: lambda a, b: a << min(b, 64) if b >= 0 else 0,
-    RightShiftOp: lambda a, b: a >> (b if b >= 0 else 64),
+    ops.LeftShiftOp: lambda a, b: a << min(b, 64) if b >= 0 else 0,
+    ops.RightShiftOp: lambda a, b: a >> (b if b >= 0 else 64),
 }
 COMPARISON: dict[type[ops.BinaryOp], Callable[[int, int], bool]] = {
-    EqualOp: operator.eq,
-    NotEqualOp: operator.ne,
-    LessOp: operator.lt,
-    LessEqualOp: operator.le,
-    GreaterOp: operator.gt,
-    GreaterEqualOp: operator.ge,
+    ops.EqualOp: operator.eq,
+    ops.NotEqualOp: operator.ne,
+    ops.LessOp: operator.lt,
+    ops.LessEqualOp: operator.le,
+    ops.GreaterOp: operator.gt,
+    ops.GreaterEqualOp: operator.ge,
 }
 
 
@@ -205,14 +187,14 @@ def test_integer_division_truncates():
 
 def test_shifts_by_the_width_and_more():
     x, y = constant([-5, 5, -5, 5], i8), constant([8, 100, -1, -128], i8)
-    assert run(LeftShiftOp(x, y)).tolist() == [0, 0, 0, 0]
-    assert run(RightShiftOp(x, y)).tolist() == [-1, 0, -1, 0]
-    assert run(RightShiftOp(constant([255], ui8), constant([8], ui8))).tolist() == [0]
+    assert run(ops.LeftShiftOp(x, y)).tolist() == [0, 0, 0, 0]
+    assert run(ops.RightShiftOp(x, y)).tolist() == [-1, 0, -1, 0]
+    assert run(ops.RightShiftOp(constant([255], ui8), constant([8], ui8))).tolist() == [0]
 
 
 def test_logic():
     x, y = constant([[False], [True]], i1), constant([False, True], i1)
-    assert run(LogicalAndOp(x, y)).tolist() == [[False, False], [False, True]]
-    assert run(LogicalOrOp(x, y)).tolist() == [[False, True], [True, True]]
-    assert run(LogicalXorOp(x, y)).tolist() == [[False, True], [True, False]]
-    assert run(LessOp(x, y)).tolist() == [[False, True], [False, False]]
+    assert run(ops.LogicalAndOp(x, y)).tolist() == [[False, False], [False, True]]
+    assert run(ops.LogicalOrOp(x, y)).tolist() == [[False, True], [True, True]]
+    assert run(ops.LogicalXorOp(x, y)).tolist() == [[False, True], [True, False]]
+    assert run(ops.LessOp(x, y)).tolist() == [[False, True], [False, False]]

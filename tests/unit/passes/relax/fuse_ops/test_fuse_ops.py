@@ -19,8 +19,7 @@ from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.data.permutation import TransposeOp
 from passline.dialects.relax.data.reshape import ReshapeOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
-from passline.dialects.relax.elementwise.transcendental import ExpOp, TanhOp
-from passline.dialects.relax.elementwise.unary import NegativeOp
+from passline.dialects.relax.elementwise.unary import ExpOp, NegativeOp, TanhOp
 from passline.dialects.relax.interfaces import Anchor, FusionKind, FusionPattern
 from passline.dialects.relax.reduction.reduction import SumOp
 from passline.passes.relax.fuse_ops.fuse_ops import FuseOps, fuse_operations
