@@ -172,6 +172,14 @@ class Expression:
     def concat(self, *others: Expression, axis: int) -> Expression:
         return self.op("concatenate", *others, axis=axis)
 
+    def polynomial(self, first: float, *coefficients: float) -> Expression:
+        """Evaluate a polynomial by Horner's scheme, given its coefficients from the highest power
+        down."""
+        value = self.scalar(first)
+        for coefficient in coefficients:
+            value = value * self + coefficient
+        return value
+
 
 Operand = Expression | SSAValue | float
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
+from operator import mul
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...node import Converters, Node
+from ..expression import Expression, inputs, total
 
 __all__ = ["SAMPLING"]
 
@@ -28,94 +30,73 @@ _PADDING = {"zeros": "zeros", "border": "border", "reflection": "reflection"}
 class Axis:
     """A spatial axis of the image, and the coordinates of the new elements on it."""
 
-    node: Node
     size: int
-    places: SSAValue
+    places: Expression
     padding: str
     corners: bool
 
-    def number(self, value: float) -> SSAValue:
-        return self.node.like(value, self.places)
-
-    def clipped(self, places: SSAValue) -> SSAValue:
+    def clipped(self, places: Expression) -> Expression:
         """Clip coordinates to the image."""
-        return self.node.op("clip", places, min=0.0, max=float(self.size - 1))
+        return places.op("clip", min=0.0, max=float(self.size - 1))
 
-    def reflected(self, places: SSAValue) -> SSAValue:
+    def reflected(self, places: Expression) -> Expression:
         """Reflect coordinates at the borders until they are inside of the image."""
         low, high = (0.0, self.size - 1.0) if self.corners else (-0.5, self.size - 0.5)
         span = high - low
         if span == 0:
-            return self.node.op("multiply", places, self.number(0))
-        op = self.node.op
-        shifted = op("abs", op("subtract", places, self.number(low)))
-        rest = op("floor_mod", shifted, self.number(2 * span))
-        rest = op("minimum", rest, op("subtract", self.number(2 * span), rest))
-        return op("add", rest, self.number(low))
+            return places * 0
+        rest = (places - low).op("abs") % (2 * span)
+        return rest.op("minimum", 2 * span - rest) + low
 
-    def normalized(self) -> SSAValue:
+    def normalized(self) -> Expression:
         """Convert the coordinates of a grid, from -1 to 1, to element indices."""
         half = (self.size - 1) / 2 if self.corners else self.size / 2
-        scaled = self.node.op("multiply", self.places, self.number(half))
-        return self.node.op("add", scaled, self.number((self.size - 1) / 2))
+        return self.places * half + (self.size - 1) / 2
 
-    def taps(self, places: SSAValue, offsets: Sequence[int], weights: Sequence[SSAValue]) -> Taps:
+    def taps(
+        self, places: Expression, offsets: Sequence[int], weights: Sequence[Expression]
+    ) -> Taps:
         """Return the elements at these offsets from the rounded-down coordinates, with their
         weights."""
-        base = self.node.op("floor", places)
-        indices: list[SSAValue] = []
-        factors: list[SSAValue] = []
-        for offset, weight in zip(offsets, weights, strict=True):
-            index = self.node.op("add", base, self.number(offset)) if offset else base
-            index, weight = self.inside(index, weight)
-            indices.append(index)
-            factors.append(weight)
-        return indices, factors
+        base = places.op("floor")
+        pairs = zip(offsets, weights, strict=True)
+        return [self.inside(base + offset if offset else base, weight) for offset, weight in pairs]
 
-    def inside(self, index: SSAValue, weight: SSAValue) -> tuple[SSAValue, SSAValue]:
+    def inside(self, index: Expression, weight: Expression) -> tuple[Expression, Expression]:
         """Return an index and its weight, 0 for an index in zero padding."""
-        op = self.node.op
         if self.padding == "reflection":
             index = self.reflected(index)
         elif self.padding == "zeros":
-            within = op("greater_equal", index, self.number(0))
-            within = op("logical_and", within, op("less", index, self.number(self.size)))
-            weight = op("where", within, weight, self.number(0))
-        return self.node.cast(self.clipped(index), i64), weight
+            weight = ((index >= 0) & (index < self.size)).where(weight, 0)
+        return self.clipped(index).cast(i64), weight
 
 
-Taps = tuple[list[SSAValue], list[SSAValue]]
-"""The elements of an axis that a place is made of, and the weights of each."""
+Taps = list[tuple[Expression, Expression]]
+"""The elements of an axis that a place is made of, with their weights."""
 
 
 def grid_sample(node: Node) -> Sequence[SSAValue]:
     """Convert GridSample: the weighted sum of the elements around each coordinate; grids have x
     before y."""
-    x, grid = node.input(0), node.input(1)
+    x, grid = inputs(node, 0, 1)
     method = node.choice("mode", _METHODS, "linear")
     padding, corners = node.choice("padding_mode", _PADDING, "zeros"), node.bool("align_corners")
-    spatial = node.static_shape(x)[2:]
+    spatial = node.static_shape(x.value)[2:]
     make = {"linear": linear_taps, "cubic": cubic_taps, "nearest": nearest_taps}[method]
     axes = [
-        Axis(node, size, coordinate(node, grid, len(spatial) - 1 - i), padding, corners)
+        Axis(size, grid.at(-1, len(spatial) - 1 - i), padding, corners)
         for i, size in enumerate(spatial)
     ]
-    return [weighted(node, x, [make(axis) for axis in axes])]
-
-
-def coordinate(node: Node, grid: SSAValue, index: int) -> SSAValue:
-    """Return one component of the coordinates."""
-    return node.op("take", grid, node.full(index, i64), axis=-1, mode="wrap")
+    return [weighted(x, [make(axis) for axis in axes]).value]
 
 
 def linear_taps(axis: Axis) -> Taps:
-    op = axis.node.op
     places = bounded(axis)
-    fraction = op("subtract", places, op("floor", places))
-    return axis.taps(places, (0, 1), (op("subtract", axis.number(1), fraction), fraction))
+    fraction = places - places.op("floor")
+    return axis.taps(places, (0, 1), (1 - fraction, fraction))
 
 
-def bounded(axis: Axis) -> SSAValue:
+def bounded(axis: Axis) -> Expression:
     """Return the coordinates, those outside mapped as the padding mode says."""
     places = axis.normalized()
     if axis.padding == "border":
@@ -124,55 +105,38 @@ def bounded(axis: Axis) -> SSAValue:
 
 
 def nearest_taps(axis: Axis) -> Taps:
-    index = axis.node.op("round", bounded(axis))
-    index, weight = axis.inside(index, axis.number(1))
-    return [index], [weight]
+    return [axis.inside(bounded(axis).op("round"), axis.places.scalar(1))]
 
 
 def cubic_taps(axis: Axis) -> Taps:
     """Return the taps of Keys' cubic convolution, with alpha = -0.75."""
-    op, alpha = axis.node.op, -0.75
-    places = axis.normalized()
-    fraction = op("subtract", places, op("floor", places))
+    places, alpha = axis.normalized(), -0.75
+    fraction = places - places.op("floor")
 
-    def polynomial(x: SSAValue, *coefficients: float) -> SSAValue:
-        value = axis.number(coefficients[0])
-        for coefficient in coefficients[1:]:
-            value = op("add", op("multiply", value, x), axis.number(coefficient))
-        return value
+    def near(x: Expression) -> Expression:
+        return x.polynomial(alpha + 2, -(alpha + 3), 0, 1)
 
-    def near(x: SSAValue) -> SSAValue:
-        return polynomial(x, alpha + 2, -(alpha + 3), 0, 1)
+    def far(x: Expression) -> Expression:
+        return x.polynomial(alpha, -5 * alpha, 8 * alpha, -4 * alpha)
 
-    def far(x: SSAValue) -> SSAValue:
-        return polynomial(x, alpha, -5 * alpha, 8 * alpha, -4 * alpha)
-
-    rest = op("subtract", axis.number(1), fraction)
-    after, before = op("add", fraction, axis.number(1)), op("add", rest, axis.number(1))
+    rest = 1 - fraction
+    after, before = fraction + 1, rest + 1
     weights = (far(after), near(fraction), near(rest), far(before))
     return axis.taps(places, (-1, 0, 1, 2), weights)
 
 
-def weighted(node: Node, x: SSAValue, taps: Sequence[Taps]) -> SSAValue:
+def weighted(x: Expression, taps: Sequence[Taps]) -> Expression:
     """Sum over all combinations of the taps of the axes; transpose the result from [N,
     coordinates..., C]."""
-    rank = node.rank(x)
-    last = node.op("transpose", x, axes=[0, *range(2, rank), 1])
-    terms: list[SSAValue] = []
-    for choice in product(*(zip(*tap, strict=True) for tap in taps)):
-        indices = node.op("stack", *(index for index, _ in choice), axis=-1)
-        taken = node.op("gather_nd", last, indices, batch_dims=1)
-        weight = reduce(multiplied(node), (weight for _, weight in choice))
-        weight = node.cast(weight, node.element(x))
-        if node.rank(weight):
-            weight = node.op("expand_dims", weight, axis=[-1])
-        terms.append(node.op("multiply", taken, weight))
-    total = reduce(lambda a, b: node.op("add", a, b), terms)
-    return node.op("transpose", total, axes=[0, rank - 1, *range(1, rank - 1)])
-
-
-def multiplied(node: Node) -> Callable[[SSAValue, SSAValue], SSAValue]:
-    return lambda a, b: node.op("multiply", a, b)
+    rank = x.rank
+    last = x.transpose(0, *range(2, rank), 1)
+    terms: list[Expression] = []
+    for choice in product(*taps):
+        first, *others = (index for index, _ in choice)
+        taken = last.op("gather_nd", first.op("stack", *others, axis=-1), batch_dims=1)
+        weight = reduce(mul, (weight for _, weight in choice)).cast(x.element)
+        terms.append(taken * (weight.expand(-1) if weight.rank else weight))
+    return total(terms).transpose(0, rank - 1, *range(1, rank - 1))
 
 
 SAMPLING: Converters = {"GridSample": grid_sample}
