@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.types import shape_of
-from ...node import Converters, Node
+from ...node import Converter, Converters, Node
+from ..expression import Expression
 
-__all__ = ["ACTIVATION", "exp_minus_1"]
-
-
-def gelu(node: Node) -> Sequence[SSAValue]:
-    tanh = node.string("approximate", "none") == "tanh"
-    return [node.op("nn.gelu_tanh" if tanh else "nn.gelu", node.input(0))]
+__all__ = ["ACTIVATION", "exp_minus_1", "linear_gate"]
 
 
-def leaky_relu(node: Node) -> Sequence[SSAValue]:
-    return [node.op("nn.leaky_relu", node.input(0), alpha=node.float("alpha"))]
+def activation(function: Callable[[Expression], Expression]) -> Converter:
+    """Return a converter of a function of the input, whose node has the parameters."""
+    return lambda node: [function(Expression(node, node.input(0))).value]
+
+
+def gelu(x: Expression) -> Expression:
+    tanh = x.node.string("approximate", "none") == "tanh"
+    return x.op("nn.gelu_tanh" if tanh else "nn.gelu")
 
 
 def p_relu(node: Node) -> Sequence[SSAValue]:
@@ -33,104 +35,65 @@ def p_relu(node: Node) -> Sequence[SSAValue]:
         if channels == shape[1] != DYNAMIC_INDEX and all(size == 1 for size in others):
             slope = node.op("reshape", slope, newshape=[channels])
             return [node.op("nn.prelu", x, slope, axis=1)]
-    scaled = node.op("multiply", x, slope)
-    return [node.op("where", node.op("less", x, node.like(0, x)), scaled, x)]
+    data = Expression(node, x)
+    scaled = data * slope
+    return [(data < 0).where(scaled, data).value]
 
 
-def soft_plus(node: Node) -> Sequence[SSAValue]:
+def soft_plus(x: Expression) -> Expression:
     """Compute log(1 + exp(x)) as log_add_exp(x, 0), which does not overflow."""
-    x = node.input(0)
-    return [node.op("log_add_exp", x, node.like(0, x))]
+    return x.op("log_add_exp", 0)
 
 
-def soft_sign(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    return [node.op("divide", x, node.op("add", node.op("abs", x), node.like(1, x)))]
+def swish(x: Expression) -> Expression:
+    alpha = x.node.float("alpha", 1.0)
+    return x.op("nn.silu") if alpha == 1 else x * (x * alpha).op("sigmoid")
 
 
-def mish(node: Node) -> Sequence[SSAValue]:
-    (plus,) = soft_plus(node)
-    return [node.op("multiply", node.input(0), node.op("tanh", plus))]
-
-
-def swish(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    if (alpha := node.float("alpha", 1.0)) == 1:
-        return [node.op("nn.silu", x)]
-    gate = node.op("sigmoid", node.op("multiply", x, node.like(alpha, x)))
-    return [node.op("multiply", x, gate)]
-
-
-def exp_minus_1(node: Node, x: SSAValue, alpha: float) -> SSAValue:
+def exp_minus_1(x: Expression, alpha: float) -> Expression:
     """Compute alpha * (exp(min(x, 0)) - 1)."""
-    low = node.op("expm1", node.op("minimum", x, node.like(0, x)))
-    return low if alpha == 1 else node.op("multiply", low, node.like(alpha, x))
+    low = x.op("minimum", 0).op("expm1")
+    return low if alpha == 1 else low * alpha
 
 
-def elu(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    low = exp_minus_1(node, x, node.float("alpha"))
-    return [node.op("where", node.op("less", x, node.like(0, x)), low, x)]
+def elu(x: Expression) -> Expression:
+    low = exp_minus_1(x, x.node.float("alpha"))
+    return (x < 0).where(low, x)
 
 
-def selu(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    low = exp_minus_1(node, x, node.float("alpha"))
-    both = node.op("where", node.op("less", x, node.like(0, x)), low, x)
-    return [node.op("multiply", both, node.like(node.float("gamma"), x))]
+def celu(x: Expression) -> Expression:
+    alpha = x.node.float("alpha")
+    low = exp_minus_1(x if alpha == 1 else x / alpha, alpha)
+    return x.op("maximum", 0) + low
 
 
-def celu(node: Node) -> Sequence[SSAValue]:
-    x, alpha = node.input(0), node.float("alpha")
-    scaled = x if alpha == 1 else node.op("divide", x, node.like(alpha, x))
-    low = node.op("expm1", node.op("minimum", scaled, node.like(0, x)))
-    low = low if alpha == 1 else node.op("multiply", low, node.like(alpha, x))
-    return [node.op("add", node.op("maximum", x, node.like(0, x)), low)]
-
-
-def hard_sigmoid(node: Node) -> Sequence[SSAValue]:
-    return [linear_gate(node, node.float("alpha"), node.float("beta"))]
-
-
-def hard_swish(node: Node) -> Sequence[SSAValue]:
-    return [node.op("multiply", node.input(0), linear_gate(node, 1 / 6, 0.5))]
-
-
-def linear_gate(node: Node, slope: float, offset: float) -> SSAValue:
+def linear_gate(x: Expression, slope: float, offset: float) -> Expression:
     """Compute slope * x + offset, clipped to the range from 0 to 1."""
-    x = node.input(0)
-    line = node.op("multiply", x, node.like(slope, x))
-    line = node.op("add", line, node.like(offset, x))
-    return node.op("clip", line, min=0.0, max=1.0)
+    return (x * slope + offset).op("clip", min=0.0, max=1.0)
 
 
-def thresholded_relu(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    above = node.op("greater", x, node.like(node.float("alpha"), x))
-    return [node.op("where", above, x, node.like(0, x))]
-
-
-def shrink(node: Node) -> Sequence[SSAValue]:
-    x, limit, bias = node.input(0), node.float("lambd"), node.float("bias")
-    low = node.op("add", x, node.like(bias, x))
-    high = node.op("subtract", x, node.like(bias, x))
-    high = node.op("where", node.op("greater", x, node.like(limit, x)), high, node.like(0, x))
-    return [node.op("where", node.op("less", x, node.like(-limit, x)), low, high)]
+def shrink(x: Expression) -> Expression:
+    limit, bias = x.node.float("lambd"), x.node.float("bias")
+    low, high = x + bias, x - bias
+    high = (x > limit).where(high, 0)
+    return (x < -limit).where(low, high)
 
 
 ACTIVATION: Converters = {
-    "Celu": celu,
-    "Elu": elu,
-    "Gelu": gelu,
-    "HardSigmoid": hard_sigmoid,
-    "HardSwish": hard_swish,
-    "LeakyRelu": leaky_relu,
-    "Mish": mish,
+    "Celu": activation(celu),
+    "Elu": activation(elu),
+    "Gelu": activation(gelu),
+    "HardSigmoid": activation(
+        lambda x: linear_gate(x, x.node.float("alpha"), x.node.float("beta"))
+    ),
+    "HardSwish": activation(lambda x: x * linear_gate(x, 1 / 6, 0.5)),
+    "LeakyRelu": activation(lambda x: x.op("nn.leaky_relu", alpha=x.node.float("alpha"))),
+    "Mish": activation(lambda x: x * soft_plus(x).op("tanh")),
     "PRelu": p_relu,
-    "Selu": selu,
-    "Shrink": shrink,
-    "Softplus": soft_plus,
-    "Softsign": soft_sign,
-    "Swish": swish,
-    "ThresholdedRelu": thresholded_relu,
+    "Selu": activation(lambda x: elu(x) * x.node.float("gamma")),
+    "Shrink": activation(shrink),
+    "Softplus": activation(soft_plus),
+    "Softsign": activation(lambda x: x / (x.op("abs") + 1)),
+    "Swish": activation(swish),
+    "ThresholdedRelu": activation(lambda x: (x > x.node.float("alpha")).where(x, 0)),
 }
