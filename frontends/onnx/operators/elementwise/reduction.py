@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import f64, i1, i64
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.types import Float, static_shape
 from ...errors import Unsupported
 from ...node import Converter, Converters, Node
+from ..expression import Expression
 
 __all__ = ["REDUCTION", "norm_axes"]
 
 
 def reduce(
     reduction: str,
-    before: Callable[[Node, SSAValue], SSAValue] | None = None,
-    after: Callable[[Node, SSAValue], SSAValue] | None = None,
+    before: str | None = None,
+    after: Callable[[Expression], Expression] | None = None,
 ) -> Converter:
-    """Return a converter: a function of the elements, a reduction, and a function of its result."""
+    """Return a converter: an operation on the elements, a reduction, and a function of its
+    result."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
-        x = node.input(0)
-        x = x if before is None else before(node, x)
-        x = reduced(node, reduction, x)
-        return [x if after is None else after(node, x)]
+        x = Expression(node, node.input(0))
+        x = x if before is None else x.op(before)
+        x = Expression(node, reduced(node, reduction, x.value))
+        return [x.value if after is None else after(x).value]
 
     return convert
 
@@ -76,57 +78,35 @@ def of_nothing(
     return node.full(-inf if reduction == "max" else inf, element, tuple(sizes))
 
 
-def absolute(node: Node, x: SSAValue) -> SSAValue:
-    return node.op("abs", x)
-
-
-def square(node: Node, x: SSAValue) -> SSAValue:
-    return node.op("square", x)
-
-
-def log_sum_exp(node: Node) -> Sequence[SSAValue]:
+def log_sum_exp(node: Node) -> Sequence[SSAValue | None]:
     """Compute max(x) + log(sum(exp(x - max(x)))), as exp(x) may overflow."""
-    x = node.input(0)
-    if not isinstance(node.element(x), Float):
-        return reduce("sum", exponential, logarithm)(node)  # pyright: ignore[reportReturnType]
+    x = Expression(node, node.input(0))
     axes = node.ints_of(1) if node.has(1) else node.ints("axes") or []
-    if axes is None or 0 in (static_shape(node.type(x)) or (0,)):
-        total = reduced(node, "sum", exponential(node, x))
-        return [logarithm(node, total)]
+    if (
+        not isinstance(x.element, Float)
+        or axes is None
+        or 0 in (static_shape(x.value.type) or (0,))
+    ):
+        return reduce("sum", "exp", logarithm)(node)
     if not axes and node.bool("noop_with_empty_axes"):
-        return [logarithm(node, exponential(node, x))]
-    high = node.op("max", x, axis=axes or None, keepdims=True)
-    finite = node.op("isfinite", high)
-    high = node.op("where", finite, high, node.like(0, x))
-    total = node.op("exp", node.op("subtract", x, high))
+        return [logarithm(x.op("exp")).value]
+    high = x.op("max", axis=axes or None, keepdims=True)
+    high = high.op("isfinite").where(high, 0)
+    powers = (x - high).op("exp")
+    result = logarithm(powers.op("sum", axis=axes or None, keepdims=True)) + high
     keepdims = bool(node.int("keepdims", 1))
-    logs = node.op("log", node.op("sum", total, axis=axes or None, keepdims=True))
-    result = node.op("add", logs, high)
-    return [result if keepdims else without_dims(node, result, axes)]
+    return [(result if keepdims else result.squeeze(*(axes or range(x.rank)))).value]
 
 
-def without_dims(node: Node, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-    return node.op("squeeze", x, axis=axes or [*range(node.rank(x))])
+def logarithm(x: Expression) -> Expression:
+    return x.op("log")
 
 
-def exponential(node: Node, x: SSAValue) -> SSAValue:
-    return node.op("exp", x)
-
-
-def logarithm(node: Node, x: SSAValue) -> SSAValue:
-    return node.op("log", x)
-
-
-def root(node: Node, x: SSAValue) -> SSAValue:
+def root(x: Expression) -> Expression:
     """Return the square root, also of integers."""
-    element = node.element(x)
-    return node.op("sqrt", x) if isinstance(element, Float) else integer_root(node, x)
-
-
-def integer_root(node: Node, x: SSAValue) -> SSAValue:
-    from xdsl.dialects.builtin import f64
-
-    return node.cast(node.op("sqrt", node.cast(x, f64)), node.element(x))
+    if isinstance(x.element, Float):
+        return x.op("sqrt")
+    return x.cast(f64).op("sqrt").cast(x.element)
 
 
 def arg(name: str) -> Converter:
@@ -184,44 +164,43 @@ def norm_axes(node: Node, x: SSAValue) -> list[int]:
 
 
 def softmax(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    axes = norm_axes(node, x)
+    x = Expression(node, node.input(0))
+    axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [node.op("nn.softmax", x, axis=axes[0])]
-    exp = node.op("exp", shifted(node, x, axes))
-    return [node.op("divide", exp, node.op("sum", exp, axis=axes, keepdims=True))]
+        return [x.op("nn.softmax", axis=axes[0]).value]
+    powers = shifted(x, axes).op("exp")
+    return [(powers / powers.sum(*axes, keepdims=True)).value]
 
 
 def log_softmax(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    axes = norm_axes(node, x)
+    x = Expression(node, node.input(0))
+    axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [node.op("nn.log_softmax", x, axis=axes[0])]
-    low = shifted(node, x, axes)
-    total = node.op("sum", node.op("exp", low), axis=axes, keepdims=True)
-    return [node.op("subtract", low, node.op("log", total))]
+        return [x.op("nn.log_softmax", axis=axes[0]).value]
+    low = shifted(x, axes)
+    return [(low - low.op("exp").sum(*axes, keepdims=True).op("log")).value]
 
 
-def shifted(node: Node, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+def shifted(x: Expression, axes: Sequence[int]) -> Expression:
     """Return x minus its maximum, so that exp does not overflow."""
-    return node.op("subtract", x, node.op("max", x, axis=axes, keepdims=True))
+    return x - x.max(*axes, keepdims=True)
 
 
 def hardmax(node: Node) -> Sequence[SSAValue]:
     """Convert Hardmax: 1 at the first maximum, 0 elsewhere."""
-    x = node.input(0)
-    axes = norm_axes(node, x)
+    x = Expression(node, node.input(0))
+    axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [hardmax_along(node, x, axes[0])]
-    shape = node.static_shape(x)
-    flat = node.op("reshape", x, newshape=[*shape[: axes[0]], -1])
-    return [node.op("reshape", hardmax_along(node, flat, -1), newshape=shape)]
+        return [hardmax_along(x, axes[0]).value]
+    shape = node.static_shape(x.value)
+    flat = x.reshape(*shape[: axes[0]], -1)
+    return [hardmax_along(flat, -1).reshape(*shape).value]
 
 
-def hardmax_along(node: Node, x: SSAValue, axis: int) -> SSAValue:
-    size = node.static_shape(x)[node.axis(axis, x)]
-    place = node.op("argmax", x, axis=axis)
-    return node.op("one_hot", place, node.like(1, x), node.like(0, x), depth=size, axis=axis)
+def hardmax_along(x: Expression, axis: int) -> Expression:
+    size = x.node.static_shape(x.value)[x.node.axis(axis, x.value)]
+    place = x.op("argmax", axis=axis)
+    return place.op("one_hot", x.scalar(1), x.scalar(0), depth=size, axis=axis)
 
 
 REDUCTION: Converters = {
@@ -231,8 +210,8 @@ REDUCTION: Converters = {
     "CumSum": cumulative("cumsum"),
     "Hardmax": hardmax,
     "LogSoftmax": log_softmax,
-    "ReduceL1": reduce("sum", absolute),
-    "ReduceL2": reduce("sum", square, root),
+    "ReduceL1": reduce("sum", "abs"),
+    "ReduceL2": reduce("sum", "square", root),
     "ReduceLogSum": reduce("sum", None, logarithm),
     "ReduceLogSumExp": log_sum_exp,
     "ReduceMax": reduce("max"),
@@ -240,7 +219,7 @@ REDUCTION: Converters = {
     "ReduceMin": reduce("min"),
     "ReduceProd": reduce("prod"),
     "ReduceSum": reduce("sum"),
-    "ReduceSumSquare": reduce("sum", square),
+    "ReduceSumSquare": reduce("sum", "square"),
     "Softmax": softmax,
     "TopK": top_k,
 }

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from .....dialects.relax.types import shape_of
 from ...errors import Unsupported
 from ...node import Converters, Node
+from ..expression import Expression, inputs
 
 __all__ = ["NORMALIZATION"]
 
@@ -43,20 +44,17 @@ def batch_normalization_in_training(node: Node) -> Sequence[SSAValue]:
     """Normalize by the mean and variance of the batch, and update the running ones."""
     if node.opset < 14:
         raise Unsupported("training before opset 14")
-    x, scale, bias, mean, variance = (node.input(i) for i in range(5))
-    axes = [i for i in range(node.rank(x)) if i != 1]
-    now = node.op("mean", x, axis=axes, keepdims=True)
-    spread = node.op("mean", node.op("square", node.op("subtract", x, now)), axis=axes)
-    now = node.op("squeeze", now, axis=axes)
-    y = node.op("nn.batch_norm", x, scale, bias, now, spread, epsilon=node.float("epsilon"))
+    x, scale, bias, mean, variance = inputs(node, *range(5))
+    axes = [i for i in range(x.rank) if i != 1]
+    now = x.mean(*axes, keepdims=True)
+    spread = (x - now).op("square").mean(*axes)
+    now = now.squeeze(*axes)
+    y = x.op("nn.batch_norm", scale, bias, now, spread, epsilon=node.float("epsilon"))
     momentum = node.float("momentum")
-
-    def moved(old: SSAValue, new: SSAValue) -> SSAValue:
-        old = node.op("multiply", old, node.like(momentum, old))
-        new = node.op("multiply", new, node.like(1 - momentum, new))
-        return node.op("add", old, new)
-
-    return [y, moved(mean, now), moved(variance, spread)]
+    moved = (
+        old * momentum + new * (1 - momentum) for old, new in ((mean, now), (variance, spread))
+    )
+    return [value.value for value in (y, *moved)]
 
 
 def instance_normalization(node: Node) -> Sequence[SSAValue]:
@@ -144,24 +142,19 @@ def lrn(node: Node) -> Sequence[SSAValue]:
 
 def lp_normalization(node: Node) -> Sequence[SSAValue]:
     """Divide x by its 1- or 2-norm along an axis; the result is 0 where the norm is 0."""
-    x, axis, p = node.input(0), node.int("axis", -1), node.int("p", 2)
+    x, axis, p = Expression(node, node.input(0)), node.int("axis", -1), node.int("p", 2)
     if p not in (1, 2):
         raise Unsupported(f"p = {p}; supported are 1 and 2")
-    powers = node.op("abs" if p == 1 else "square", x)
-    norm = node.op("sum", powers, axis=[axis], keepdims=True)
-    if p == 2:
-        norm = node.op("sqrt", norm)
-    zero = node.op("equal", norm, node.like(0, x))
-    norm = node.op("where", zero, node.like(1, x), norm)
-    return [node.op("divide", x, norm)]
+    norm = x.op("abs" if p == 1 else "square").sum(axis, keepdims=True)
+    norm = norm.op("sqrt") if p == 2 else norm
+    return [(x / norm.equals(0).where(1, norm)).value]
 
 
 def mean_variance_normalization(node: Node) -> Sequence[SSAValue]:
-    x, axes = node.input(0), node.ints("axes") or [0, 2, 3]
-    centred = node.op("subtract", x, node.op("mean", x, axis=axes, keepdims=True))
-    variance = node.op("mean", node.op("square", centred), axis=axes, keepdims=True)
-    deviation = node.op("add", node.op("sqrt", variance), node.like(1e-9, x))
-    return [node.op("divide", centred, deviation)]
+    x, axes = Expression(node, node.input(0)), node.ints("axes") or [0, 2, 3]
+    centred = x - x.mean(*axes, keepdims=True)
+    variance = centred.op("square").mean(*axes, keepdims=True)
+    return [(centred / (variance.op("sqrt") + 1e-9)).value]
 
 
 NORMALIZATION: Converters = {
