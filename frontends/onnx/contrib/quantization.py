@@ -27,7 +27,7 @@ from ..operators.elementwise.quantization import (
     quantize_linear,
     requantized,
 )
-from ..operators.expression import Expression
+from ..operators.expression import Expression, constant, inputs
 from ..operators.nn.nn import pooled
 from .attention import joined_heads, scored, split_heads
 
@@ -37,23 +37,22 @@ __all__ = ["QUANTIZATION"]
 # Quantized operands and results
 
 
-def zero_or(node: Node, index: int, x: SSAValue) -> SSAValue:
+def zero_or(node: Node, index: int, x: Expression) -> Expression:
     """Return a zero point, by default 0 of the type of `x`."""
-    if node.has(index):
-        return as_scalar(node, node.input(index))
-    return node.full(0, node.element(x))
+    given = optional(node, index)
+    return x.scalar(0) if given is None else as_scalar(given)
 
 
-def dequantized(node: Node, index: int) -> SSAValue:
+def dequantized(node: Node, index: int) -> Expression:
     """Return the numbers of a quantized input, which its scale and its zero point follow."""
-    x, scale = node.input(index), as_scalar(node, node.input(index + 1))
-    return node.op("dequantize", x, scale, zero_or(node, index + 2, x))
+    x, scale = inputs(node, index, index + 1)
+    return x.op("dequantize", as_scalar(scale), zero_or(node, index + 2, x))
 
 
-def quantized(node: Node, y: SSAValue, index: int) -> SSAValue:
+def quantized(y: Expression, index: int) -> Expression:
     """Quantize a result by the scale that is the input `index`, and the zero point after it."""
-    scale = as_scalar(node, node.input(index))
-    return node.op("quantize", y, scale, zero_or(node, index + 1, node.input(0)))
+    x, scale = inputs(y.node, 0, index)
+    return y.op("quantize", as_scalar(scale), zero_or(y.node, index + 1, x))
 
 
 def not_last(node: Node) -> None:
@@ -62,69 +61,54 @@ def not_last(node: Node) -> None:
         raise Unsupported("channels_last = 1")
 
 
-Function = Callable[[Node, SSAValue], SSAValue]
-
-
-def unary(function: Function) -> Converter:
+def unary(function: Callable[[Expression], Expression]) -> Converter:
     """Return a converter of a function of one quantized tensor."""
-
-    def convert(node: Node) -> Sequence[SSAValue]:
-        return [quantized(node, function(node, dequantized(node, 0)), 3)]
-
-    return convert
+    return lambda node: [quantized(function(dequantized(node, 0)), 3).value]
 
 
 def binary(name: str) -> Converter:
     """Return a converter of a function of two quantized tensors."""
-
-    def convert(node: Node) -> Sequence[SSAValue]:
-        y = node.op(name, dequantized(node, 0), dequantized(node, 3))
-        return [quantized(node, y, 6)]
-
-    return convert
+    return lambda node: [quantized(dequantized(node, 0).op(name, dequantized(node, 3)), 6).value]
 
 
-def leaky_relu(node: Node, x: SSAValue) -> SSAValue:
-    return node.op("nn.leaky_relu", x, alpha=node.float("alpha"))
-
-
-def softmax(node: Node, x: SSAValue) -> SSAValue:
+def softmax(x: Expression) -> Expression:
     """Compute the softmax along an axis; before opset 13, along it and all axes after it."""
-    axis, rank = node.axis(node.int("axis"), x), node.rank(x)
-    if node.int("opset") >= 13 or axis == rank - 1:
-        return node.op("nn.softmax", x, axis=axis)
-    sizes = node.static_shape(x)
-    flat = node.op("reshape", x, newshape=[*sizes[:axis], -1])
-    return node.op("reshape", node.op("nn.softmax", flat, axis=-1), newshape=sizes)
+    axis = x.node.axis(x.node.int("axis"), x.value)
+    if x.node.int("opset") >= 13 or axis == x.rank - 1:
+        return x.op("nn.softmax", axis=axis)
+    sizes = x.node.static_shape(x.value)
+    return x.reshape(*sizes[:axis], -1).op("nn.softmax", axis=-1).reshape(*sizes)
 
 
-def average_pool(node: Node, x: SSAValue) -> SSAValue:
+def average_pool(x: Expression) -> Expression:
+    node = x.node
     not_last(node)
-    return pooled(node, x, "avg", count_include_pad=node.bool("count_include_pad"))
+    counts = node.bool("count_include_pad")
+    return Expression(node, pooled(node, x.value, "avg", count_include_pad=counts))
 
 
-def global_average_pool(node: Node, x: SSAValue) -> SSAValue:
-    not_last(node)
-    if node.rank(x) == 4:
-        return node.op("nn.global_avg_pool2d", x)
-    return node.op("mean", x, axis=[*range(2, node.rank(x))], keepdims=True)
+def global_average_pool(x: Expression) -> Expression:
+    not_last(x.node)
+    if x.rank == 4:
+        return x.op("nn.global_avg_pool2d")
+    return x.mean(*range(2, x.rank), keepdims=True)
 
 
-def reduce_mean(node: Node, x: SSAValue) -> SSAValue:
-    axes = node.ints("axes") or [*range(node.rank(x))]
-    return node.op("mean", x, axis=axes, keepdims=node.bool("keepdims"))
+def reduce_mean(x: Expression) -> Expression:
+    axes = x.node.ints("axes") or range(x.rank)
+    return x.mean(*axes, keepdims=x.node.bool("keepdims"))
 
 
 def concat(node: Node) -> Sequence[SSAValue]:
-    parts = [dequantized(node, i) for i in range(2, len(node.inputs), 3)]
-    scale, zero = (as_scalar(node, node.input(i)) for i in (0, 1))
-    return [node.op("quantize", node.op("concatenate", *parts, axis=node.int("axis")), scale, zero)]
+    first, *others = (dequantized(node, i) for i in range(2, len(node.inputs), 3))
+    scale, zero = map(as_scalar, inputs(node, 0, 1))
+    return [first.concat(*others, axis=node.int("axis")).op("quantize", scale, zero).value]
 
 
 def where(node: Node) -> Sequence[SSAValue]:
-    y = node.op("where", node.input(0), dequantized(node, 1), dequantized(node, 4))
-    scale, zero = (as_scalar(node, node.input(i)) for i in (7, 8))
-    return [node.op("quantize", y, scale, zero)]
+    condition, scale, zero = inputs(node, 0, 7, 8)
+    y = condition.where(dequantized(node, 1), dequantized(node, 4))
+    return [y.op("quantize", as_scalar(scale), as_scalar(zero)).value]
 
 
 # Products
@@ -138,45 +122,44 @@ def plain_conv(node: Node) -> Sequence[SSAValue]:
 def gemm(node: Node) -> Sequence[SSAValue]:
     """Convert QGemm: a product in integers, with a bias in the scale of the sums. The result is
     float without a scale of its own."""
-    a, a_scale, a_zero, b, b_scale, b_zero = (node.input(i) for i in range(6))
+    a, a_scale, a_zero, b, b_scale, b_zero = inputs(node, *range(6))
     if node.bool("transA"):
-        a = node.op("transpose", a)
+        a = a.op("transpose")
     if node.bool("transB"):
-        b = node.op("transpose", b)
-    total = integer_matmul(node, a, a_zero, b, b_zero)
-    if node.has(6):
-        total = node.op("add", total, node.input(6))
-    a_scale, b_scale = as_scalar(node, a_scale), as_scalar(node, b_scale)
+        b = b.op("transpose")
+    total = with_bias(integer_matmul(a, a_zero, b, b_zero), 6)
+    a_scale, b_scale = as_scalar(a_scale), as_scalar(b_scale)
     if (alpha := node.float("alpha")) != 1:
-        a_scale = node.op("multiply", a_scale, node.like(alpha, a_scale))
-    if not node.has(7):
-        return [scaled(node, total, a_scale, b_scale)]
-    y_scale = as_scalar(node, node.input(7))
-    return [requantized(node, total, (a_scale, b_scale), y_scale, zero_or(node, 8, a))]
+        a_scale = a_scale * alpha
+    if (y_scale := optional(node, 7)) is None:
+        return [scaled(total, a_scale, b_scale).value]
+    y_scale = as_scalar(y_scale)
+    return [requantized(total, (a_scale, b_scale), y_scale, zero_or(node, 8, a)).value]
 
 
-def scaled(node: Node, total: SSAValue, a_scale: SSAValue, b_scale: SSAValue) -> SSAValue:
+def scaled(total: Expression, a_scale: Expression, b_scale: Expression) -> Expression:
     """Return the numbers of sums of products."""
-    scale = node.op("multiply", as_scalar(node, a_scale), as_scalar(node, b_scale))
-    return node.op("multiply", node.cast(total, node.element(scale)), scale)
+    scale = as_scalar(a_scale) * as_scalar(b_scale)
+    return total.cast(scale.element) * scale
 
 
-def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
-    return node.op("add", y, node.input(index)) if node.has(index) else y
+def with_bias(y: Expression, index: int) -> Expression:
+    return y + y.node.input(index) if y.node.has(index) else y
 
 
 def matmul_to_float(node: Node) -> Sequence[SSAValue]:
-    a, b, a_scale, b_scale = (node.input(i) for i in range(4))
-    total = integer_matmul(node, a, optional(node, 4), b, optional(node, 5))
-    return [with_bias(node, scaled(node, total, a_scale, b_scale), 6)]
+    a, b, a_scale, b_scale = inputs(node, *range(4))
+    total = integer_matmul(a, optional(node, 4), b, optional(node, 5))
+    return [with_bias(scaled(total, a_scale, b_scale), 6).value]
 
 
 def dynamic_matmul(node: Node) -> Sequence[SSAValue]:
     """Convert DynamicQuantizeMatMul: the product of floats, quantized by their range, and constant
     integers."""
-    a, scale, zero = dynamically_quantized(node, node.input(0))
-    total = integer_matmul(node, a, zero, node.input(1), optional(node, 3))
-    return [with_bias(node, scaled(node, total, scale, node.input(2)), 4)]
+    x, b, b_scale = inputs(node, *range(3))
+    a, scale, zero = dynamically_quantized(x)
+    total = integer_matmul(a, zero, b, optional(node, 3))
+    return [with_bias(scaled(total, scale, b_scale), 4).value]
 
 
 def matmul_bits(node: Node) -> Sequence[SSAValue]:
@@ -194,25 +177,21 @@ def matmul_bits(node: Node) -> Sequence[SSAValue]:
     if packed is None:
         raise Unsupported("the weight is not constant")
     blocks = -(-terms // block)
-    weight = node.array(unpacked(packed, bits, (rows, blocks, block)), UI8)
-    a, scales = node.input(0), node.op("reshape", node.input(2), newshape=[rows, blocks, 1])
+    weight = constant(node, unpacked(packed, bits, (rows, blocks, block)), UI8)
+    a, scales = inputs(node, 0, 2)
+    scales = scales.reshape(rows, blocks, 1)
     if node.has(3) and not is_integer(node.element(3)):
-        zeros = node.cast(node.input(3), node.element(scales))
-        zeros = node.op("reshape", zeros, newshape=[rows, blocks, 1])
-        numbers = node.op("subtract", node.cast(weight, node.element(scales)), zeros)
-        numbers = node.op("multiply", numbers, scales)
+        zeros = Expression(node, node.input(3)).cast(scales.element).reshape(rows, blocks, 1)
+        numbers = (weight.cast(scales.element) - zeros) * scales
     else:
         points = np.full((rows, blocks, 1), 1 << bits - 1, np.uint8)
         if node.has(3):
             if (given := node.constant(3)) is None:
                 raise Unsupported("the zero points are not constant")
             points = unpacked(given, bits, (rows, blocks, 1))
-        numbers = node.op("dequantize", weight, scales, node.array(points, UI8))
-    matrix = node.op("reshape", numbers, newshape=[rows, blocks * block])
-    if blocks * block != terms:
-        matrix = node.op("strided_slice", matrix, begin=[0], end=[terms], axes=[1])
-    y = node.op("nn.dense", a, node.cast(matrix, node.element(a)))
-    return [with_bias(node, y, 5)]
+        numbers = weight.op("dequantize", scales, constant(node, points, UI8))
+    matrix = numbers.reshape(rows, blocks * block).slice(1, 0, terms)
+    return [with_bias(a.op("nn.dense", matrix.cast(a.element)), 5).value]
 
 
 def unpacked(packed: Array, bits: int, shape: tuple[int, int, int]) -> Array:
@@ -230,13 +209,13 @@ def unpacked(packed: Array, bits: int, shape: tuple[int, int, int]) -> Array:
 
 def attention(node: Node) -> Sequence[SSAValue | None]:
     """Convert QAttention: the projections are computed in integers, the attention in floats."""
-    x, weight, bias, x_scale, w_scale = (node.input(i) for i in range(5))
-    if node.given("do_rotary") and node.bool("do_rotary"):
+    x, weight, bias, x_scale, w_scale = inputs(node, *range(5))
+    if node.bool("do_rotary"):
         raise Unsupported("do_rotary = 1")
     if node.has(8):
         raise Unsupported("past keys and values")
-    total = integer_matmul(node, x, optional(node, 6), weight, optional(node, 7))
-    projected = Expression(node, node.op("add", scaled(node, total, x_scale, w_scale), bias))
+    total = integer_matmul(x, optional(node, 6), weight, optional(node, 7))
+    projected = scaled(total, x_scale, w_scale) + bias
     width = projected.shape[-1]
     if width < 0 or width % 3:
         raise Unsupported(f"{width} columns for query, key and value")
@@ -263,10 +242,10 @@ QUANTIZATION: Converters = {
     "QLinearConcat": concat,
     "QLinearConv": plain_conv,
     "QLinearGlobalAveragePool": unary(global_average_pool),
-    "QLinearLeakyRelu": unary(leaky_relu),
+    "QLinearLeakyRelu": unary(lambda x: x.op("nn.leaky_relu", alpha=x.node.float("alpha"))),
     "QLinearMul": binary("multiply"),
     "QLinearReduceMean": unary(reduce_mean),
-    "QLinearSigmoid": unary(lambda node, x: node.op("sigmoid", x)),
+    "QLinearSigmoid": unary(lambda x: x.op("sigmoid")),
     "QLinearSoftmax": unary(softmax),
     "QLinearWhere": where,
     "QuantizeLinear": quantize_linear,
