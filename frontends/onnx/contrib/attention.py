@@ -45,8 +45,7 @@ def attended(
 
 def default_scale(node: Node, query: Expression) -> float:
     """Return the factor of the scores, by default 1 / sqrt(head size)."""
-    given = node.float("scale") if node.given("scale") else 0.0
-    return given or query.shape[-1] ** -0.5
+    return node.float("scale") or query.shape[-1] ** -0.5
 
 
 # Masks
@@ -61,7 +60,7 @@ def masked_scores(node: Node, index: int, key_length: Expression) -> Expression 
     if not node.has(index):
         return None
     mask, x = Expression(node, node.input(index)), Expression(node, node.input(0))
-    low = node.float("mask_filter_value") if node.given("mask_filter_value") else -10000.0
+    low = node.float("mask_filter_value", -10000.0)
     if mask.rank == 1:
         kept = within(mask.cast(i64), x, key_length)
         kept = kept.expand(1, 2)
@@ -113,11 +112,9 @@ def attention(node: Node) -> Sequence[SSAValue | None]:
     """Convert Attention: the projections of one input to query, key and value, and the attention
     of all heads."""
     x, weights = inputs(node, 0, 1)
-    if node.has(6) or (
-        node.given("past_present_share_buffer") and node.bool("past_present_share_buffer")
-    ):
+    if node.has(6) or node.bool("past_present_share_buffer"):
         raise Unsupported("a buffer that past and present share")
-    if node.given("do_rotary") and node.bool("do_rotary"):
+    if node.bool("do_rotary"):
         raise Unsupported("do_rotary = 1")
     heads, width = node.int("num_heads"), node.sizes(weights.value, 2)[1]
     sizes = node.ints("qkv_hidden_sizes") or [width // 3] * 3
@@ -208,10 +205,10 @@ def query_key_value(node: Node, bias: int) -> tuple[Expression, Expression, Expr
 def rotary_embedding(node: Node) -> Sequence[SSAValue]:
     """Convert RotaryEmbedding; the position is that of the first element, or one of each."""
     x, places, cos, sin = inputs(node, 0, 1, 2, 3)
-    if node.given("is_packed_batching") and node.bool("is_packed_batching"):
+    if node.bool("is_packed_batching"):
         raise Unsupported("is_packed_batching = 1")
-    part = node.int("rotary_embedding_dim") if node.given("rotary_embedding_dim") else 0
-    heads = node.int("num_heads") if node.given("num_heads") else 0
+    part = node.int("rotary_embedding_dim")
+    heads = node.int("num_heads")
     flat = x.rank == 3
     if flat:
         size = cos.shape[1] * 2
@@ -220,9 +217,9 @@ def rotary_embedding(node: Node) -> Sequence[SSAValue]:
     places = places.cast(i64)
     if places.rank == 1:
         places = places.expand(1) + indices(size_along(x, 2), node)
-    interleaved = node.given("interleaved") and node.bool("interleaved")
+    interleaved = node.bool("interleaved")
     y = rotated(x, places, cos, sin, interleaved)
-    if node.given("scale") and node.float("scale") not in (0, 1):
+    if node.float("scale") not in (0, 1):
         raise Unsupported("a scale, which onnxruntime's own kernels ignore")
     return [(joined_heads(y) if flat else y).value]
 

@@ -26,12 +26,12 @@ def group_query_attention(node: Node) -> Sequence[SSAValue | None]:
     # The number of elements in the cache: in the first call none, with padding at the end.
     past = total.equals(sequence).where(lengths * 0, lengths - sequence)
     places = past.expand(1) + indices(sequence, node)
-    if node.given("do_rotary") and node.bool("do_rotary"):
+    if node.bool("do_rotary"):
         angles = places
         if node.has(9):
             angles = Expression(node, node.input(9)).cast(i64)
         cos, sin = inputs(node, 7, 8)
-        interleaved = node.given("rotary_interleaved") and node.bool("rotary_interleaved")
+        interleaved = node.bool("rotary_interleaved")
         query, key = (rotated(x, angles, cos, sin, interleaved) for x in (query, key))
     caches = [cached(node, 3 + i, x, past, total) for i, x in enumerate((key, value))]
     length = number(node, total)
@@ -40,7 +40,7 @@ def group_query_attention(node: Node) -> Sequence[SSAValue | None]:
         for cache in caches
     )
     scores = grouped(query, key.transpose(0, 1, 3, 2), key.shape[1])
-    scale = node.float("scale") if node.given("scale") else 0.0
+    scale = node.float("scale")
     scores = scores * (scale or query.shape[-1] ** -0.5)
     probabilities = softmax(node, scores, places, length)
     y = grouped(probabilities, value, value.shape[1])
@@ -118,7 +118,7 @@ def softmax(
     node: Node, scores: Expression, places: Expression, keys: int | Expression
 ) -> Expression:
     """Return the probabilities of the keys up to the place of each query."""
-    if (cap := node.float("softcap") if node.given("softcap") else 0.0) > 0:
+    if (cap := node.float("softcap")) > 0:
         scores = (scores / cap).op("tanh") * cap
     key = indices(keys, node)
     place = places.expand(1, 3)

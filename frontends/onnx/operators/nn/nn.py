@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import i1
@@ -12,6 +12,7 @@ from .....dialects.relax.types import Element, shape_of
 from .....interpreters.arrays import bounds
 from ...errors import Unsupported
 from ...node import Converter, Converters, Node
+from ..expression import Expression
 from .window_places import places_of_maxima
 from .windows import (
     kernel_shape,
@@ -114,16 +115,9 @@ def conv_transpose(node: Node) -> Sequence[SSAValue]:
 # Pooling
 
 
-def pool(kind: str) -> Converter:
-    """Return a converter of pooling: `kind` is `max` or `avg`."""
-
-    def convert(node: Node) -> Sequence[SSAValue]:
-        if kind == "max":
-            return max_pool(node)
-        counts = node.bool("count_include_pad")
-        return [pooled(node, node.input(0), kind, count_include_pad=counts)]
-
-    return convert
+def average_pool(node: Node) -> Sequence[SSAValue]:
+    counts = node.bool("count_include_pad")
+    return [pooled(node, node.input(0), "avg", count_include_pad=counts)]
 
 
 def max_pool(node: Node) -> Sequence[SSAValue]:
@@ -176,21 +170,22 @@ def pooled(
     return node.op("divide", of_windows(data, padding, True), share)
 
 
-def exponent(node: Node) -> int:
-    """Return the p of a p-norm."""
-    if (p := node.int("p", 2)) < 1:
-        raise Unsupported(f"p = {p}")
-    return p
-
-
 def lp_pool(node: Node) -> Sequence[SSAValue]:
     """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p."""
-    x, p = node.input(0), exponent(node)
-    powers = node.op("power", node.op("abs", x), node.like(p, x))
-    mean = pooled(node, powers, "avg", count_include_pad=True)
-    count = prod(node.ints("kernel_shape") or [])
-    total = node.op("multiply", mean, node.like(count, x))
-    return [node.op("power", total, node.like(1 / p, x))]
+
+    def sums(powers: Expression) -> Expression:
+        mean = pooled(node, powers.value, "avg", count_include_pad=True)
+        return Expression(node, mean) * prod(node.ints("kernel_shape") or [])
+
+    return p_norm(node, sums)
+
+
+def p_norm(node: Node, sums: Callable[[Expression], Expression]) -> Sequence[SSAValue]:
+    """Return the p-norm, whose sums of powers are those of `sums`."""
+    x = Expression(node, node.input(0))
+    if (p := node.int("p", 2)) < 1:
+        raise Unsupported(f"p = {p}")
+    return [sums(x.op("abs").op("power", p)).op("power", 1 / p).value]
 
 
 def global_pool(kind: str) -> Converter:
@@ -208,10 +203,7 @@ def global_pool(kind: str) -> Converter:
 
 
 def global_lp_pool(node: Node) -> Sequence[SSAValue]:
-    x, p = node.input(0), exponent(node)
-    powers = node.op("power", node.op("abs", x), node.like(p, x))
-    total = node.op("sum", powers, axis=[*range(2, node.rank(x))], keepdims=True)
-    return [node.op("power", total, node.like(1 / p, x))]
+    return p_norm(node, lambda powers: powers.sum(*range(2, powers.rank), keepdims=True))
 
 
 # Matrix products
@@ -280,7 +272,7 @@ def dropout(node: Node) -> Sequence[SSAValue | None]:
 
 NN: Converters = {
     "Dropout": dropout,
-    "AveragePool": pool("avg"),
+    "AveragePool": average_pool,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "DepthToSpace": depth_to_space,
@@ -291,6 +283,6 @@ NN: Converters = {
     "GlobalMaxPool": global_pool("max"),
     "LpPool": lp_pool,
     "MatMul": matmul,
-    "MaxPool": pool("max"),
+    "MaxPool": max_pool,
     "SpaceToDepth": space_to_depth,
 }
