@@ -160,20 +160,12 @@ class Equivalence:
                 lost = reason_of(outcome)
                 break
             reason = _changed(seen, outcome.results, bound) or changed_effects(
-                sample.effects, outcome.effects, bound, seen.compared
+                sample.outcome.effects, outcome.effects, bound, seen.compared
             )
             if reason is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
-            kept.append(
-                replace(
-                    sample,
-                    results=outcome.results,
-                    steps=outcome.steps,
-                    effects=outcome.effects,
-                    squashes=outcome.squashes,
-                )
-            )
+            kept.append(replace(sample, outcome=outcome))
         if kept:
             self.samples[func.sym_name.data] = self._known[func.sym_name.data] = kept
         else:
@@ -241,7 +233,7 @@ def _difference(
         names=names,
         inputs=sample.arguments,
         recipe=sample.recipe.text,
-        before=sample.results,
+        before=sample.outcome.results,
         after=after,
         reason=reason,
     )
@@ -249,7 +241,8 @@ def _difference(
 
 def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
-    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.compared)
+    before = flat_values(sample.outcome.results)
+    return mismatch_in(before, flat_values(after), bound, sample.compared)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:

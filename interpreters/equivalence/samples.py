@@ -21,7 +21,6 @@ from .evaluation import (
     evaluate,
 )
 from .inputs import SIZES, Recipe, elements_in, generate, probes, variations
-from .observations import Effect
 from .summation import quantizes, sums_elements
 
 __all__ = ["Sample", "Sampler", "reason_of"]
@@ -37,11 +36,7 @@ class Sample:
 
     recipe: Recipe
     arguments: tuple[Value, ...]
-    results: tuple[Value, ...]
-    steps: int
-    effects: tuple[Effect, ...] = ()
-    squashes: bool = False
-    """Whether a number that is not finite became a finite one on the way."""
+    outcome: Evaluated
     range_is_free: bool = False
     """Whether a finite result may become infinite: the function sums up many elements, and an
     intermediate sum may overflow in one order of them and not in another."""
@@ -51,7 +46,7 @@ class Sample:
     @property
     def compared(self) -> Compared:
         """The property of results that is compared after a pass that rounds."""
-        if self.squashes:
+        if self.outcome.squashes:
             return "shapes"
         if self.recipe.numbers in ("ordinary", "special"):
             return "steps" if self.quantizes else "values"
@@ -82,7 +77,7 @@ class Sampler:
                 return
             yield base
             for recipe in variations(self._func, base.recipe):
-                if self._left < base.steps:
+                if self._left < base.outcome.steps:
                     return
                 if recipe.numbers == "large" and self._sums:
                     continue  # only shapes would be compared
@@ -119,16 +114,7 @@ class Sampler:
         if not isinstance(outcome, NotEvaluable):
             self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
-            return Sample(
-                recipe,
-                arguments,
-                outcome.results,
-                outcome.steps,
-                outcome.effects,
-                outcome.squashes,
-                self._sums,
-                self._quantizes,
-            )
+            return Sample(recipe, arguments, outcome, self._sums, self._quantizes)
         return outcome
 
 

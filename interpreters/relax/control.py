@@ -37,6 +37,12 @@ __all__ = ["Closure", "ControlFunctions"]
 Closure: TypeAlias = Callable[..., PythonValues]
 
 
+def returned(
+    self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+) -> PythonValues:
+    return args
+
+
 @register_impls
 class ControlFunctions(InterpreterFunctions):
     """The semantics of tuples, closures, graphs and kernel calls.
@@ -119,21 +125,10 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.call_op(op.callee, (*buffers, *new))
         return outputs
 
-    @impl(tuples.MatchCastOp)
-    def run_match_cast(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
-        return args
-
-    @impl(annotation.StopFusionOp)
-    def run_stop_fusion(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
-        return args
-
-    @impl(device.OnDeviceOp)
-    def run_on_device(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
-        return args
-
-    @impl(device.DeviceCopyOp)
-    def run_device_copy(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
-        return args
+    run_match_cast = impl(tuples.MatchCastOp)(returned)
+    run_stop_fusion = impl(annotation.StopFusionOp)(returned)
+    run_on_device = impl(device.OnDeviceOp)(returned)
+    run_device_copy = impl(device.DeviceCopyOp)(returned)
 
 
 def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, object]) -> Closure:

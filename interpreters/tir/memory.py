@@ -28,9 +28,7 @@ __all__ = ["MEMORY", "allocate", "check_indices", "merge_dynamic"]
 
 def allocate(type: MemRefType[Attribute], sizes: Sequence[int] = ()) -> Array:
     """Return a buffer of zeros; `sizes` are those of the dynamic dimensions of `type`."""
-    dynamic = iter(sizes)
-    shape = [next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
-    element = type.element_type
+    shape, element = merge_dynamic(type.get_shape(), sizes), type.element_type
     lanes = element.get_shape() if isinstance(element, VectorType) else ()
     check_size((*shape, *lanes))
     return np.zeros((*shape, *lanes), buffer_dtype(type))
@@ -179,9 +177,7 @@ def view(op: memref.ViewOp, buffer: Array, shift: int, *sizes: int) -> Array:
     """Return bytes of a buffer, from `shift` on, as elements of another type."""
     type = op.result.type
     assert isinstance(type, MemRefType)
-    dynamic = iter(sizes)
-    shape = [next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
-    dtype = buffer_dtype(type)
+    shape, dtype = merge_dynamic(type.get_shape(), sizes), buffer_dtype(type)
     length = int(np.prod(shape)) * dtype.itemsize
     if not 0 <= shift <= shift + length <= buffer.size:
         raise InterpretationError(
