@@ -20,7 +20,6 @@ from .operators.linear_algebra import LINEAR_ALGEBRA
 from .operators.manipulation import MANIPULATION
 from .operators.ml.ml import ML
 from .operators.ngrams import NGRAMS
-from .operators.nn.detection import DETECTION
 from .operators.nn.nn import NN
 from .operators.nn.normalization import NORMALIZATION
 from .operators.nn.recurrent import RECURRENT
@@ -40,7 +39,6 @@ _ONNX = (
     CASTS,
     CONTROL,
     CREATION,
-    DETECTION,
     ELEMENTWISE,
     INDEXING,
     LINEAR_ALGEBRA,

@@ -27,8 +27,7 @@ from ..interfaces import Injective, InLayout
 from ..layout import Layout
 from ..shapes import times
 from ..types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
-from ..windows.spatial import Spatial1d, Spatial2d, Spatial3d
-from ..windows.windows import per_dimension
+from ..windows.windows import Spatial1d, Spatial2d, Spatial3d, per_dimension
 
 __all__ = [
     "COORDINATES",

@@ -14,8 +14,7 @@ from ..base import TensorOp
 from ..interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
 from ..layout import Layout, Relayout
 from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
-from .spatial import Spatial1d, Spatial2d, Spatial3d
-from .windows import Window, WindowOp, per_dimension
+from .windows import Spatial1d, Spatial2d, Spatial3d, Window, WindowOp, per_dimension
 
 __all__ = [
     "AdaptiveAvgPool1dOp",

@@ -10,12 +10,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import ints_prop
+from ..attributes import ints_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
 from ..layout import Layout
 
-__all__ = ["Window", "WindowOp", "per_dimension"]
+__all__ = ["Spatial1d", "Spatial2d", "Spatial3d", "Window", "WindowOp", "per_dimension"]
 
 
 @dataclass(frozen=True)
@@ -104,3 +104,32 @@ def per_dimension(name: str, values: Sequence[int], axes: str, least: int = 1) -
             f"for {', '.join(axes)}"
         )
     return numbers
+
+
+# The spatial axes and the default layout of operations over one, two and three dimensions. An
+# operation class derives from one of these first, then from the class that defines its computation,
+# so that the defaults here override the required properties there.
+
+
+class Spatial1d:
+    """An operation over the width."""
+
+    SPATIAL: ClassVar = "W"
+
+    layout = string_prop("NCW")
+
+
+class Spatial2d:
+    """An operation over height and width."""
+
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
+
+
+class Spatial3d:
+    """An operation over depth, height and width."""
+
+    SPATIAL: ClassVar = "DHW"
+
+    layout = string_prop("NCDHW")

@@ -15,8 +15,7 @@ from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
 from ..expression import Expression, constant, inputs
-from .labels import labels_at
-from .trees import TREES, transformed
+from .trees import TREES, labels_at, transformed
 
 __all__ = ["ML"]
 

@@ -15,9 +15,8 @@ from .....interpreters.arrays import Array
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ..expression import Expression, constant
-from .labels import labels_at
 
-__all__ = ["TREES", "transformed"]
+__all__ = ["TREES", "labels_at", "transformed"]
 
 MAX_DEPTH = 256
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER", "LEAF")
@@ -325,6 +324,18 @@ def binary_scores(
     if positive:
         return place, (1.0 - y).concat(y, axis=1)
     return place, (-y).concat(y, axis=1)
+
+
+def labels_at(node: Node, place: Expression, integers: str, strings: str) -> SSAValue:
+    """Return the labels of classes at positions, by the names of the attributes that have them.
+    Labels that are strings, which relax does not have, stay positions, with a warning."""
+    if labels := node.ints(integers):
+        if len(labels) == 1:
+            return place.value
+        return constant(node, np.asarray(labels, np.int64), i64).take(place, 0).value
+    if names := node.strings(strings):
+        node.warn(f"the labels are strings, so their positions are returned: {', '.join(names)}")
+    return place.value
 
 
 def transformed(y: Expression, post: str) -> Expression:

@@ -1,11 +1,11 @@
-"""Converters of neural network operators: convolutions, pooling, matrix products, dropout."""
+"""Converters of neural network operators: convolutions, pooling, matrix products and others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.types import Element, shape_of
@@ -270,6 +270,18 @@ def dropout(node: Node) -> Sequence[SSAValue | None]:
     return [y, node.full(1, mask_element, node.static_shape(x))]
 
 
+def non_max_suppression(node: Node) -> Sequence[SSAValue]:
+    """Convert NonMaxSuppression; by default no box of a class is selected, and the threshold of the
+    intersection over union is 0."""
+    boxes, scores = node.with_rank(node.input(0), 3), node.with_rank(node.input(1), 3)
+    limit = node.scalar(node.cast(node.input(2), i64)) if node.has(2) else node.full(0, i64)
+    threshold = node.scalar(node.input(3)) if node.has(3) else node.like(0, boxes)
+    lowest = [node.scalar(node.input(4))] if node.has(4) else []
+    centered = node.bool("center_point_box")
+    operands = boxes, scores, limit, threshold, *lowest
+    return [node.op("vision.non_max_suppression", *operands, center_point_box=centered)]
+
+
 NN: Converters = {
     "Dropout": dropout,
     "AveragePool": average_pool,
@@ -284,5 +296,6 @@ NN: Converters = {
     "LpPool": lp_pool,
     "MatMul": matmul,
     "MaxPool": max_pool,
+    "NonMaxSuppression": non_max_suppression,
     "SpaceToDepth": space_to_depth,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
@@ -11,9 +12,40 @@ from .....dialects.relax.types import Float
 from ...errors import Unsupported
 from ...node import Node
 from ..expression import Expression
-from .resize_request import Resize
 
-__all__ = ["axis_by_axis"]
+__all__ = ["Resize", "axis_by_axis"]
+
+
+@dataclass
+class Resize:
+    """The attributes of a node, in the form of the newest opset, and the indices of its inputs."""
+
+    node: Node
+    axes: list[int]
+    method: str
+    coordinates: str
+    rounding: str
+    roi: int | None
+    scales: int | None
+    sizes: int | None
+    policy: str = "stretch"
+
+    def given(self, index: int | None) -> bool:
+        """Return whether an input is present and not empty."""
+        if index is None or not self.node.has(index):
+            return False
+        return self.node.shape(index) != (0,)
+
+    def floats(self, index: int | None, each: int = 1) -> list[float] | None:
+        """Return the numbers of a constant input, `each` per axis; None if it is absent or not
+        constant."""
+        if index is None or not self.given(index):
+            return None
+        if (array := self.node.constant(index)) is None:
+            return None
+        if array.size != each * len(self.axes):
+            raise Unsupported(f"input {index} has {array.size} elements for {len(self.axes)} axes")
+        return [float(number) for number in array.reshape(-1)]
 
 
 def axis_by_axis(given: Resize, x: SSAValue) -> SSAValue:

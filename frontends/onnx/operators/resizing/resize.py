@@ -10,8 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...errors import Unsupported
 from ...node import Converters, Node
-from .dynamic_resize import axis_by_axis
-from .resize_request import Resize
+from .dynamic_resize import Resize, axis_by_axis
 
 __all__ = ["RESIZE"]
 
