@@ -41,7 +41,6 @@ from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registration.loading import Loading
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
-from .chunks import split_chunks
 from .command_line.argument_parser import ArgumentParser
 from .command_line.arguments import add_arguments, check_arguments
 from .command_line.configuration import read_config
@@ -50,7 +49,7 @@ from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, to
 from .diagnostics.diagnostic_output import DiagnosticOutput, remark_filter
 from .diagnostics.expected_output import expects_output, xdsl_report
 from .diagnostics.failures import INTERRUPTED, report
-from .inputs import STDIN, decode_mlir, parse_onnx
+from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
 from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
@@ -102,11 +101,9 @@ class PasslineOptMain(xDSLOptMain):
             ("x.mlir -p 'fold-constant{max-elements=64}' --print-diff", "see what a pass changes"),
             ("x.mlir -O3 --explain-pipeline", "what would run, and why"),
         ),
-        (
-            *("--passes", "-O", "--output-file", "--print-diff", "--print-ir-after-all"),
-            *("--timing", "--report", "--remarks", "--verify-semantics", "--crash-reproducer"),
-            *("--list-passes", "--help-pass", "--explain-pipeline", "--version", "--help"),
-        ),
+        "--passes -O --output-file --print-diff --print-ir-after-all --timing --report "
+        "--remarks --verify-semantics --crash-reproducer --list-passes --help-pass "
+        "--explain-pipeline --version --help",
     )
 
     def __init__(

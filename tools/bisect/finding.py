@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .place import Place
+from ..trials.place import Place
 
 __all__ = ["Finding"]
 

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from ...passmanager.ir.walk import walk
-from .edit import Edit
-from .replacement import erase_and_replace, is_terminator, stand_in
+from .replacement import Edit, erase_and_replace, is_terminator, stand_in
 
 __all__ = ["branches", "successors"]
 

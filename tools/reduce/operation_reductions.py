@@ -11,8 +11,7 @@ from xdsl.irdl import IRDLOperation, OptAttributeDef, OptPropertyDef
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.text.printer import is_dense
 from ...passmanager.ir.walk import walk
-from .edit import Edit
-from .replacement import erase_and_replace, is_source, is_terminator, stand_in
+from .replacement import Edit, erase_and_replace, is_source, is_terminator, stand_in
 
 __all__ = ["attributes", "constants", "operations", "regions"]
 

@@ -13,8 +13,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolTable
 from ...analysis.calls.call_graph import References
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from .edit import Edit
-from .replacement import erase_and_replace, is_terminator, stand_in, without
+from .replacement import Edit, erase_and_replace, is_terminator, stand_in, without
 
 __all__ = ["arguments", "bodies", "results", "symbols"]
 

@@ -22,7 +22,7 @@ from passline.passmanager.ir.changes.snapshot import Snapshot
 from passline.passmanager.ir.op_classes import OpClasses, has_any
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import find_pass, make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 FILES = Path(__file__).parents[2] / "filecheck" / "passes" / "relax"
 

@@ -35,7 +35,7 @@ from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 MLIR_OPT = find_mlir_opt()
 needs_mlir_opt = pytest.mark.skipif(

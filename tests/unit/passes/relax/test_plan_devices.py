@@ -40,7 +40,7 @@ from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 FILECHECK = Path(__file__).parents[3] / "filecheck/passes/relax"
 CASES = [FILECHECK / f"plan_devices{theme}.mlir" for theme in ("", "_control_flow")]
