@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx", "split_chunks"]
 
-
 BYTECODE = b"ML\xefR"
 """The first bytes of a file that `mlir-opt --emit-bytecode` writes."""
 STDIN = "<stdin>"

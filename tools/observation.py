@@ -183,7 +183,7 @@ class Observation:
         args = self._args
         limit = args.opt_bisect_limit if args.opt_bisect is None else args.opt_bisect
         if limit is not None:
-            from ..passmanager.instruments.bisect import OptBisect
+            from ..passmanager.instruments.ir.numbering import OptBisect
 
             yield OptBisect(limit)
         if args.debug_counter or args.print_debug_counter:

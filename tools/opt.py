@@ -38,8 +38,8 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
-from ..passmanager.registration.loading import Loading
 from ..passmanager.registry import installed
+from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
 from .command_line.argument_parser import ArgumentParser
 from .command_line.arguments import add_arguments, check_arguments
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
-
 
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""

@@ -44,7 +44,7 @@ from ...kernels.sizes.call_sizes import CallSizes
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ..dead_code.dead_code import remove_dead_operations
 from ..sizes.known_sizes import functions_with_unknown_sizes

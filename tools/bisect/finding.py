@@ -9,7 +9,6 @@ from ..trials.place import Place
 
 __all__ = ["Finding"]
 
-
 LONGEST = 100
 """The greatest number of lines of IR that a report shows."""
 

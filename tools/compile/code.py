@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Code", "compile_code", "empty_object", "object_files"]
 
-
 MATH = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 "
     "fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 "

@@ -26,7 +26,6 @@ __all__ = [
     "smaller_modules",
 ]
 
-
 Reduction: TypeAlias = Callable[[ModuleOp], list[Edit]]
 """Returns the edits of one kind that a module allows."""
 

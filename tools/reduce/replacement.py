@@ -14,7 +14,6 @@ from ...passmanager.ir.edit import erase
 
 __all__ = ["Edit", "erase_and_replace", "is_source", "is_terminator", "stand_in", "without"]
 
-
 Edit: TypeAlias = Callable[[], None]
 """Removes one thing from a module; does nothing if an earlier edit removed it already."""
 

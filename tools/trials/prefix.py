@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import IRNode, Operation, SSAValue
 
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
-from ...passmanager.ir.changes.changes import Changes
-from ...passmanager.ir.changes.snapshot import Snapshot
+from ...passmanager.ir.changes.changes import Changes, Snapshot
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.symbols import symbol_of
