@@ -17,8 +17,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics.actions import PassActions
 from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .diagnostics.remarks import RemarkFilter
-from .instrument import PassInstrument
-from .instrument_types import AnyInstrument
+from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .output.html import block, element, table
 from .registration.info import PassInfo, check_level, check_names, name_key

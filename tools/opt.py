@@ -46,14 +46,17 @@ from .command_line.arguments import add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
-from .diagnostics.diagnostic_output import DiagnosticOutput, remark_filter
-from .diagnostics.expected_output import expects_output, xdsl_report
-from .diagnostics.failures import INTERRUPTED, report
+from .diagnostics.diagnostic_output import (
+    DiagnosticOutput,
+    expects_output,
+    remark_filter,
+    xdsl_report,
+)
+from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
 from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
 from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
-from .process import restart_without_acceleration, run_process
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
@@ -91,7 +94,7 @@ class PasslineOptMain(xDSLOptMain):
     """
 
     prints_diagnostics = False
-    """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expected_output`)."""
+    """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expects_output`)."""
 
     short_help: ClassVar[ShortHelp | None] = ShortHelp(
         (

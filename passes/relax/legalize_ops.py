@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 
 from ...analysis.calls.call_graph import CallGraph
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
-from ...compat.tensors import from_elements
+from ...compat.memref import from_elements
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp

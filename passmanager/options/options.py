@@ -158,6 +158,7 @@ MLIR_OPTIONS: Mapping[str, tuple[str, ...]] = {
         "disable-expensive-checks",
     ),
 }
-"""Pass -> the options that `mlir-opt` (LLVM 22) lists for it. The reproducers of `mlir-opt` give
-all options of a pass, and those that have no meaning here are ignored with a warning.
+"""Pass -> the options that `mlir-opt` (LLVM 22) lists for it, and the pass of the same name here
+does not have. The reproducers of `mlir-opt` give all options of a pass, and those that have no
+meaning here are ignored with a warning.
 """

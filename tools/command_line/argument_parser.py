@@ -200,7 +200,7 @@ class Version(argparse.Action):
 
 class NoAcceleration(argparse.Action):
     """The option --no-acceleration, which takes effect before the modules of a tool are imported
-    (`commands.py`, `process.py`).
+    (`commands.py`, `failures.py`).
     """
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:

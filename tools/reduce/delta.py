@@ -4,45 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.walk import walk
-from .control_flow_reductions import branches, successors
-from .operation_reductions import attributes, constants, operations, regions
-from .replacement import Edit
-from .symbol_reductions import arguments, bodies, results, symbols
+from .reductions import REDUCTIONS, Reduction
 
-__all__ = [
-    "REDUCTIONS",
-    "Reduction",
-    "Step",
-    "is_valid",
-    "op_count",
-    "smaller_lists",
-    "smaller_modules",
-]
-
-Reduction: TypeAlias = Callable[[ModuleOp], list[Edit]]
-"""Returns the edits of one kind that a module allows."""
-
-REDUCTIONS: dict[str, Reduction] = {
-    "symbols": symbols,
-    "bodies": bodies,
-    "operations": operations,
-    "regions": regions,
-    "successors": successors,
-    "branches": branches,
-    "results": results,
-    "arguments": arguments,
-    "attributes": attributes,
-    "constants": constants,
-}
-"""The reductions in the order in which they are tried: those that remove most come first."""
-
+__all__ = ["Step", "is_valid", "op_count", "smaller_lists", "smaller_modules"]
 
 T = TypeVar("T")
 

@@ -116,6 +116,9 @@ def _failure_of(error: BaseException, prefix: Prefix) -> Failure:
     return Failure.of(error, prefix.failed)
 
 
+# A pass that does not end is a failure like another.
+
+
 class TimeLimitError(BaseException):
     """The error for a call that takes too long. No Exception, as code may expect those."""
 

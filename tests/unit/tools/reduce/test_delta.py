@@ -13,7 +13,8 @@ from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.reduce.delta import REDUCTIONS, op_count, smaller_lists, smaller_modules
+from passline.tools.reduce.delta import op_count, smaller_lists, smaller_modules
+from passline.tools.reduce.reductions import REDUCTIONS
 
 
 def parse(text: str) -> ModuleOp:
