@@ -9,12 +9,13 @@ from xdsl.passes import ModulePass
 from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import PassContractError, PasslineError
+from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.registration.info import PassInfo, name_key
 from ...passmanager.rewriting.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
-from ..reduce.delta import is_valid, op_count, smaller_modules
+from ..reduce.delta import op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator
 from ..trials.place import Place
 from ..trials.prefix import Prefix, Step
