@@ -116,30 +116,16 @@ _HOMES = {
     "show": "api.notebook",
     "tune": "api.tuning",
 }
-"""The modules of the names of `api`; others are modules of this package, or in `passmanager`."""
-_MODULES = (
-    "analysis",
-    "corpus",
-    "dialects",
-    "frontends",
-    "instrument",
-    "instruments",
-    "interpreters",
-    "kernels",
-    "passes",
-    "passmanager",
-    "tools",
-    "transform",
-)
+"""The modules of the names of `api`; others are in `passmanager`, or modules of this package."""
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
-        if name in _MODULES:
-            return import_module(f".{name}", __name__)
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
+        if name not in _HOMES and name not in home.__all__:
+            return import_module(f".{name}", __name__)
         found = globals()[name] = getattr(home, name)
         return found
 

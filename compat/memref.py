@@ -1,14 +1,16 @@
-"""Operations on buffers, and their layouts."""
+"""Operations on buffers and tensors, and the layouts of buffers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, NoneAttr
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, NoneAttr, TensorType
 from xdsl.ir import Attribute, Operation, OpTraits, SSAValue
 
-__all__ = ["AssumeAlignmentOp", "dim_op", "offset_of"]
+__all__ = ["AssumeAlignmentOp", "dim_op", "from_elements", "offset_of"]
+
 
 if TYPE_CHECKING:
     from xdsl.dialects.memref import AssumeAlignmentOp
@@ -35,3 +37,9 @@ def offset_of(type: MemRefType[Attribute]) -> int | None:
     if isinstance(layout, NoneAttr):
         return 0
     return None if isinstance(layout, AffineMapAttr) else layout.get_offset()
+
+
+def from_elements(elements: Sequence[SSAValue]) -> tensor.FromElementsOp:
+    """Return an op that makes a vector of scalars; its class has a constructor since xDSL 0.63."""
+    type = TensorType(elements[0].type, [len(elements)])
+    return tensor.FromElementsOp.build(operands=[elements], result_types=[type])

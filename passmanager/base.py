@@ -18,8 +18,7 @@ from .context import PassContext
 from .errors import PassContractError
 from .ir.clone import clone
 from .ir.edit import insert_before
-from .ir.marks import is_skipped
-from .ir.symbols import brief, symbol_of
+from .ir.symbols import brief, is_skipped, symbol_of
 from .options.options import check_values, pass_text
 from .output.pass_html import html_of_pass
 from .registration.info import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -17,8 +17,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics.actions import PassActions
 from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .diagnostics.remarks import RemarkFilter
-from .instrument import PassInstrument
-from .instrument_types import AnyInstrument
+from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .output.html import block, element, table
 from .registration.info import PassInfo, check_level, check_names, name_key
@@ -117,7 +116,7 @@ class PassContext:
         return link.context
 
     def __enter__(self) -> Self:
-        self._enter_instruments()
+        self._notify(self.instrumentor.enter)
         _entered.set(Link(self, _entered.get(), threading.get_ident()))
         return self
 
@@ -131,7 +130,7 @@ class PassContext:
         if link is None or link.context is not self:
             raise RuntimeError("a PassContext was left that is not the one entered last")
         _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
-        self._exit_instruments()
+        self._notify(self.instrumentor.exit)
 
     @contextmanager
     def at_level(self, opt_level: int, required_pass: Iterable[str] = ()) -> Generator[Self]:
@@ -155,22 +154,14 @@ class PassContext:
     def override_instruments(self, instruments: Iterable[AnyInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
         new = check_instruments(instruments)
-        self._exit_instruments()
+        self._notify(self.instrumentor.exit)
         self.instruments = new
-        self._enter_instruments()
+        self._notify(self.instrumentor.enter)
 
-    def _enter_instruments(self) -> None:
-        """Enter all instruments; if one raises, keep none."""
+    def _notify(self, change: Callable[[], None]) -> None:
+        """Enter or exit all instruments; if one raises, keep none."""
         try:
-            self.instrumentor.enter()
-        except BaseException:
-            self.instruments = ()
-            raise
-
-    def _exit_instruments(self) -> None:
-        """Exit all instruments; if one raises, keep none."""
-        try:
-            self.instrumentor.exit()
+            change()
         except BaseException:
             self.instruments = ()
             raise

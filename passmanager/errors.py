@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import VerifyException
 
-from .diagnostics.excerpt import excerpt_of
+from .output.visible import excerpt_of
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import new_class
-from typing import TypeVar, cast, overload
+from typing import Protocol, TypeAlias, TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from .registration.info import PassInfo
 
-__all__ = ["PassInstrument", "check_hooks", "pass_instrument"]
+__all__ = ["AnyInstrument", "PassInstrument", "check_hooks", "pass_instrument"]
 
 T = TypeVar("T")
 
@@ -157,3 +157,79 @@ def pass_instrument(pi_cls: type[T] | None = None, /) -> type[T] | Callable[[typ
     return cast(
         type[T], new_class(pi_cls.__name__, bases, exec_body=lambda body: body.update(like))
     )
+
+
+# `@pass_instrument` derives a class from the decorated one and from PassInstrument, which the type
+# system has no word for. So a decorated class is taken by the hooks that it has: it is enough to
+# have one, with the right parameters.
+
+
+class _Enters(Protocol):
+    def enter_pass_ctx(self, /) -> object: ...
+
+
+class _Exits(Protocol):
+    def exit_pass_ctx(self, /) -> object: ...
+
+
+class _Finalizes(Protocol):
+    def finalize_pass_ctx(self, /) -> object: ...
+
+
+class _Blocks(Protocol):
+    def should_run(self, module: ModuleOp, info: PassInfo, /) -> bool: ...
+
+
+class _Limits(Protocol):
+    def should_execute(self, tag: str, /) -> bool: ...
+
+
+class _RunsBefore(Protocol):
+    def run_before_pass(self, module: ModuleOp, info: PassInfo, /) -> object: ...
+
+
+class _RunsAfter(Protocol):
+    def run_after_pass(self, module: ModuleOp, info: PassInfo, /) -> object: ...
+
+
+class _SeesFailures(Protocol):
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException, /) -> object: ...
+
+
+class _SeesSkips(Protocol):
+    def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str, /) -> object: ...
+
+
+class _RunsBeforeAnalyses(Protocol):
+    def run_before_analysis(self, op: Operation, analysis: type, /) -> object: ...
+
+
+class _RunsAfterAnalyses(Protocol):
+    def run_after_analysis(self, op: Operation, analysis: type, /) -> object: ...
+
+
+class _SeesFailedAnalyses(Protocol):
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException, /) -> object: ...
+
+
+class _SeesInvalidated(Protocol):
+    def analysis_invalidated(self, op: Operation, analysis: type, /) -> object: ...
+
+
+AnyInstrument: TypeAlias = (
+    PassInstrument
+    | _Enters
+    | _Exits
+    | _Finalizes
+    | _Blocks
+    | _Limits
+    | _RunsBefore
+    | _RunsAfter
+    | _SeesFailures
+    | _SeesSkips
+    | _RunsBeforeAnalyses
+    | _RunsAfterAnalyses
+    | _SeesFailedAnalyses
+    | _SeesInvalidated
+)
+"""What a PassContext takes as an instrument; it raises TypeError for an undecorated class."""

@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .errors import PipelineSyntaxError
-from .options.mlir import MLIR_OPTIONS
-from .options.options import check_range, find_option, pass_options
+from .options.options import MLIR_OPTIONS, check_range, find_option, pass_options
 from .options.text import OptionText, from_text
 from .registration.info import did_you_mean, name_key
 from .registry import installed

@@ -17,10 +17,9 @@ from .analysis_manager import AnalysisManager
 from .diagnostics.diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .instrumentor import PassInstrumentor
-from .ir.changes.changes import Changes
-from .ir.changes.snapshot import Snapshot
+from .ir.changes.changes import Changes, Snapshot
 from .ir.location import place_of
-from .ir.op_classes import OpClasses
+from .ir.per_class import OpClasses
 from .ir.symbols import symbol_of
 from .ir.walk import walk
 from .registration.info import PassInfo, name_key

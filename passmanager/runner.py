@@ -4,6 +4,7 @@ pass.
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -18,17 +19,16 @@ from .context import PassContext
 from .instrumentor import PassInstrumentor
 from .ir.checks.verifier import verify_changes
 from .ir.clone import clone
-from .ir.op_classes import OpClasses, has_any
-from .ir.per_class import PerClass
+from .ir.per_class import OpClasses, PerClass, has_any
 from .options.options import pass_text
 from .registration.info import PassInfo, did_you_mean, name_key
-from .registration.loading import Loading
 from .registry import installed
 from .requirements.preservation import check_preserved
 from .run import Frame, Run
 
 __all__ = [
     "AbstractPass",
+    "Loading",
     "current_instrumentor",
     "info_of",
     "is_own",
@@ -259,3 +259,18 @@ def replace_contents(module: ModuleOp, new: ModuleOp) -> None:
     module.detach_region(0)
     module.add_region(new.detach_region(0))
     module.attributes, module.properties = new.attributes, new.properties
+
+
+class Loading:
+    """A measurement of the body of a `with` statement that may import modules."""
+
+    seconds = 0.0
+    """The duration, or 0 if no module was imported."""
+
+    def __enter__(self) -> Loading:
+        self._began, self._count = perf_counter(), len(sys.modules)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if len(sys.modules) > self._count:
+            self.seconds = perf_counter() - self._began

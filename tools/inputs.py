@@ -1,9 +1,10 @@
-"""The reading of input: MLIR text and ONNX models."""
+"""The reading of input: MLIR text, the parts of a file between marker lines, and ONNX models."""
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +15,7 @@ from ..passmanager.registration.installation import install_hint, package_of
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings
 
-__all__ = ["STDIN", "decode_mlir", "parse_onnx"]
+__all__ = ["STDIN", "decode_mlir", "parse_onnx", "split_chunks"]
 
 BYTECODE = b"ML\xefR"
 """The first bytes of a file that `mlir-opt --emit-bytecode` writes."""
@@ -59,3 +60,15 @@ def parse_onnx(
     if warn is None:
         return import_model(model, shapes=shapes, dims=dims)
     return import_model(model, shapes=shapes, dims=dims, warn=warn)
+
+
+def split_chunks(content: bytes, marker: str = "// -----") -> Iterator[tuple[bytes, int]]:
+    """Yield the parts of a file between lines equal to `marker`, each with the number of lines
+    before it."""
+    start = line = 0
+    pattern = rb"^[ \t]*" + re.escape(marker.encode()) + rb"[ \t]*\r?$\n?"
+    for found in re.finditer(pattern, content, re.MULTILINE):
+        yield content[start : found.start()], line
+        line += content.count(b"\n", start, found.end())
+        start = found.end()
+    yield content[start:], line

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..passmanager import instruments
 from ..passmanager.diagnostics.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
@@ -107,48 +108,35 @@ class Observation:
     def _measuring(self) -> Iterator[PassInstrument]:
         args = self._args
         if args.timing:
-            from ..passmanager.instruments.time.timing import PassTimingInstrument
-
-            timing = PassTimingInstrument()
+            timing = instruments.PassTimingInstrument()
             self._reports.append(lambda: timing.report(args.timing))
             yield timing
         if args.trace:
-            from ..passmanager.instruments.time.trace import TraceInstrument
-
-            yield TraceInstrument(args.trace)
+            yield instruments.TraceInstrument(args.trace)
         if args.report or args.record or args.blame or args.why_erased:
             yield self._recording()
         if args.memory:
-            from ..passmanager.instruments.time.memory import MemoryInstrument
-
-            memory = MemoryInstrument()
+            memory = instruments.MemoryInstrument()
             self._reports.append(memory.report)
             yield memory
         if args.profile:
-            from ..passmanager.instruments.time.profiling import ProfileInstrument
-
-            profile = ProfileInstrument(args.profile)
+            profile = instruments.ProfileInstrument(args.profile)
             self._reports.append(profile.report)
             yield profile
         if args.pass_statistics:
-            from ..passmanager.instruments.time.statistics import StatisticsInstrument
-
-            statistics = StatisticsInstrument()
+            statistics = instruments.StatisticsInstrument()
             self._reports.append(lambda: statistics.report(args.pass_statistics))
             yield statistics
 
     def _recording(self) -> PassInstrument:
         """Return the instrument that records the run, for all options that need a record."""
-        from ..passmanager.instruments.ir.record import RecordInstrument
-        from ..passmanager.instruments.report import ReportInstrument
-
         args = self._args
         if args.report:
-            record = ReportInstrument(args.report, args.record, title=self._title())
+            record = instruments.ReportInstrument(args.report, args.record, title=self._title())
             self._last_lines.append(lambda: f"report: {record.written}" if record.written else "")
         else:
             keep = bool(args.blame or args.why_erased)
-            record = RecordInstrument(args.record, title=self._title(), keep=keep)
+            record = instruments.RecordInstrument(args.record, title=self._title(), keep=keep)
         if args.blame or args.why_erased:
             self._reports.append(lambda: self._blame(record.lines))
         return record
@@ -183,53 +171,37 @@ class Observation:
         args = self._args
         limit = args.opt_bisect_limit if args.opt_bisect is None else args.opt_bisect
         if limit is not None:
-            from ..passmanager.instruments.bisect import OptBisect
-
-            yield OptBisect(limit)
+            yield instruments.OptBisect(limit)
         if args.debug_counter or args.print_debug_counter:
-            from ..passmanager.instruments.debug_counter import DebugCounter
-
-            counter = DebugCounter(args.debug_counter)
+            counter = instruments.DebugCounter(args.debug_counter)
             self._late_warnings.append(counter.warnings)
             if args.print_debug_counter:
                 self._reports.append(counter.report)
             yield counter
-        if args.start_after or args.start_before or args.stop_after or args.stop_before:
-            from ..passmanager.instruments.ir import window
-
-            if args.start_after:
-                yield window.StartAfter(args.start_after)
-            if args.start_before:
-                yield window.StartBefore(args.start_before)
-            if args.stop_after:
-                yield window.StopAfter(args.stop_after)
-            if args.stop_before:
-                yield window.StopBefore(args.stop_before)
-        if args.crash_reproducer or args.local_reproducer or args.generate_reproducer:
-            from ..passmanager.instruments.ir.reproducer import CrashReproducer
-
-            if args.crash_reproducer:
-                yield CrashReproducer(args.crash_reproducer)
-            if args.local_reproducer:
-                yield CrashReproducer(args.local_reproducer, local=True)
-            if args.generate_reproducer:
-                yield CrashReproducer(args.generate_reproducer, always=True)
+        if args.start_after:
+            yield instruments.StartAfter(args.start_after)
+        if args.start_before:
+            yield instruments.StartBefore(args.start_before)
+        if args.stop_after:
+            yield instruments.StopAfter(args.stop_after)
+        if args.stop_before:
+            yield instruments.StopBefore(args.stop_before)
+        if args.crash_reproducer:
+            yield instruments.CrashReproducer(args.crash_reproducer)
+        if args.local_reproducer:
+            yield instruments.CrashReproducer(args.local_reproducer, local=True)
+        if args.generate_reproducer:
+            yield instruments.CrashReproducer(args.generate_reproducer, always=True)
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
         style = print_style(args)
         if args.debug_pass_manager:
-            from ..passmanager.instruments.log import PassLog
-
-            yield PassLog()
+            yield instruments.PassLog()
         if args.print_pass_numbers:
-            from ..passmanager.instruments.ir.numbering import PassNumbers
-
-            yield PassNumbers()
+            yield instruments.PassNumbers()
         if self._prints_ir():
-            from ..passmanager.instruments.ir.printing import IRPrinter
-
-            printer = IRPrinter(
+            printer = instruments.IRPrinter(
                 before=args.print_ir_before_all or args.print_ir_before,
                 after=args.print_ir_after_all or args.print_between_passes or args.print_ir_after,
                 after_change=args.print_ir_after_change,
@@ -250,13 +222,9 @@ class Observation:
             shown = style if says_constants(style) else replace(style, resource_elements=large)
             yield PrintDiff(color, shown, args.filter_function)
         if args.dump_ir:
-            from ..passmanager.instruments.ir.dump import DumpIR
-
-            yield DumpIR(args.dump_ir, style=style)
+            yield instruments.DumpIR(args.dump_ir, style=style)
         if not args.quiet and sys.stderr.isatty():
-            from ..passmanager.instruments.time.progress import ProgressInstrument
-
-            yield ProgressInstrument(len(list(nested_passes(self._pipeline))) - 1)
+            yield instruments.ProgressInstrument(len(list(nested_passes(self._pipeline))) - 1)
 
     def _prints_ir(self) -> bool:
         args = self._args

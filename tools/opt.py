@@ -38,23 +38,25 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
-from ..passmanager.registration.loading import Loading
 from ..passmanager.registry import installed
+from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
-from .chunks import split_chunks
 from .command_line.argument_parser import ArgumentParser
 from .command_line.arguments import add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
-from .diagnostics.diagnostic_output import DiagnosticOutput, remark_filter
-from .diagnostics.expected_output import expects_output, xdsl_report
-from .diagnostics.failures import INTERRUPTED, report
-from .inputs import STDIN, decode_mlir, parse_onnx
+from .diagnostics.diagnostic_output import (
+    DiagnosticOutput,
+    expects_output,
+    remark_filter,
+    xdsl_report,
+)
+from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
+from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
 from .observation import SHOWN, Observation, print_style, terminal_style
 from .output import ResultFile
-from .process import restart_without_acceleration, run_process
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
@@ -63,7 +65,6 @@ if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
-
 
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
@@ -93,7 +94,7 @@ class PasslineOptMain(xDSLOptMain):
     """
 
     prints_diagnostics = False
-    """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expected_output`)."""
+    """Whether --verify-diagnostics has the meaning that it has in xdsl-opt (`expects_output`)."""
 
     short_help: ClassVar[ShortHelp | None] = ShortHelp(
         (
@@ -102,11 +103,9 @@ class PasslineOptMain(xDSLOptMain):
             ("x.mlir -p 'fold-constant{max-elements=64}' --print-diff", "see what a pass changes"),
             ("x.mlir -O3 --explain-pipeline", "what would run, and why"),
         ),
-        (
-            *("--passes", "-O", "--output-file", "--print-diff", "--print-ir-after-all"),
-            *("--timing", "--report", "--remarks", "--verify-semantics", "--crash-reproducer"),
-            *("--list-passes", "--help-pass", "--explain-pipeline", "--version", "--help"),
-        ),
+        "--passes -O --output-file --print-diff --print-ir-after-all --timing --report "
+        "--remarks --verify-semantics --crash-reproducer --list-passes --help-pass "
+        "--explain-pipeline --version --help",
     )
 
     def __init__(

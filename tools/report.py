@@ -14,8 +14,8 @@ from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
 from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text
+from .diagnostics.failures import run_process
 from .output import is_same_file
-from .process import run_process
 
 __all__ = ["main"]
 

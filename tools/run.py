@@ -57,22 +57,8 @@ class PasslineRunMain(PasslineOptMain):
             ("model.onnx -O3 --engine=native", "as machine code"),
             ("x.mlir --function f -p canonicalize", "another function, after a pass"),
         ),
-        (
-            "--passes",
-            "-O",
-            "--function",
-            "--inputs",
-            "--outputs",
-            "--seed",
-            "--engine",
-            "--threads",
-            "--shape",
-            "--dim",
-            "--verify-semantics",
-            "--help-pass",
-            "--version",
-            "--help",
-        ),
+        "--passes -O --function --inputs --outputs --seed --engine --threads --shape --dim "
+        "--verify-semantics --help-pass --version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:

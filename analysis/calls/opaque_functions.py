@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ...passmanager.ir.marks import is_skipped
+from ...passmanager.ir.symbols import is_skipped
 
 __all__ = ["is_opaque"]
 

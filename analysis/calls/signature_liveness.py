@@ -11,8 +11,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.checks.dominance import is_graph_region
 from ...passmanager.ir.effects import would_be_dead
-from ...passmanager.ir.marks import is_skipped
-from ...passmanager.ir.symbols import PRIVATE
+from ...passmanager.ir.symbols import PRIVATE, is_skipped
 from ...passmanager.ir.walk import walk
 from .call_graph import CallGraph, References
 from .opaque_functions import is_opaque

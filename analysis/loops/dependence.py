@@ -167,7 +167,7 @@ class DependenceTest:
         is_store: bool,
     ) -> None:
         base = base_of(buffer)
-        if self.loop.is_ancestor(owner_op(base)):
+        if self.loop.is_ancestor(base.owner):
             return  # each iteration has its own
         slices: list[Slice | None] = [self.slice_of(index, 1) for index in indices[:-1]]
         if indices:
@@ -218,14 +218,14 @@ class DependenceTest:
     def varies(self, atom: Atom) -> bool:
         """Return whether an atom may have several values in an iteration."""
         if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
-            return atom.value is None or self.loop.is_ancestor(owner_op(atom.value))
+            return atom.value is None or self.loop.is_ancestor(atom.value.owner)
         return any(self.varies(other) for form in atom.operands for other, _ in form.terms)
 
     def is_divided(self, buffer: SSAValue, accesses: Sequence[Access]) -> bool:
         """Return whether each iteration accesses elements of its own."""
         memrefs = {a.memref for a in accesses}
         view = accesses[0].memref
-        if len(memrefs) > 1 or self.loop.is_ancestor(owner_op(view)):
+        if len(memrefs) > 1 or self.loop.is_ancestor(view.owner):
             return False
         if not isa(view.type, MemRefType) or not isinstance(view.type.layout, NoneAttr):
             return False
@@ -265,11 +265,6 @@ def base_of(buffer: SSAValue) -> SSAValue:
     while isinstance(buffer.owner, View):
         buffer = buffer.owner.operands[0]
     return buffer
-
-
-def owner_op(value: SSAValue) -> Operation | Block:
-    """Return the operation or the block that defines `value`."""
-    return value.owner
 
 
 # Scratch memory
@@ -314,16 +309,11 @@ def innermost_block(ops: Sequence[Operation], loop: ForOp) -> Block:
     """Return the innermost block in `loop` that all `ops` are in."""
     block = ops[0].parent
     assert block is not None
-    while not all(block is op.parent or is_in(block, op) for op in ops):
+    while any(block.find_ancestor_op_in_block(op) is None for op in ops):
         parent = block.parent_op()
         assert parent is not None and parent.parent is not None and parent is not loop
         block = parent.parent
     return block
-
-
-def is_in(block: Block, op: Operation) -> bool:
-    """Return whether `op` is in `block`, or in an operation of it."""
-    return block.find_ancestor_op_in_block(op) is not None
 
 
 def ancestor_in(block: Block, op: Operation) -> Operation:
@@ -366,7 +356,7 @@ def depends(op: Operation, variables: set[SSAValue], loop: ForOp) -> bool:
         value = pending.pop()
         if value in variables:
             return True
-        if value in seen or not loop.is_ancestor(owner_op(value)):
+        if value in seen or not loop.is_ancestor(value.owner):
             continue
         seen.add(value)
         owner = value.owner

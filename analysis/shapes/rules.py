@@ -78,13 +78,14 @@ __all__ = ["Facts", "broadcast_dimensions", "inferred_dimensions", "product", "s
 
 Dimensions: TypeAlias = "Sequence[Size | None] | None"
 Rule: TypeAlias = "Callable[[Any, Facts], Sequence[Dimensions] | None]"
+Shape: TypeAlias = tuple[Size, ...]
 ONE = Size.of(1)
 
 
 class Facts(Protocol):
     """The shapes and elements that are known of the values before an operation."""
 
-    def of(self, value: SSAValue) -> tuple[Size, ...] | None:
+    def of(self, value: SSAValue) -> Shape | None:
         """Return the shape of a tensor; None for an unknown rank."""
         ...
 
@@ -106,6 +107,18 @@ def inferred_dimensions(op: Operation, facts: Facts) -> Sequence[Dimensions] | N
 def product(sizes: Iterable[Size]) -> Size:
     """Return the product of sizes."""
     return reduce(Size.__mul__, sizes, ONE)
+
+
+def _of_shape(rule: Callable[[Any, Shape], Dimensions]) -> Rule:
+    """Return the rule that all results have the dimensions that `rule` gives for the shape of the
+    first operand."""
+
+    def of_results(op: Operation, facts: Facts) -> Sequence[Dimensions] | None:
+        shape = facts.of(op.operands[0])
+        dimensions = None if shape is None else rule(op, shape)
+        return None if dimensions is None else [dimensions] * len(op.results)
+
+    return of_results
 
 
 # Element-wise
@@ -197,37 +210,30 @@ def reshaped(
     return result
 
 
-def _flatten(op: FlattenOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape = facts.of(op.data)
-    return None if shape is None else [[product(shape)]]
+def _flatten(op: FlattenOp, shape: Shape) -> Dimensions:
+    return [product(shape)]
 
 
-def _batch_flatten(op: BatchFlattenOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape = facts.of(op.data)
-    return None if not shape else [[shape[0], product(shape[1:])]]
+def _batch_flatten(op: BatchFlattenOp, shape: Shape) -> Dimensions:
+    return [shape[0], product(shape[1:])] if shape else None
 
 
-def _squeeze(op: SqueezeOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape = facts.of(op.data)
-    if shape is None or op.axis is None:
+def _squeeze(op: SqueezeOp, shape: Shape) -> Dimensions:
+    if op.axis is None:
         return None
     axes = normalize_axes(op.axis, len(shape))
-    return [[d for i, d in enumerate(shape) if i not in axes]]
+    return [d for i, d in enumerate(shape) if i not in axes]
 
 
-def _expand_dims(op: ExpandDimsOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _expand_dims(op: ExpandDimsOp, shape: Shape) -> Dimensions:
     rank = len(shape) + len(op.axis)
     axes, sizes = normalize_axes(op.axis, rank), iter(shape)
-    return [[ONE if i in axes else next(sizes) for i in range(rank)]]
+    return [ONE if i in axes else next(sizes) for i in range(rank)]
 
 
-def _transpose(op: TransposeOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _transpose(op: TransposeOp, shape: Shape) -> Dimensions:
     axes = range(len(shape))[::-1] if op.axes is None else normalize_axes(op.axes, len(shape))
-    return [[shape[axis] for axis in axes]]
+    return [shape[axis] for axis in axes]
 
 
 # Joining and cutting
@@ -277,13 +283,11 @@ def _split(op: SplitOp, facts: Facts) -> Sequence[Dimensions] | None:
     return [[*shape[:axis], size, *shape[axis + 1 :]] for size in sizes]
 
 
-def _strided_slice(op: StridedSliceOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _strided_slice(op: StridedSliceOp, shape: Shape) -> Dimensions:
     result: list[Size | None] = [*shape]
     for axis, part in op.slices(len(shape)).items():
         result[axis] = slice_length(shape[axis], Size.of(part.start), Size.of(part.stop), part.step)
-    return [result]
+    return result
 
 
 def _dynamic_slice(op: DynamicStridedSliceOp, facts: Facts) -> Sequence[Dimensions] | None:
@@ -354,48 +358,28 @@ def _gather(op: GatherOp, facts: Facts) -> Sequence[Dimensions]:
     return [facts.of(op.indices)]
 
 
-def _topk(op: TopkOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _topk(op: TopkOp, shape: Shape) -> Dimensions:
     axis = normalize_axis(op.axis, len(shape))
     size = shape[axis] if op.k < 1 else Size.of(op.k)
-    return [[*shape[:axis], size, *shape[axis + 1 :]]] * 2
+    return [*shape[:axis], size, *shape[axis + 1 :]]
 
 
-def _dynamic_topk(op: DynamicTopkOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _unknown_along_axis(op: DynamicTopkOp | DynamicSplitOp, shape: Shape) -> Dimensions:
     axis = normalize_axis(op.axis, len(shape))
-    return [[*shape[:axis], None, *shape[axis + 1 :]]] * 2
+    return [*shape[:axis], None, *shape[axis + 1 :]]
 
 
-def _dynamic_one_hot(op: DynamicOneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.indices)) is None:
-        return None
+def _one_hot(op: OneHotOp | DynamicOneHotOp, shape: Shape) -> Dimensions:
     axis = normalize_axis(op.axis, len(shape) + 1)
-    return [[*shape[:axis], None, *shape[axis:]]]
-
-
-def _dynamic_split(op: DynamicSplitOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
-    axis = normalize_axis(op.axis, len(shape))
-    return [[*shape[:axis], None, *shape[axis + 1 :]]] * len(op.results)
-
-
-def _one_hot(op: OneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.indices)) is None:
-        return None
-    axis = normalize_axis(op.axis, len(shape) + 1)
-    return [[*shape[:axis], Size.of(op.depth), *shape[axis:]]]
+    depth = Size.of(op.depth) if isinstance(op, OneHotOp) else None
+    return [*shape[:axis], depth, *shape[axis:]]
 
 
 # Creation and repetition
 
 
-def _shape_of(op: ShapeOfOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape = facts.of(op.data)
-    return None if shape is None else [[Size.of(len(shape))]]
+def _shape_of(op: ShapeOfOp, shape: Shape) -> Dimensions:
+    return [Size.of(len(shape))]
 
 
 def _arange(op: ArangeOp, facts: Facts) -> Sequence[Dimensions] | None:
@@ -410,7 +394,7 @@ def _arange(op: ArangeOp, facts: Facts) -> Sequence[Dimensions] | None:
     return [[(stop - start + Size.of(step.known - 1)) // step.known]]
 
 
-def _filled(op: DynamicFullOp, facts: Facts) -> Sequence[Dimensions]:
+def _filled(op: DynamicFullOp | DynamicBroadcastToOp, facts: Facts) -> Sequence[Dimensions]:
     return [facts.elements_of(op.shape)]
 
 
@@ -418,58 +402,46 @@ def _broadcast_to(op: BroadcastToOp, facts: Facts) -> Sequence[Dimensions]:
     return [[None if n == DYNAMIC_INDEX else Size.of(n) for n in op.shape]]
 
 
-def _dynamic_broadcast_to(op: DynamicBroadcastToOp, facts: Facts) -> Sequence[Dimensions]:
-    return [facts.elements_of(op.shape)]
-
-
 def _expand(op: DynamicExpandOp, facts: Facts) -> Sequence[Dimensions]:
     return [broadcast_dimensions(facts.of(op.data), facts.elements_of(op.shape))]
 
 
-def _tile(op: TileOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _tile(op: TileOp, shape: Shape) -> Dimensions:
     rank = max(len(shape), len(op.reps))
     sizes = (ONE,) * (rank - len(shape)) + shape
     reps = (1,) * (rank - len(op.reps)) + (*op.reps,)
-    return [[size * Size.of(n) for size, n in zip(sizes, reps, strict=True)]]
+    return [size * Size.of(n) for size, n in zip(sizes, reps, strict=True)]
 
 
-def _repeat(op: RepeatOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
-        return None
+def _repeat(op: RepeatOp, shape: Shape) -> Dimensions:
     repeats = Size.of(op.repeats)
     if op.axis is None:
-        return [[product(shape) * repeats]]
+        return [product(shape) * repeats]
     axis = normalize_axis(op.axis, len(shape))
-    return [[*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]]]
+    return [*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]]
 
 
-def _pad(op: PadOp, facts: Facts) -> Sequence[Dimensions] | None:
+def _pad(op: PadOp, shape: Shape) -> Dimensions:
     widths = [*op.pad_width]
-    if (shape := facts.of(op.data)) is None or min(widths, default=0) < 0:
+    if min(widths, default=0) < 0:
         return None
     pairs = zip(widths[::2], widths[1::2], strict=True)
-    return [[size + Size.of(a + b) for size, (a, b) in zip(shape, pairs, strict=True)]]
+    return [size + Size.of(a + b) for size, (a, b) in zip(shape, pairs, strict=True)]
 
 
 # Reductions and products
 
 
-def _reduction(op: ReductionOp | ArgReductionOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.input)) is None:
-        return None
+def _reduction(op: ReductionOp | ArgReductionOp, shape: Shape) -> Dimensions:
     axes = [op.axis] if isinstance(op.axis, int) else op.axis
     gone = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
     if op.keepdims:
-        return [[ONE if i in gone else d for i, d in enumerate(shape)]]
-    return [[d for i, d in enumerate(shape) if i not in gone]]
+        return [ONE if i in gone else d for i, d in enumerate(shape)]
+    return [d for i, d in enumerate(shape) if i not in gone]
 
 
-def _scan(op: ScanOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.input)) is None:
-        return None
-    return [[product(shape)] if op.axis is None else shape]
+def _scan(op: ScanOp, shape: Shape) -> Dimensions:
+    return [product(shape)] if op.axis is None else shape
 
 
 def _matmul(op: MatmulOp, facts: Facts) -> Sequence[Dimensions] | None:
@@ -619,41 +591,38 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     ),
     (AdaptivePoolOp, _adaptive_pool),
     (ArangeOp, _arange),
-    (BatchFlattenOp, _batch_flatten),
+    (BatchFlattenOp, _of_shape(_batch_flatten)),
     (BatchMatmulOp, _batch_matmul),
     (BroadcastToOp, _broadcast_to),
     (ConcatenateOp, _concatenate),
     (ConvolutionOp, _convolution),
     (DenseOp, _dense),
-    (DynamicBroadcastToOp, _dynamic_broadcast_to),
     (DynamicExpandOp, _expand),
-    (DynamicFullOp, _filled),
-    (DynamicOneHotOp, _dynamic_one_hot),
+    ((DynamicFullOp, DynamicBroadcastToOp), _filled),
     (DynamicReshapeOp, _dynamic_reshape),
-    (DynamicSplitOp, _dynamic_split),
+    ((DynamicSplitOp, DynamicTopkOp), _of_shape(_unknown_along_axis)),
     (DynamicStridedSliceOp, _dynamic_slice),
-    (DynamicTopkOp, _dynamic_topk),
-    (ExpandDimsOp, _expand_dims),
-    (FlattenOp, _flatten),
+    (ExpandDimsOp, _of_shape(_expand_dims)),
+    (FlattenOp, _of_shape(_flatten)),
     (GatherOp, _gather),
     (MatmulOp, _matmul),
-    (OneHotOp, _one_hot),
-    (PadOp, _pad),
+    ((OneHotOp, DynamicOneHotOp), _of_shape(_one_hot)),
+    (PadOp, _of_shape(_pad)),
     (PoolOp, _pool),
-    ((ReductionOp, ArgReductionOp), _reduction),
-    (RepeatOp, _repeat),
+    ((ReductionOp, ArgReductionOp), _of_shape(_reduction)),
+    (RepeatOp, _of_shape(_repeat)),
     (ReshapeOp, _reshape),
     (ResizeOp, _resize),
-    (ScanOp, _scan),
-    (ShapeOfOp, _shape_of),
+    (ScanOp, _of_shape(_scan)),
+    (ShapeOfOp, _of_shape(_shape_of)),
     (SplitOp, _split),
-    (SqueezeOp, _squeeze),
+    (SqueezeOp, _of_shape(_squeeze)),
     (StackOp, _stack),
-    (StridedSliceOp, _strided_slice),
+    (StridedSliceOp, _of_shape(_strided_slice)),
     (TakeOp, _take),
-    (TileOp, _tile),
-    (TopkOp, _topk),
-    (TransposeOp, _transpose),
+    (TileOp, _of_shape(_tile)),
+    (TopkOp, _of_shape(_topk)),
+    (TransposeOp, _of_shape(_transpose)),
 )
 
 

@@ -1,65 +1,58 @@
 """`python -m passline.compat.acceleration.record PART ...`: record the sources of the installed
 xDSL, as ones with which these parts were tested.
 
-For maintainers, who run the tests with it: it rewrites `known_sources.py`.
+For maintainers, who run the tests with it: it rewrites `known_sources.txt`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from importlib.metadata import version
-from pathlib import Path
+from itertools import takewhile
 
 from .acceleration import PARTS, checksum_of_files
-from .known_sources import KNOWN_SOURCES, RELEASES
+from .known_sources import FILE, known_places, known_releases
 from .sources import checksum_of
 
 __all__ = ["record"]
 
-_HEAD = '''"""The sources of xDSL that parts were tested with; written by `record.py`."""
-
-from __future__ import annotations
-
-from typing import Final
-
-__all__ = ["KNOWN_SOURCES", "RELEASES"]
-
-'''
-
 
 def record(parts: Collection[str]) -> str:
-    """Return the text of `known_sources.py`, with the installed xDSL added for these parts."""
-    known = {key: [*checksums] for key, checksums in KNOWN_SOURCES.items()}
-    for part in parts:
-        for place in PARTS[part].places:
-            checksums = known.setdefault(f"{part} {place}", [])
-            if (found := checksum_of(place)) is not None and found not in checksums:
-                checksums.append(found)
-    releases = RELEASES | {checksum_of_files(): tuple(sorted(parts))}
-    return "".join(
-        (
-            _HEAD,
-            "RELEASES: Final[dict[str, tuple[str, ...]]] = {\n",
-            *(f'    "{key}": ({_words(parts)}),\n' for key, parts in releases.items()),
-            '}\n"""The parts that are accelerated with a release, by its checksum."""\n\n',
-            "KNOWN_SOURCES: Final[dict[str, tuple[str, ...]]] = {\n",
-            *(f'    "{key}": ({_words(found)}),\n' for key, found in sorted(known.items())),
-            '}\n"""The checksums of a place, by part and place."""\n',
-        )
-    )
+    """Return the text of `known_sources.txt`, with the installed xDSL added for these parts."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    releases = known_releases() | {checksum_of_files(): [p for p in PARTS if p in parts]}
+    rows = [(key, accelerated) for key, accelerated in releases.items()]
+    lines = [
+        *takewhile(lambda line: line.startswith("#"), lines),
+        *map(_row, rows),
+        *_places(parts),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _words(words: Collection[str]) -> str:
-    return "".join(f'"{word}", ' for word in words).rstrip(" ")
+def _places(tested: Collection[str]) -> Iterator[str]:
+    """Yield the rows about places; parts that were tested with other sources get a row each."""
+    for place, parts, checksums in known_places():
+        found = checksum_of(place)
+        new = [p for p in parts if p in tested and found not in (None, *checksums)]
+        if others := [part for part in parts if part not in new]:
+            yield _row((place, others, checksums))
+        if new:
+            yield _row((place, new, [*checksums, str(found)]))
+
+
+def _row(columns: tuple[str, *tuple[Collection[str], ...]]) -> str:
+    name, *words = columns
+    return " | ".join([name, *map(" ".join, words)])
 
 
 def main() -> None:
     """Record the installed xDSL."""
-    if unknown := set(sys.argv[1:]) - PARTS.keys():
+    if unknown := set(sys.argv[1:]) - set(PARTS):
         sys.exit(f"no accelerated part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    text = record(sys.argv[1:] or [*PARTS])
-    Path(__file__).with_name("known_sources.py").write_text(text, encoding="utf-8")
+    text = record(sys.argv[1:] or PARTS)
+    FILE.write_text(text, encoding="utf-8")
     print(f"recorded xDSL {version('xdsl')}", file=sys.stderr)
 
 

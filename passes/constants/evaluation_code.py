@@ -15,8 +15,7 @@ from xdsl.traits import ConstantLike
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.kernels import CallTIROp
 from ...interpreters import has_semantics, semantics_of
-from ...passmanager.ir.op_classes import OpClasses, has_any
-from ...passmanager.ir.per_class import PerClass
+from ...passmanager.ir.per_class import OpClasses, PerClass, has_any
 from ...passmanager.ir.walk import walk
 from .scalar_folds import is_foldable_scalar
 

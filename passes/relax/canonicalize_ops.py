@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relax.interfaces import CompositeOp
 from ...dialects.relax.reduction.nn import BiasAddOp
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.rewriting.rewriting import PatternPass
 from ..decomposition.decompose import replace_by_decomposition
 

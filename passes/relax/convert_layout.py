@@ -17,7 +17,7 @@ from ...dialects.relax.layout import Layout
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts
 

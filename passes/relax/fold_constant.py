@@ -30,8 +30,7 @@ from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead
-from ...passmanager.ir.op_classes import OpClasses
-from ...passmanager.ir.per_class import PerClass
+from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
 from ..constants.evaluation_code import load_evaluation
 from ..constants.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant

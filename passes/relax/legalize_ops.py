@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 
 from ...analysis.calls.call_graph import CallGraph
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
-from ...compat.tensors import from_elements
+from ...compat.memref import from_elements
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp
@@ -44,7 +44,7 @@ from ...kernels.sizes.call_sizes import CallSizes
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ..dead_code.dead_code import remove_dead_operations
 from ..sizes.known_sizes import functions_with_unknown_sizes

@@ -39,7 +39,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import insert_before
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ..constants.evaluation_code import load_semantics

@@ -16,7 +16,7 @@ from ...dialects.relax.reduction.normalization import (
     L2NormalizeOp,
     RMSNormOp,
 )
-from ...passmanager.ir.op_classes import OpClasses, has_any
+from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.rewriting.rewriting import PatternPass
 from ..decomposition.decompose import replace_by_decomposition
 

@@ -22,7 +22,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
-from ...passmanager.ir.op_classes import OpClasses
+from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ..constants.evaluation_code import load_semantics
 from .infer_type import infer_types

@@ -13,7 +13,7 @@ from ...analysis.calls.call_graph import CallGraph
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_ranked, is_tensor, refine, shape_of, static_shape, with_shape
-from ...passmanager.ir.marks import is_skipped
+from ...passmanager.ir.symbols import is_skipped
 from ...passmanager.ir.walk import walk
 from .type_casts import cast_for_users
 

@@ -59,15 +59,31 @@ class Actions:
         `name` is the same for all changes of a kind. `scope` is the op that held `where`, if
         `where` has been erased.
         """
+        self.remark(RemarkKind.PASSED, where, name, message, arguments, scope)
 
     def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         """Report a change that was not made, and why."""
+        self.remark(RemarkKind.MISSED, where, name, message, arguments)
 
     def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         """Report a change that was tried without success, and why."""
+        self.remark(RemarkKind.FAILED, where, name, message, arguments)
 
     def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         """Report a fact that was found."""
+        self.remark(RemarkKind.ANALYSIS, where, name, message, arguments)
+
+    def remark(
+        self,
+        kind: RemarkKind,
+        where: Where,
+        name: str,
+        message: str,
+        arguments: Mapping[str, Argument],
+        scope: Operation | None = None,
+        /,
+    ) -> None:
+        """Make a remark of a kind: what the four methods above call."""
 
     def rewrote(
         self, pattern: str, inserted: Iterable[Operation], erased: Iterable[Operation]
@@ -130,26 +146,6 @@ class PassActions(Actions):
         # All are asked, so that each counts every step.
         return all([decider.should_execute(tag) for decider in self._deciders])
 
-    def passed(
-        self,
-        where: Where,
-        name: str,
-        message: str,
-        /,
-        scope: Operation | None = None,
-        **arguments: Argument,
-    ) -> None:
-        self._remark(RemarkKind.PASSED, where, name, message, arguments, scope)
-
-    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self._remark(RemarkKind.MISSED, where, name, message, arguments)
-
-    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self._remark(RemarkKind.FAILED, where, name, message, arguments)
-
-    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self._remark(RemarkKind.ANALYSIS, where, name, message, arguments)
-
     def rewrote(
         self, pattern: str, inserted: Iterable[Operation], erased: Iterable[Operation]
     ) -> None:
@@ -169,7 +165,7 @@ class PassActions(Actions):
     def count(self, name: str, n: int = 1) -> None:
         self._counters[name] += n
 
-    def _remark(
+    def remark(
         self,
         kind: RemarkKind,
         where: Where,
@@ -177,6 +173,7 @@ class PassActions(Actions):
         message: str,
         arguments: Mapping[str, Argument],
         scope: Operation | None = None,
+        /,
     ) -> None:
         if kind in self._kinds:
             remark = make_remark(self._frame, kind, where, name, message, arguments, scope)
@@ -198,25 +195,8 @@ class Recorder(Actions):
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
 
-    def passed(
-        self,
-        where: Where,
-        name: str,
-        message: str,
-        /,
-        scope: Operation | None = None,
-        **arguments: Argument,
-    ) -> None:
-        self.remarks.append((RemarkKind.PASSED, name))
-
-    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self.remarks.append((RemarkKind.MISSED, name))
-
-    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self.remarks.append((RemarkKind.FAILED, name))
-
-    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        self.remarks.append((RemarkKind.ANALYSIS, name))
+    def remark(self, kind: RemarkKind, where: Where, name: str, /, *_: object) -> None:
+        self.remarks.append((kind, name))
 
     def error(self, where: Where, message: str) -> Diagnostic:
         self.errors.append(diagnostic := make(Severity.ERROR, where, message))

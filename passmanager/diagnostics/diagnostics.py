@@ -14,8 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..errors import PasslineError
 from ..ir.location import file_location, location_of, place_text
-from ..output.visible import visible
-from .excerpt import excerpt_of
+from ..output.visible import excerpt_of, visible
 
 __all__ = [
     "Diagnostic",

@@ -4,11 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .bisect import OptBisect
     from .debug_counter import DebugCounter
     from .ir.diff import PrintDiff
     from .ir.dump import DumpIR
-    from .ir.numbering import PassNumbers
+    from .ir.numbering import OptBisect, PassNumbers
     from .ir.printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .ir.record import RecordInstrument
     from .ir.reproducer import CrashReproducer, Reproducer, read_reproducer
@@ -56,7 +55,7 @@ _MODULES = {
     "DumpIR": "ir.dump",
     "IRPrinter": "ir.printing",
     "MemoryInstrument": "time.memory",
-    "OptBisect": "bisect",
+    "OptBisect": "ir.numbering",
     "PassLog": "log",
     "PassNumbers": "ir.numbering",
     "PassPrintingInstrument": "ir.printing",

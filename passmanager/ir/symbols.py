@@ -1,11 +1,12 @@
-"""The names of operations: of their classes, and the symbols by which they are referenced."""
+"""The names of operations: of their classes, and the symbols by which they are referenced; and the
+mark on functions that no pass is to change."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-__all__ = ["PRIVATE", "brief", "name_of", "symbol_of"]
+__all__ = ["PRIVATE", "brief", "is_skipped", "name_of", "symbol_of"]
 
 PRIVATE = StringAttr("private")
 """The visibility of a symbol that only its own module refers to."""
@@ -30,3 +31,15 @@ def symbol_of(op: Operation) -> str:
     """Return the symbol name of `op`, empty if it has none."""
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else ""
+
+
+def is_skipped(func: Operation) -> bool:
+    """Return whether a function has the attribute `passline.skip_optimization`, or TVM's
+    `SkipOptimization`, unless that is 0.
+    """
+    if not (attributes := func.attributes):
+        return False
+    if "passline.skip_optimization" in attributes:
+        return True
+    mark = attributes.get("SkipOptimization")
+    return mark is not None and not (isinstance(mark, IntegerAttr) and mark.value.data == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple, cast, get_type_hints
 
@@ -12,6 +13,7 @@ from ..registration.info import did_you_mean
 from .types import from_value, to_text, type_text
 
 __all__ = [
+    "MLIR_OPTIONS",
     "PassOption",
     "check_range",
     "check_values",
@@ -132,3 +134,31 @@ def options_text(options: object, *, defaults: bool = False) -> str:
 def pass_text(pass_: ModulePass) -> str:
     """Return a pass as a pipeline spells it: its name, and the options that are not defaults."""
     return pass_.name + options_text(pass_)
+
+
+MLIR_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "canonicalize": (
+        "disable-patterns",
+        "enable-patterns",
+        "max-iterations",
+        "max-num-rewrites",
+        "region-simplify",
+        "test-convergence",
+        "top-down",
+    ),
+    "convert-scf-to-cf": ("allow-pattern-rollback",),
+    "convert-scf-to-openmp": ("num-threads",),
+    "gpu-map-parallel-loops": ("mapping-policy",),
+    "inline": ("default-pipeline", "inlining-threshold", "max-iterations", "op-pipelines"),
+    "print-ir": ("label",),
+    "scf-parallel-loop-tiling": ("no-min-max-bounds",),
+    "transform-interpreter": (
+        "debug-bind-trailing-args",
+        "debug-payload-root-tag",
+        "disable-expensive-checks",
+    ),
+}
+"""Pass -> the options that `mlir-opt` (LLVM 22) lists for it, and the pass of the same name here
+does not have. The reproducers of `mlir-opt` give all options of a pass, and those that have no
+meaning here are ignored with a warning.
+"""

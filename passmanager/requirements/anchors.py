@@ -14,9 +14,8 @@ from xdsl.traits import IsolatedFromAbove
 from ..base import FunctionPass, Pass
 from ..context import PassContext
 from ..errors import PassContractError, PasslineError
-from ..ir.marks import is_skipped
-from ..ir.op_classes import OpClasses
-from ..ir.symbols import brief, name_of, symbol_of
+from ..ir.per_class import OpClasses
+from ..ir.symbols import brief, is_skipped, name_of, symbol_of
 from ..registration.info import PassInfo, did_you_mean
 from ..run import Run
 from ..runner import info_of, is_own, nested_passes

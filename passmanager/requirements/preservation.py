@@ -10,8 +10,7 @@ from xdsl.passes import ModulePass
 from ..analysis_manager import AnalysisManager
 from ..context import PassContext
 from ..errors import PassContractError
-from ..ir.changes.changes import Changes
-from ..ir.changes.snapshot import Snapshot
+from ..ir.changes.changes import Changes, Snapshot
 from ..ir.clone import clone
 from ..registration.info import PassInfo, name_key
 from ..run import Run

@@ -21,7 +21,7 @@ from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.tools.run import PasslineRunMain, save_arrays

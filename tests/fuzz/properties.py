@@ -28,7 +28,7 @@ from passline.interpreters.equivalence.evaluation import (
 from passline.interpreters.signature import Function, Value
 from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -21,12 +21,12 @@ from passline.interpreters.equivalence import SemanticsError
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import Function, entry_function, input_types
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 __all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 

@@ -9,21 +9,22 @@ from xdsl.passes import ModulePass
 from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import PassContractError, PasslineError
+from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.registration.info import PassInfo, name_key
 from ...passmanager.rewriting.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
-from ..reduce.delta import is_valid, op_count, smaller_modules
+from ..reduce.delta import op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator
+from ..trials.place import Place
+from ..trials.prefix import Prefix, Step
+from ..trials.trial import Outcome, Trials, difference_of
 from .finding import Finding
 from .neighbourhood import neighbourhoods
 from .oracles import Oracle
 from .pipelines import fewest_passes
-from .place import Place
-from .prefix import Prefix, Step
 from .search import AlreadyBadError, Boundary, NeverBadError, find_boundary
-from .trial import Outcome, Trials, difference_of
 
 __all__ = ["Bisection"]
 

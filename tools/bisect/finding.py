@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .place import Place
+from ..trials.place import Place
 
 __all__ = ["Finding"]
-
 
 LONGEST = 100
 """The greatest number of lines of IR that a report shows."""

@@ -18,7 +18,7 @@ from ...passmanager.ir.edit import erase
 from ...passmanager.ir.location import file_location
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from .place import Place
+from ..trials.place import Place
 
 __all__ = ["neighbourhoods"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
-from ..reduce.interestingness import Command
+from ..trials.interestingness import Command
+from ..trials.trial import Outcome
 from .lit_test import command_in_test
-from .trial import Outcome
 
 __all__ = ["BadText", "CommandFails", "Oracle", "SameFailure"]
 

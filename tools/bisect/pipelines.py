@@ -10,7 +10,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Fixpoint, Repeat, Sequential, SequentialOptions
 from ..reduce.delta import smaller_lists
-from ..trial_tool import flat
+from ..trials.tool import flat
 
 __all__ = ["enabled_passes", "fewest_passes", "highest_level"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,18 +21,23 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.pipeline import parse_pipeline
-from ..command_line.arguments import check_pipeline_source
+from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.arguments import (
+    add_pipeline,
+    add_semantics,
+    add_verification,
+    check_pipeline_source,
+)
 from ..command_line.short_help import ShortHelp
 from ..diagnostics.failures import report
 from ..output import ResultFile
-from ..reduce.interestingness import check_command
-from ..trial_tool import TrialMain, flat
-from .arguments import add_bisection
+from ..trials.interestingness import check_command
+from ..trials.tool import TrialMain, flat
+from ..trials.trial import Trials
 from .bisection import Bisection
 from .lit_test import command_line, free_file, save_test
 from .oracles import BadText, CommandFails, Oracle, SameFailure
 from .pipelines import enabled_passes, highest_level
-from .trial import Trials
 
 if TYPE_CHECKING:
     from ...interpreters.equivalence.instrument import SemanticsInstrument
@@ -48,18 +54,8 @@ class PasslineBisectMain(TrialMain):
             ("x.mlir -O3 -- grep -q relax.multiply {}", "by a command"),
             ("x.mlir -O3 --save-test=tests", "write a test of the fault"),
         ),
-        (
-            "--passes",
-            "-O",
-            "--bad-if",
-            "--timeout",
-            "--save-test",
-            "--no-reduce",
-            "--json",
-            "--verify-semantics",
-            "--version",
-            "--help",
-        ),
+        "--passes -O --bad-if --timeout --save-test --no-reduce --json --verify-semantics "
+        "--version --help",
     )
 
     def __init__(
@@ -75,7 +71,38 @@ class PasslineBisectMain(TrialMain):
         super().__init__(description, given[:end])
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        add_bisection(arg_parser, self.available_frontends, self.versions)
+        arg_parser.usage = "%(prog)s [options] [input_file] [-- command ...]"
+        group = arg_parser.add_argument_group("input and output")
+        add = group.add_argument
+        self.add_input(group, "the file on which the pipeline goes wrong; '-' is stdin")
+        help = (
+            "write the reduced module to DIR as a lit test, which fails until the fault is mended"
+        )
+        add("--save-test", type=nonempty_text, metavar="DIR", help=help)
+        add("--json", action="store_true", help="print the result as JSON")
+        add("--no-reduce", action="store_true", help="do not reduce the module")
+        help = "print operations in generic form"
+        add("--print-op-generic", action="store_true", help=help)
+        self.add_common(group)
+        group = arg_parser.add_argument_group("what is bad")
+        group.description = (
+            "A result is bad if the command after -- exits with another status than 0. The command "
+            "gets a file with the result in place of {}, or as its last argument. Without a "
+            "command and without --bad-if, the pipeline must fail on the input; then every run "
+            "that fails in the same way is bad: in the same pass, with the same exception, and "
+            "with the same message but for numbers, names and types."
+        )
+        add = group.add_argument
+        help = "a result is bad if a line of it, or of a message of a pass, matches"
+        add("--bad-if", type=expression, metavar="REGEX", help=help)
+        help = "a result is bad if the passes, or the command, take longer"
+        add("--timeout", type=seconds, metavar="SECONDS", help=help)
+        add = (group := add_pipeline(arg_parser)).add_argument
+        help = "the processor to make kernels for, as in passline-opt"
+        add("-t", "--target", dest="processor", metavar="TARGET", help=help)
+        add_verification(group)
+        add_semantics(group)
+        add_version(group, self.versions)
 
     def check_arguments(self) -> None:
         args = self.args
@@ -91,9 +118,6 @@ class PasslineBisectMain(TrialMain):
 
     def required_passes(self) -> Sequence[str]:
         """Require none: each pass can be left out, and those of --require-pass are enabled."""
-        return []
-
-    def instruments(self) -> list[PassInstrument]:
         return []
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
@@ -236,6 +260,14 @@ class PasslineBisectMain(TrialMain):
         where = f"{finding.pattern or finding.pass_text}"
         yield f"The culprit: {where}" + (f" on {finding.operation}" if finding.operation else "")
         yield ""
+
+
+def expression(text: str) -> re.Pattern[str]:
+    """Parse a regular expression."""
+    try:
+        return re.compile(nonempty_text(text))
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None
 
 
 def main(args: Sequence[str] | None = None) -> None:

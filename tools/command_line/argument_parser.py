@@ -22,7 +22,6 @@ __all__ = [
     "ArgumentParser",
     "Chosen",
     "Group",
-    "Names",
     "Numbers",
     "OptionalValue",
     "add_names",
@@ -170,13 +169,7 @@ class HelpFormatter(argparse.HelpFormatter):
 class OptionalValue(argparse.Action):
     """An option with an optional value after `=`; `const` is the value if it is left out."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: object, namespace: object, values: object, *_: object) -> None:
         setattr(namespace, self.dest, values)
 
 
@@ -186,13 +179,7 @@ class ShortHelpAction(argparse.Action):
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         short = parser.short_help if isinstance(parser, ArgumentParser) else None
         print(short.text(parser) if short else parser.format_help(), end="")
         parser.exit()
@@ -206,20 +193,14 @@ class Version(argparse.Action):
     ) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, const=const, help=help)
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         print(self.const())
         parser.exit()
 
 
 class NoAcceleration(argparse.Action):
     """The option --no-acceleration, which takes effect before the modules of a tool are imported
-    (`commands.py`, `process.py`).
+    (`commands.py`, `failures.py`).
     """
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
@@ -233,35 +214,10 @@ def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str])
     group.add_argument("-v", "--version", action=Version, const=text, help=help)
 
 
-class Names(argparse.Action):
-    """An option that takes names separated by commas, and may be repeated."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        before: list[str] = getattr(namespace, self.dest) or []
-        parse = pass_name if self.metavar == "NAME,..." else nonempty_text
-        try:
-            names = [parse(name.strip()) for name in str(values).split(",")]
-        except argparse.ArgumentTypeError as error:
-            raise argparse.ArgumentError(self, str(error)) from None
-        setattr(namespace, self.dest, [*before, *names])
-
-
 class Chosen(argparse.Action):
     """An option that takes `TAG=1-3:7`, and may be repeated for other tags."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: object, namespace: object, values: object, *_: object) -> None:
         tag, equals, text = (part.strip() for part in str(values).partition("="))
         before: dict[str, Numbers] = getattr(namespace, self.dest)
         if not tag or not equals:
@@ -284,6 +240,16 @@ def pass_name(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def pass_names(text: str) -> list[str]:
+    """Parse names of passes, separated by commas."""
+    return [pass_name(name.strip()) for name in text.split(",")]
+
+
+def texts(text: str) -> list[str]:
+    """Parse texts that are not empty, separated by commas."""
+    return [nonempty_text(part.strip()) for part in text.split(",")]
 
 
 def nonempty_text(text: str) -> str:
@@ -363,8 +329,10 @@ def level(text: str) -> int:
 
 
 def add_names(group: Group, flag: str, help: str, metavar: str = "NAME,...") -> None:
-    """Add an option that takes names separated by commas, of passes unless `metavar` is given."""
-    group.add_argument(flag, action=Names, default=[], metavar=metavar, help=help)
+    """Add an option that takes names separated by commas, of passes unless `metavar` is given, and
+    may be repeated."""
+    parse = pass_names if metavar == "NAME,..." else texts
+    group.add_argument(flag, action="extend", type=parse, default=[], metavar=metavar, help=help)
 
 
 def add_optional(

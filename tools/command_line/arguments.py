@@ -111,13 +111,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 class TargetOrFormat(argparse.Action):
     """An option that takes a processor, stored as `processor`, or else an output format."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: object, namespace: object, values: object, *_: object) -> None:
         text = str(values)
         setattr(namespace, "processor" if is_target(text) else self.dest, text)
 

@@ -19,11 +19,12 @@ WIDTH = 34
 
 @dataclass(frozen=True)
 class ShortHelp:
-    """What is shown of a tool at first: examples, and the options that are used most."""
+    """What is shown of a tool at first: examples, and some options."""
 
     examples: Sequence[tuple[str, str]]
     """Commands, without the name of the tool, and what they do."""
-    frequent: Sequence[str]
+    frequent: str
+    """The options that are used most, separated by blanks."""
 
     def text(self, parser: argparse.ArgumentParser) -> str:
         """Return the help of a parser: at most 40 lines of 100 characters."""
@@ -32,7 +33,7 @@ class ShortHelp:
         lines += [_row(f"{parser.prog} {args}", said, 58) for args, said in self.examples]
         lines += ["", "options used most:"]
         actions = {option: a for a in parser._actions for option in a.option_strings}
-        lines += [_option(actions[name]) for name in self.frequent if name in actions]
+        lines += [_option(actions[name]) for name in self.frequent.split() if name in actions]
         titles = [g.title for g in parser._action_groups if g._group_actions and g.title]
         named = [title for title in titles if title not in ("options", "positional arguments")]
         lines += ["", *wrap(f"--help shows all options: {'; '.join(named)}.", 100)]

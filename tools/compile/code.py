@@ -17,8 +17,7 @@ from ..native.objects import object_code
 from ..native.openmp import PREFIXES
 from ..native.preparation.preparation import Prepared
 from ..native.symbols import missing_text, undefined_symbols
-from .constant_text import assembly_of, llvm_ir_of
-from .elf import with_data
+from .elf import ALIGNMENT, with_data
 from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
 from .llvm_text import quoted
 
@@ -172,3 +171,40 @@ def hide_data(
         elif not variable.is_declaration and name not in exported:
             variable.linkage = "internal"
     return used
+
+
+CHUNK = 1 << 20
+"""The bytes that are turned into text at once."""
+
+
+def llvm_ir_of(name: str, array: Array) -> Iterator[bytes]:
+    """Yield the definition of a constant in LLVM IR."""
+    kind = "global" if array.flags.writeable else "constant"
+    yield f'{quoted(name)} = hidden {kind} [{array.nbytes} x i8] c"'.encode()
+    yield from texts(array, "\\{:02X}")
+    yield f'", align {ALIGNMENT}\n'.encode()
+
+
+def assembly_of(constants: Mapping[str, Array]) -> Iterator[bytes]:
+    """Yield the definitions of constants in the GNU assembler's language."""
+    for name, array in constants.items():
+        symbol = quoted(name)[1:]
+        section = '.data.passline,"aw"' if array.flags.writeable else '.rodata.passline,"a"'
+        yield (
+            f"\t.section\t{section},@progbits\n\t.p2align\t{ALIGNMENT.bit_length() - 1}\n"
+            f"\t.globl\t{symbol}\n\t.hidden\t{symbol}\n\t.type\t{symbol},@object\n{symbol}:\n"
+        ).encode()
+        for text in texts(array, "\\{:03o}"):
+            yield b'\t.ascii\t"' + text + b'"\n'
+        yield f"\t.size\t{symbol}, {array.nbytes}\n".encode()
+
+
+def texts(array: Array, form: str) -> Iterator[bytes]:
+    """Yield the text of the bytes of an array, a part at a time; `form` is that of one byte."""
+    import numpy as np
+
+    table = np.frombuffer("".join(map(form.format, range(256))).encode(), np.uint8)
+    table = table.reshape(256, -1)
+    data = np.frombuffer(array, np.uint8)
+    for start in range(0, len(data), CHUNK):
+        yield table[data[start : start + CHUNK]].tobytes()

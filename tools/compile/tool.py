@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterable, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -19,20 +20,20 @@ from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
+from ..command_line.argument_parser import nonempty_text, positive
 from ..command_line.short_help import ShortHelp
 from ..native.jit import load_llvm
 from ..native.lowering import NECESSARY, bind_target, complete_lowering
 from ..native.preparation.preparation import Prepared, prepare
 from ..opt import PasslineOptMain
-from ..output import ResultFile
-from .arguments import add_compilation, check_files, header_file, kind_of, library_name
+from ..output import ResultFile, is_same_file
 from .code import compile_code, empty_object, object_files
-from .header import header_text
+from .header import FIRST_LINE, header_text
 from .interface import Interface
 from .linker import Linker, find_linker, openmp_library, version_script
-from .signature import signature_of
+from .signature import identifier, signature_of
 
-__all__ = ["PasslineCompileMain", "main"]
+__all__ = ["PasslineCompileMain", "library_name", "main"]
 
 
 class PasslineCompileMain(PasslineOptMain):
@@ -44,17 +45,7 @@ class PasslineCompileMain(PasslineOptMain):
             ("x.mlir --function f -o f.o --target=aarch64", "an object file for another processor"),
             ("x.mlir -O3 -o x.ll", "the code of LLVM"),
         ),
-        (
-            "--passes",
-            "-O",
-            "--function",
-            "--output-file",
-            "--target",
-            "--shape",
-            "--dim",
-            "--version",
-            "--help",
-        ),
+        "--passes -O --function --output-file --target --shape --dim --version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
@@ -64,7 +55,18 @@ class PasslineCompileMain(PasslineOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        add_compilation(arg_parser)
+        add = arg_parser.add_argument_group("compilation").add_argument
+        help = "the function to compile, by default main"
+        add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
+        help = "what to make, by default what the suffix of the output file says: so, a shared "
+        help += "library; o, an object file; ll, LLVM IR; s, assembly"
+        add("--emit", choices=[*KINDS], help=help)
+        help = "the header to write, by default FILE.h for FILE.so and FILE.o, else none"
+        add("--header", type=nonempty_text, metavar="FILE.h", help=help)
+        help = "the threads on which the function runs, where there is enough work; by default 1"
+        add("--threads", type=positive, default=1, metavar="N", help=help)
+        help = "the name that the symbols in C begin with, by default that of the output file"
+        add("--name", type=c_name, metavar="NAME", help=help)
 
     def check_arguments(self) -> None:
         super().check_arguments()
@@ -182,6 +184,87 @@ def linked(
         linker.link(objects, library, Path(output).name, symbols, empty, runtime)
         with library.open("rb") as file:
             return [mmap(file.fileno(), 0, access=ACCESS_READ)]
+
+
+KINDS = {"so": "a shared library", "o": "an object file", "ll": "LLVM IR", "s": "assembly"}
+"""What can be made: the suffix of its files, and what it is."""
+BINARY = ("so", "o")
+
+
+def c_name(text: str) -> str:
+    """Parse an identifier of C."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(f"expected letters, digits and _, got '{text}'")
+    return text
+
+
+def kind_of(args: argparse.Namespace) -> str:
+    """Return what to make, one of `KINDS`; PasslineError if the options do not say it."""
+    if args.emit is not None:
+        return args.emit
+    suffix = Path(args.output_file or "-").suffix[1:]
+    if suffix in KINDS:
+        return suffix
+    known = ", ".join(f".{suffix} ({what})" for suffix, what in KINDS.items())
+    if args.output_file in (None, "-"):
+        raise PasslineError(
+            f"name the output file with -o, with one of {known}; or write text to stdout with "
+            "--emit=ll or --emit=s"
+        )
+    raise PasslineError(
+        f"the suffix of '{args.output_file}' does not say what to make: expected one of {known}, "
+        "or --emit"
+    )
+
+
+def header_file(args: argparse.Namespace) -> str | None:
+    """Return the name of the header to write, None if there is none."""
+    if args.header is not None or kind_of(args) not in BINARY:
+        return args.header
+    return str(Path(args.output_file).with_suffix(".h"))
+
+
+def library_name(args: argparse.Namespace) -> str:
+    """Return the name that the symbols in C begin with."""
+    if args.name is not None:
+        return args.name
+    stem = "model" if args.output_file in (None, "-") else Path(args.output_file).stem
+    name = identifier(stem.removeprefix("lib") or stem)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """Raise PasslineError for files that cannot be written, before anything is compiled."""
+    if args.out_dir is not None:
+        raise PasslineError("--out-dir is not for passline-compile: it makes one library")
+    if args.split_input_file:
+        raise PasslineError("--split-input-file is not for passline-compile: it makes one library")
+    kind = kind_of(args)
+    if kind in BINARY and args.output_file in (None, "-", "/dev/stdout"):
+        raise PasslineError(f"{KINDS[kind]} is not text: name its file with -o FILE.{kind}")
+    header = header_file(args)
+    if is_same_file(header, args.output_file):
+        raise PasslineError(f"the header would overwrite the file of -o, '{header}'")
+    for what, file in {"-o": args.output_file, "the header": header}.items():
+        if file in (None, "-"):
+            continue
+        if is_same_file(file, args.input_file):
+            raise PasslineError(f"{what} would overwrite the input '{file}'")
+        if not Path(file).parent.is_dir():
+            raise PasslineError(f"'{file}' cannot be written: there is no such directory")
+    if args.header is None and header is not None and is_foreign(Path(header)):
+        raise PasslineError(
+            f"'{header}' exists, and passline-compile did not write it: "
+            "name another file with --header"
+        )
+
+
+def is_foreign(header: Path) -> bool:
+    """Return whether a header exists that this tool did not write."""
+    if not header.exists():
+        return False
+    with header.open("rb") as file:
+        return not file.read(len(FIRST_LINE)).startswith(FIRST_LINE.encode())
 
 
 def main(args: Sequence[str] | None = None) -> None:

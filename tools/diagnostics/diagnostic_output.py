@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
 from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_diagnostics
 from ...passmanager.diagnostics.remarks import Remark, RemarkFilter, yaml_text
+from ...passmanager.errors import InvalidIRError
 from ...passmanager.run import Run
 from ..command_line.arguments import REMARK_OPTIONS
 from ..output import ResultFile
@@ -18,7 +22,7 @@ from .failures import BAD_INPUT, diagnostics_of, report, status_of
 if TYPE_CHECKING:
     from .expected_diagnostics import ExpectedDiagnostics
 
-__all__ = ["DiagnosticOutput", "remark_filter"]
+__all__ = ["DiagnosticOutput", "expects_output", "remark_filter", "xdsl_report"]
 
 
 def remark_filter(args: argparse.Namespace) -> dict[str, str]:
@@ -116,3 +120,32 @@ class DiagnosticOutput:
             wanted, name = self._args.remarks, Run.current().frames[-1].info.name
             return wanted is not None and re.search(wanted, name) is not None
         return severity is Severity.ERROR or not self._args.quiet
+
+
+# xDSL's meaning of --verify-diagnostics: errors are printed to the output, for FileCheck. In
+# mlir-opt the option compares diagnostics with `expected-error` comments; in xdsl-opt it prints
+# those of invalid IR and of passes, and goes on with the next chunk. A file that has comments for
+# FileCheck and none of the former is written for xdsl-opt.
+
+_EXPECTED_DIAGNOSTIC = re.compile(rb"//.*expected-(?:error|warning|remark|note)")
+_CHECK = re.compile(rb"^.*//.*\bCHECK(?:-[A-Z]+)*:", re.MULTILINE)
+
+
+def expects_output(content: bytes) -> bool:
+    """Return whether the comments of a file are about the output, and none about diagnostics."""
+    return _EXPECTED_DIAGNOSTIC.search(content) is None and _CHECK.search(content) is not None
+
+
+def xdsl_report(error: DiagnosticException, module: ModuleOp | None) -> str:
+    """Return what xdsl-opt prints for an error: the message, and the IR with the error in it.
+
+    An error of our verifier is that of xDSL's for the same module, if it has one.
+    """
+    if isinstance(error, InvalidIRError) and module is not None:
+        try:
+            module.verify()
+        except DiagnosticException as found:
+            error = found
+    given: list[str] = getattr(error, "__notes__", [])
+    notes = [*getattr(error, "ir_notes", ()), *(n for n in given if not n.startswith("in pass "))]
+    return "".join(f"{text}\n" for text in (str(error), *notes))

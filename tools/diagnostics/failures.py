@@ -1,11 +1,15 @@
-"""The reports of failures, and the exit status for each kind."""
+"""The reports of failures, and the exit status for each kind; a command as a process of its own."""
 
 from __future__ import annotations
 
+import os
+import sys
 import traceback
+from collections.abc import Callable
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.diagnostics.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -15,8 +19,18 @@ from ...passmanager.diagnostics.diagnostics import (
 )
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
+from ...passmanager.output.streams import complete_streams
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "USAGE", "diagnostics_of", "report", "status_of"]
+__all__ = [
+    "BAD_INPUT",
+    "INTERRUPTED",
+    "USAGE",
+    "diagnostics_of",
+    "report",
+    "restart_without_acceleration",
+    "run_process",
+    "status_of",
+]
 
 BAD_INPUT = 1
 """The input is wrong, or a pass failed on purpose."""
@@ -88,3 +102,26 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
             where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
             return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
+
+
+def restart_without_acceleration() -> None:
+    """Start this process anew if its options ask for all accelerated parts to be off, and modules
+    that have decided otherwise are imported already: that of a tool of another project.
+    """
+    if NO_ACCELERATION in sys.argv[1:] and not is_turned_off():
+        os.environ[VARIABLE] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+def run_process(command: Callable[[], None]) -> None:
+    """Run a command to its end. Report what it raises, or that its output could not be written,
+    and exit with the status for that."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
+    try:
+        with complete_streams():
+            command()
+    except (Exception, KeyboardInterrupt) as error:
+        sys.exit(report(error, debug="--debug" in sys.argv))

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...passmanager.ir.checks.verifier import verify
+from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
 
-__all__ = ["Step", "is_valid", "op_count", "smaller_lists", "smaller_modules"]
+__all__ = ["Step", "op_count", "smaller_lists", "smaller_modules"]
 
 T = TypeVar("T")
 
@@ -63,9 +63,8 @@ class DeltaSearch:
             candidate = self.edited(reduction, start, end)
             if (self.verified and not is_valid(candidate)) or not self.interesting(candidate):
                 return False
-            self.best = self.edited(
-                reduction, start, end
-            )  # `interesting` may have changed the candidate
+            # Once more, as `interesting` may have changed the candidate.
+            self.best = self.edited(reduction, start, end)
             return True
 
         for _ in _successes(lambda: len(reduction(self.best)), accept):
@@ -117,12 +116,3 @@ def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> 
             else:
                 end = start
         size //= 2
-
-
-def is_valid(module: ModuleOp) -> bool:
-    """Return whether a module verifies."""
-    try:
-        verify(module)
-    except Exception:  # a verifier may stumble over what no pass would have left
-        return False
-    return True

@@ -1,9 +1,10 @@
-"""The removal of ops whose results are used: values that replace the results."""
+"""Edits that make a module smaller, and the removal of ops whose results are used: values that
+replace the results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -11,7 +12,11 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator
 
 from ...passmanager.ir.edit import erase
 
-__all__ = ["erase_and_replace", "is_source", "is_terminator", "stand_in", "without"]
+__all__ = ["Edit", "erase_and_replace", "is_source", "is_terminator", "stand_in", "without"]
+
+Edit: TypeAlias = Callable[[], None]
+"""Removes one thing from a module; does nothing if an earlier edit removed it already."""
+
 
 T = TypeVar("T")
 

@@ -13,19 +13,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...passmanager.errors import PasslineError
-from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify
-from ...passmanager.ir.clone import clone
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential
-from ..command_line.arguments import check_pipeline_source
+from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..diagnostics.failures import report
 from ..output import ResultFile
-from ..trial_tool import TrialMain, flat
-from .arguments import add_reduction
+from ..trials.interestingness import Command, command_words
+from ..trials.tool import TrialMain, flat
+from ..trials.trial import Trials
 from .delta import op_count, smaller_lists, smaller_modules
-from .interestingness import Command, Culprit, command_words, failure_of
 
 __all__ = ["PasslineReduceMain", "main"]
 
@@ -38,16 +37,7 @@ class PasslineReduceMain(TrialMain):
             ("x.mlir -p some-pass -o small.mlir", "keep what makes the pass fail"),
             ("x.mlir --test ./interesting.sh", "keep what a script accepts"),
         ),
-        (
-            "--passes",
-            "-O",
-            "--test",
-            "--timeout",
-            "--output-file",
-            "--run-reproducer",
-            "--version",
-            "--help",
-        ),
+        "--passes -O --test --timeout --output-file --run-reproducer --version --help",
     )
 
     def __init__(
@@ -59,7 +49,28 @@ class PasslineReduceMain(TrialMain):
         super().__init__(description, args)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        add_reduction(arg_parser, self.available_frontends, self.versions)
+        group = arg_parser.add_argument_group("input and output")
+        add = group.add_argument
+        self.add_input(group, "the file to reduce; '-' is stdin")
+        help = "the output file, written at the end or when interrupted; '-' is stdout"
+        add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
+        help = "print operations in generic form"
+        add("--print-op-generic", action="store_true", help=help)
+        self.add_common(group)
+        group = arg_parser.add_argument_group("interestingness")
+        add = group.add_argument
+        help = "a command that takes a file name and exits with 0 if the file is interesting"
+        add("--test", type=nonempty_text, metavar="COMMAND", help=help)
+        help = "treat a file as not interesting if the command takes longer"
+        add("--timeout", type=seconds, metavar="SECONDS", help=help)
+        group = add_pipeline(arg_parser)
+        group.description = (
+            "Without --test, a module is interesting if it fails as the input does: in the same "
+            "pass, with the same exception and a message that differs only in numbers, names and "
+            "types."
+        )
+        add_verification(group)
+        add_version(group, self.versions)
 
     def check_arguments(self) -> None:
         args = self.args
@@ -73,9 +84,6 @@ class PasslineReduceMain(TrialMain):
         self.command = command_words(args.test) if args.test else []
         if "-" not in (source, target) and os.path.realpath(source) == os.path.realpath(target):
             raise PasslineError(f"-o would overwrite the input '{source}'")
-
-    def instruments(self) -> list[PassInstrument]:
-        return [Culprit()]
 
     def run(self) -> None:
         """Read, reduce and write; an interrupted run writes the smallest module so far."""
@@ -133,12 +141,9 @@ class PasslineReduceMain(TrialMain):
 
     def reduce_by_pipeline(self, module: ModuleOp, verified: bool) -> None:
         """Reduce a module on which the pipeline fails, and the pipeline."""
-
-        def failure(passes: Sequence[ModulePass], module: ModuleOp):
-            return failure_of(passes, module, self.ctx, self.pass_context)
-
+        trials = Trials(self.ctx, self.pass_context)
         passes = [*flat(self.sequential)]
-        if (wanted := failure(passes, clone(module))) is None:
+        if (wanted := trials.run(passes, module).failure) is None:
             raise PasslineError(
                 f"'{self.get_input_name()}' is not interesting: the pipeline does not fail"
             )
@@ -147,10 +152,10 @@ class PasslineReduceMain(TrialMain):
 
         def fail_on_best(passes: Sequence[ModulePass]) -> bool:
             assert self.best is not None
-            return failure(passes, clone(self.best)) == wanted
+            return trials.run(passes, self.best).failure == wanted
 
         def fails(module: ModuleOp) -> bool:
-            return failure(passes, module) == wanted
+            return trials.run(passes, module).failure == wanted
 
         try:
             for _ in range(2):  # first, as fewer take less time; again, as less IR may need fewer

@@ -12,17 +12,16 @@ from ...dialects.target import Target, host, set_target
 from ...passes.relax.legalize_ops import LegalizeOps
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
-from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify
-from ..command_line.arguments import check_pipeline_source
+from ..command_line.argument_parser import add_version, nonempty_text, positive, seconds, size
+from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..corpus.executors import dask_executor
 from ..diagnostics.failures import report
 from ..native.function import check_runnable
 from ..native.jit import load_llvm
 from ..output import ResultFile, is_same_file
-from ..trial_tool import TrialMain
-from .arguments import add_tuning, check_tuning
+from ..trials.tool import TrialMain
 from .search import Settings
 from .tuning import Outcome, Tuning, tune_module
 
@@ -37,18 +36,7 @@ class PasslineTuneMain(TrialMain):
             ("model.onnx -O3 -o tuned.jsonl", "measure schedules of the kernels"),
             ("model.onnx -O3 -o tuned.jsonl --trials 64 --time-limit 600", "longer"),
         ),
-        (
-            "--passes",
-            "-O",
-            "--database",
-            "--trials",
-            "--time-limit",
-            "--target",
-            "--jobs",
-            "--executor",
-            "--version",
-            "--help",
-        ),
+        "--passes -O --database --trials --time-limit --target --jobs --executor --version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:
@@ -56,7 +44,39 @@ class PasslineTuneMain(TrialMain):
         super().__init__(description + "database, which legalize-ops reads.", args)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        add_tuning(arg_parser, self.available_frontends, self.versions)
+        group = arg_parser.add_argument_group("input and output")
+        add = group.add_argument
+        self.add_input(group, "the model; '-' is stdin")
+        help = f"the database to read and to extend, by default {DATABASE}"
+        flags = ("-o", "--database", "--output-file")
+        add(
+            *flags, dest="database", type=nonempty_text, default=DATABASE, metavar="FILE", help=help
+        )
+        self.add_common(group, "unknown dialects")
+        group = arg_parser.add_argument_group("search")
+        add = group.add_argument
+        help = "the number of candidates to measure for each kernel, by default 32"
+        add("--trials", type=positive, default=32, metavar="N", help=help)
+        help = "start no new candidates after this time"
+        add("--time-limit", type=seconds, metavar="SECONDS", help=help)
+        help = "stop measuring a candidate after this time, by default 60"
+        add("--candidate-limit", type=seconds, default=60.0, metavar="SECONDS", help=help)
+        help = "tune the kernels that take the longest, up to this part of the estimated time; by "
+        help += "default all"
+        add("--share", type=percentage, default=100, metavar="PERCENT", help=help)
+        help = "the seed by which candidates are chosen at random, by default 0"
+        add("--seed", type=size, default=0, metavar="N", help=help)
+        help = "also tune the kernels that the database has"
+        add("--again", action="store_true", help=help)
+        help = "where to measure: processes, the default, or dask:ADDRESS of a scheduler"
+        add("--executor", type=nonempty_text, default="processes", metavar="WHERE", help=help)
+        help = "the number of processes that measure at once, by default 1: more disturb each other"
+        add("-j", "--jobs", type=positive, default=1, metavar="N", help=help)
+        add = (group := add_pipeline(arg_parser)).add_argument
+        help = "the processor to tune for, by default this machine"
+        add("-t", "--target", dest="processor", metavar="TARGET", help=help)
+        add_verification(group)
+        add_version(group, self.versions)
 
     def check_arguments(self) -> None:
         args = self.args
@@ -66,9 +86,6 @@ class PasslineTuneMain(TrialMain):
             args.opt_level = 3
         if is_same_file(args.database, args.input_file):
             raise PasslineError(f"the database would overwrite the input, '{args.input_file}'")
-
-    def instruments(self) -> list[PassInstrument]:
-        return []
 
     def run(self) -> None:
         """Read, optimize and tune; what has been measured until a failure is in the database."""
@@ -180,6 +197,26 @@ def summary(tuning: Tuning, target: Target, database: str) -> str:
     if tuning.left:
         lines.insert(1, f"{tuning.left} kernels left: run it again to go on")
     return "".join(f"{line}\n" for line in lines)
+
+
+DATABASE = "tuning.jsonl"
+"""The database if none is named."""
+
+
+def percentage(text: str) -> int:
+    """Parse a percentage."""
+    number = positive(text)
+    if number > 100:
+        raise argparse.ArgumentTypeError(f"expected a percentage up to 100, got '{text}'")
+    return number
+
+
+def check_tuning(args: argparse.Namespace) -> None:
+    """Raise PasslineError for arguments that do not fit together."""
+    if args.executor != "processes" and not args.executor.startswith("dask:"):
+        raise PasslineError(f"--executor={args.executor}: expected processes or dask:ADDRESS")
+    if args.executor != "processes" and args.jobs != 1:
+        raise PasslineError("--jobs is for --executor=processes: a cluster has its own workers")
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -18,7 +18,7 @@ from ....dialects.target import has_target, target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import Actions
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 from ...constants.evaluation_code import load_relayout
 from ...layouts.propagation import Hook, change_layouts
 from .blocked_layouts import blocked_layouts

@@ -15,7 +15,7 @@ from ....dialects.relax.shapes import replace_dimension
 from ....dialects.relax.types import shape_of, static_shape, tensor_type
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 from ...constants.evaluation_code import load_constants
 from .parallel_branches import Parallel, combine_parallel
 

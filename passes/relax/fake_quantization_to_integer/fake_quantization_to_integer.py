@@ -12,7 +12,7 @@ from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.target import target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 
 __all__ = ["FakeQuantizationToInteger"]
 

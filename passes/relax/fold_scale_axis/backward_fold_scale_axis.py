@@ -17,7 +17,7 @@ from ....dialects.relax.types import static_shape
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 from .scale_axes import (
     is_constant,
     is_scalable_parameter,

@@ -20,7 +20,7 @@ from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.errors import PasslineError
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.registration.info import did_you_mean
 from ..sizes.bind_shapes import bind_function, function_to_bind
 

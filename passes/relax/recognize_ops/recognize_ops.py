@@ -13,7 +13,7 @@ from ....dialects.relax.elementwise.unary import ErfOp, ExpOp, SigmoidOp, TanhOp
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ....dialects.relax.reduction.reduction import MeanOp
-from ....passmanager.ir.op_classes import OpClasses
+from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.rewriting.rewriting import PatternPass
 
 __all__ = ["RecognizeOps"]

@@ -10,7 +10,7 @@ from xdsl.pattern_rewriter import RewritePattern
 
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.elementwise.binary import AddOp, BinaryOp
-from ....passmanager.ir.op_classes import OpClasses, has_any
+from ....passmanager.ir.per_class import OpClasses, has_any
 from ....passmanager.rewriting.rewriting import PatternPass
 from ...constants.evaluation_code import load_constants, load_semantics
 from .arithmetic_patterns import (

@@ -15,7 +15,7 @@ from ...ir.text.printer import PLAIN, ExactPrinter, PrintStyle
 from ...registration.info import PassInfo
 from ...run import Run
 
-__all__ = ["banner", "ir_text", "print_ir", "print_text", "title_of", "top_level"]
+__all__ = ["banner", "ir_text", "is_valid", "print_ir", "print_text", "title_of", "top_level"]
 
 
 def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -> str:
@@ -25,7 +25,7 @@ def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -
     cannot be printed in either form becomes a comment that gives the error.
     """
     why = ""
-    custom = not style.generic and (trusted or _is_valid(op))
+    custom = not style.generic and (trusted or is_valid(op))
     for generic in (False, True) if custom else (True,):
         try:
             printer = ExactPrinter(stream := StringIO(), replace(style, generic=generic))
@@ -37,7 +37,8 @@ def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -
     return f"// '{op.name}' cannot be printed: {why}"
 
 
-def _is_valid(op: Operation) -> bool:
+def is_valid(op: Operation) -> bool:
+    """Return whether `op` verifies."""
     try:
         verify(op)
     except Exception:  # A verifier may fail in any way on IR that it does not expect.

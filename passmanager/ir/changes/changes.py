@@ -1,4 +1,5 @@
-"""The comparison of two records of a module: ops, blocks and values that differ."""
+"""Snapshots of a module, which find all changes made since, whoever made them; and the comparison
+of two records of it: ops, blocks and values that differ."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 
+from ..per_class import OpClasses
 from .record import Record, State, node_kind
 
-__all__ = ["Changes", "compare"]
+__all__ = ["Changes", "Snapshot", "compare"]
 
 
 @dataclass(frozen=True)
@@ -202,3 +204,31 @@ def _types(entry: State, at: int) -> Iterator[tuple[SSAValue, Attribute]]:
 
 def _is_symbol(cls: type) -> bool:
     return issubclass(cls, Operation) and cls.get_trait(SymbolOpInterface) is not None
+
+
+class Snapshot:
+    """The state of a module at one time, to be compared with a later one.
+
+    It keeps references to everything recorded, so that the `id` of an erased object is not reused.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._module = module
+        self._record = Record(module)
+        self._op_classes: OpClasses | None = None
+
+    @property
+    def op_classes(self) -> OpClasses:
+        """The classes of the ops in the module at that time."""
+        if self._op_classes is None:
+            self._op_classes = self._record.op_classes()
+        return self._op_classes
+
+    def update(self) -> Changes:
+        """Return the changes since the snapshot was taken or last updated, and take a new one."""
+        old, new = self._record, Record(self._module)
+        self._record = new
+        if new.same_as(old):
+            return Changes()
+        self._op_classes = None
+        return compare(self._module, old, new)

@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from ..access import read_fields
-from ..op_classes import OpClasses
-from ..per_class import PerClass
+from ..per_class import OpClasses, PerClass
 
 __all__ = ["Record", "State", "node_kind"]
 

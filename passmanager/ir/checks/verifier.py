@@ -33,8 +33,7 @@ from ..symbols import name_of, symbol_of
 from ..walk import walk
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
-from .op_checks import IS_FAST, Check, OpChecks, checks_of, checks_of_definition
-from .type_checks import check_types
+from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_of_definition
 
 __all__ = ["OpVerifier", "verify", "verify_changes"]
 

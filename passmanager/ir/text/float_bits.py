@@ -1,15 +1,25 @@
-"""The bits of floating-point numbers of the types that xDSL does not pack: f80 and f128."""
+"""The bits of floating-point numbers, also of the types that xDSL does not pack, f80 and f128; and
+the text of many numbers at once, as xDSL prints them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
-from xdsl.dialects.builtin import AnyFloat, Float80Type, Float128Type
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    Float80Type,
+    Float128Type,
+)
+from xdsl.utils.bitwise_casts import convert_f32_to_u32, convert_f64_to_u64
 
 from ....compat.floats import byte_size, pack, unpack
 
-__all__ = ["bits_of", "value_of"]
+__all__ = ["Float", "bits_of", "float_words", "value_of"]
 
 _BIAS = (1 << 14) - 1
 _SPECIAL = (1 << 15) - 1
@@ -72,3 +82,33 @@ def value_of(bits: int, type: AnyFloat) -> float | None:
 def _fraction_digits(type: Float80Type | Float128Type) -> int:
     """Return the number of bits after the binary point."""
     return 63 if isinstance(type, Float80Type) else 112
+
+
+Float = Float16Type | Float32Type | Float64Type
+
+
+def float_words(values: Sequence[float], type: Float) -> list[str]:
+    """Return the text of each of the finite `values`, which are numbers of `type`.
+
+    It is that of xDSL's `print_float`: six digits if they are exact, else all.
+    """
+    words = [f"{value:.5e}".replace("e", "0e", 1) for value in values]
+    read = type.unpack(type.pack([*map(float, words)]), len(words))
+    if read == (*values,):
+        return words
+    return [
+        word if same == value else _exact_word(value, type)
+        for word, same, value in zip(words, read, values)
+    ]
+
+
+def _exact_word(value: float, type: Float) -> str:
+    match type:
+        case Float32Type():
+            word = f"{value:.9g}"
+            return word if "." in word else f"0x{convert_f32_to_u32(value):X}"
+        case Float64Type():
+            word = f"{value:.17g}"
+            return word if "." in word else f"0x{convert_f64_to_u64(value):X}"
+        case _:
+            return repr(value)

@@ -38,8 +38,7 @@ from xdsl.traits import IsolatedFromAbove
 from ....compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ...errors import InvalidIRError, PasslineError
 from .custom_forms import has_custom_form, reads_result_list
-from .float_bits import bits_of
-from .float_text import Float, float_words
+from .float_bits import Float, bits_of, float_words
 from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
 from .template_printer import TemplatePrinter

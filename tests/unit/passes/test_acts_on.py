@@ -18,11 +18,11 @@ from passline.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
 from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
 from passline.passmanager import Pass
-from passline.passmanager.ir.changes.snapshot import Snapshot
-from passline.passmanager.ir.op_classes import OpClasses, has_any
+from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.per_class import OpClasses, has_any
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import find_pass, make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 FILES = Path(__file__).parents[2] / "filecheck" / "passes" / "relax"
 

@@ -17,7 +17,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.dominance import DominanceInfo
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.clone import clone

@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential
-from passline.passmanager.ir.op_classes import OpClasses
+from passline.passmanager.ir.per_class import OpClasses
 from passline.passmanager.requirements.anchors import Anchored
 from passline.passmanager.run import Run
 

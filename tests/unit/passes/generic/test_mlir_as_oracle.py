@@ -30,12 +30,12 @@ from passline.passes import (
 from passline.passes.generic.mlir_tool import find_mlir_opt
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 MLIR_OPT = find_mlir_opt()
 needs_mlir_opt = pytest.mark.skipif(

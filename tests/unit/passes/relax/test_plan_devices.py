@@ -34,13 +34,13 @@ from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.chunks import split_chunks
+from passline.tools.inputs import split_chunks
 
 FILECHECK = Path(__file__).parents[3] / "filecheck/passes/relax"
 CASES = [FILECHECK / f"plan_devices{theme}.mlir" for theme in ("", "_control_flow")]

@@ -9,7 +9,7 @@ from support.laws import compare
 from support.loops import Buffers
 
 from passline.passmanager import PassContext
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline

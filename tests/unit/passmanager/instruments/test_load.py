@@ -19,7 +19,7 @@ from passline.passmanager.instruments import (
     TraceInstrument,
 )
 from passline.passmanager.instruments.time.spans import Span, SpanInstrument
-from passline.passmanager.ir.op_classes import OpClasses
+from passline.passmanager.ir.per_class import OpClasses
 from passline.passmanager.report.recording import read_recording
 
 

@@ -9,7 +9,7 @@ from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 from passline.tools.bisect.neighbourhood import neighbourhoods
-from passline.tools.bisect.place import Place
+from passline.tools.trials.place import Place
 
 PROGRAM = """\
 func.func @other() {

@@ -484,7 +484,7 @@ def test_a_directory_that_cannot_be_written_is_status_1(tmp_path: Path) -> None:
 
 
 def test_the_name_of_the_library_is_that_of_its_file(tmp_path: Path) -> None:
-    from passline.tools.compile.arguments import library_name
+    from passline.tools.compile.tool import library_name
 
     def name_of(*options: str) -> str:
         return library_name(PasslineCompileMain(options).args)

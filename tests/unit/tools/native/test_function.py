@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.changes.snapshot import Snapshot
+from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module

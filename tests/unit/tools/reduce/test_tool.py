@@ -16,8 +16,9 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import installed
-from passline.tools.reduce.interestingness import Failure, failure_of
 from passline.tools.reduce.tool import PasslineReduceMain
+from passline.tools.trials.interestingness import Failure
+from passline.tools.trials.trial import Trials
 
 REDUCE = Path(sys.executable).with_name("passline-reduce")
 
@@ -185,7 +186,7 @@ def test_messages_that_differ_in_numbers_names_and_types(one: str, other: str) -
 
 def failure_with(message: str) -> Failure | None:
     tool = PasslineReduceMain(args=["-p", "toy-fail"])
-    return failure_of([Fail(message)], ModuleOp([]), tool.ctx, tool.pass_context)
+    return Trials(tool.ctx, tool.pass_context).run([Fail(message)], ModuleOp([])).failure
 
 
 # A script

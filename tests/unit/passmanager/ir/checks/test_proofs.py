@@ -39,7 +39,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from passline.compat.constraints import AnyRange, VerificationContext
+from passline.compat.attributes import AnyRange, VerificationContext
 from passline.passmanager.ir.checks.proofs import element_proof, proof_of
 
 T = VarConstraint("T", AnyAttr())

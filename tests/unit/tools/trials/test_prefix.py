@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.bisect.functions import changed_functions, restore_functions
+from passline.tools.trials.prefix import changed_functions, restore_functions
 
 BEFORE = "".join(
     f"func.func @{name}() -> i32 {{\n  %c = arith.constant {n} : i32\n  func.return %c : i32\n}}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.inprocess import passline_opt
 
-from passline.tools.diagnostics.expected_output import expects_output
+from passline.tools.diagnostics.diagnostic_output import expects_output
 
 INVALID = """// CHECK: invalid cast opcode
 func.func @f(%a: i32) -> i64 {

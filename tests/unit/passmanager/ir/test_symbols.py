@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 import passline
 from passline.analysis.calls.opaque_functions import is_opaque
-from passline.passmanager.ir.marks import is_skipped
+from passline.passmanager.ir.symbols import is_skipped
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..compat.streams import chunk_stream
-from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
-from ..passmanager.ir.text.printer import PrintStyle, module_text
-from ..passmanager.registration.info import did_you_mean, name_key
-from ..passmanager.runner import info_of, nested_passes
-from ..passmanager.sequential import Sequential, SequentialOptions
-from .opt import PasslineOptMain
+from ...compat.streams import chunk_stream
+from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.text.printer import PrintStyle, module_text
+from ...passmanager.registration.info import did_you_mean, name_key
+from ...passmanager.runner import info_of, nested_passes
+from ...passmanager.sequential import Sequential, SequentialOptions
+from ..command_line.argument_parser import Group
+from ..opt import PasslineOptMain
 
 __all__ = ["TrialMain", "flat"]
 
@@ -22,6 +24,21 @@ __all__ = ["TrialMain", "flat"]
 class TrialMain(PasslineOptMain):
     """A tool with the input, the pipelines and the exit status of `passline-opt`, whose passes run
     many times and print nothing."""
+
+    def add_input(self, group: Group, help: str) -> None:
+        """Add the input, which `help` describes, and its frontend."""
+        group.add_argument("input_file", nargs="?", help=help)
+        help = "the frontend that reads the input; by default chosen by the file name"
+        group.add_argument("-f", "--frontend", choices=[*self.available_frontends], help=help)
+
+    def add_common(self, group: Group, unknown: str = "operations of unknown dialects") -> None:
+        """Add the options on reading and on messages."""
+        add = group.add_argument
+        add("--allow-unregistered-dialect", action="store_true", help=f"accept {unknown}")
+        help = "accept nothing but one builtin.module"
+        add("--no-implicit-module", action="store_true", help=help)
+        add("--quiet", action="store_true", help="do not report progress")
+        add("--debug", action="store_true", help="show the traceback when something fails")
 
     def setup_pipeline(self) -> None:
         self.use_pipeline(self.given_passes())
@@ -38,6 +55,10 @@ class TrialMain(PasslineOptMain):
         if name_key(name) not in map(name_key, known) and not self.args.quiet:
             message = f"{option} names '{name}', which is not a pass{did_you_mean(name, known)}"
             print_message(Severity.WARNING, message, self.arg_parser.prog)
+
+    def instruments(self) -> list[PassInstrument]:
+        """Return none: each trial has its own."""
+        return []
 
     def answer_about_pipeline(self) -> None:
         pass

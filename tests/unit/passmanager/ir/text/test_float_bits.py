@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import Float16Type, f32, f64
 from xdsl.printer import Printer
 
-from passline.passmanager.ir.text.float_text import Float, float_words
+from passline.passmanager.ir.text.float_bits import Float, float_words
 
 f16 = Float16Type()
 FORMATS: list[tuple[Float, str]] = [(f16, "<e"), (f32, "<f"), (f64, "<d")]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+import signal
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -19,15 +22,14 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.clone import clone
 from ...passmanager.sequential import Sequential
 from ..diagnostics.failures import diagnostics_of
-from ..reduce.interestingness import Failure
+from .interestingness import Failure
 from .place import Place, function_of
 from .prefix import Prefix
-from .time_limit import time_limit
 
 if TYPE_CHECKING:
     from ...interpreters.equivalence.difference import Difference
 
-__all__ = ["Outcome", "Trials", "difference_of"]
+__all__ = ["Outcome", "TimeLimitError", "Trials", "difference_of", "time_limit"]
 
 
 @dataclass(frozen=True)
@@ -112,3 +114,34 @@ def _failure_of(error: BaseException, prefix: Prefix) -> Failure:
     if difference_of(error) is not None:  # its message depends on the input
         return Failure(type(error).__name__, prefix.ran[-1].name, "")
     return Failure.of(error, prefix.failed)
+
+
+# A pass that does not end is a failure like another.
+
+
+class TimeLimitError(BaseException):
+    """The error for a call that takes too long. No Exception, as code may expect those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Generator[None]:
+    """Raise TimeLimitError in the body if it takes longer.
+
+    Nothing is limited without `seconds`, in other threads than the first, and on systems without
+    SIGALRM; one long call of C code is not interrupted.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if seconds is None or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeLimitError(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

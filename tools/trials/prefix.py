@@ -3,23 +3,22 @@ last."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import IRNode, Operation, SSAValue
 
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
-from ...passmanager.ir.changes.changes import Changes
-from ...passmanager.ir.changes.snapshot import Snapshot
+from ...passmanager.ir.changes.changes import Changes, Snapshot
 from ...passmanager.ir.clone import clone
+from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
-from .functions import changed_functions, restore_functions
 from .place import Place
 
-__all__ = ["Prefix", "Step"]
+__all__ = ["Prefix", "Step", "changed_functions", "restore_functions"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +106,28 @@ class Prefix(NumberingInstrument):
         """Return the ops of before that are gone, or differ."""
         left = {*module.walk()} - {*changes.ops}
         return [place for op, place in self._places.items() if op not in left]
+
+
+def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
+    """Yield the names of the symbols that are in both modules and differ, in order."""
+    old = _symbols(before)
+    for name, op in _symbols(after).items():
+        blocks: dict[IRNode | SSAValue, IRNode | SSAValue] = {before.body.block: after.body.block}
+        if name in old and not old[name].is_structurally_equivalent(op, blocks):
+            yield name
+
+
+def restore_functions(module: ModuleOp, before: ModuleOp, kept: Collection[str]) -> None:
+    """Put the functions of `before` back into `module`, but for those in `kept`; new functions
+    stay, and removed ones return."""
+    new = _symbols(module)
+    for name, op in _symbols(before).items():
+        if name not in new:
+            module.body.block.add_op(clone(op))
+        elif name not in kept:
+            insert_before(new[name], clone(op))
+            new[name].detach()
+
+
+def _symbols(module: ModuleOp) -> dict[str, Operation]:
+    return {name: op for op in module.ops if (name := symbol_of(op))}

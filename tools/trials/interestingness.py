@@ -1,4 +1,4 @@
-"""Interestingness tests, of `passline-reduce` and others: a command, or a pipeline that fails."""
+"""What a trial is judged by: the exit status of a command, or the failure of the pipeline."""
 
 from __future__ import annotations
 
@@ -9,32 +9,16 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
-from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.diagnostics import DiagnosticError
 from ...passmanager.errors import PasslineError
-from ...passmanager.instrument import PassInstrument
-from ...passmanager.registration.info import PassInfo
-from ...passmanager.sequential import Sequential
 
-__all__ = [
-    "Command",
-    "Culprit",
-    "Failure",
-    "check_command",
-    "command_words",
-    "failure_of",
-    "with_file",
-]
+__all__ = ["Command", "Failure", "check_command", "command_words", "with_file"]
 
 
 def command_words(text: str) -> list[str]:
@@ -136,32 +120,6 @@ class Failure:
     def __str__(self) -> str:
         where = f" in pass '{self.pass_name}'" if self.pass_name else ""
         return f"{self.exception}{where}"
-
-
-class Culprit(PassInstrument):
-    """An instrument that remembers the innermost failed pass."""
-
-    pass_name = ""
-
-    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        self.pass_name = self.pass_name or info.name
-
-
-def failure_of(
-    passes: Sequence[ModulePass], module: ModuleOp, ir_context: Context, pass_context: PassContext
-) -> Failure | None:
-    """Run passes on `module`, which they may change, under a context with a Culprit; return the
-    failure, or None. Their output is dropped."""
-    culprit = next(i for i in pass_context.instruments if isinstance(i, Culprit))
-    culprit.pass_name = ""
-    try:
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()), pass_context:
-            Sequential(passes).apply(ir_context, module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # sys.exit too
-        return Failure.of(error, culprit.pass_name)
-    return None
 
 
 def _message(error: BaseException) -> str:
