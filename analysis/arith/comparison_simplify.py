@@ -19,6 +19,7 @@ def stronger_predicate(
     """
     constraints, search = arithmetic.constraints, arithmetic.bound_search
     found = constraints.range_of(difference)
+    # Without constraints on several atoms the search is left out: it costs more than all else here.
     if constraints.has_relations:
         bounds = Range(search.lower_bound(difference), search.upper_bound(difference))
         found = found.meet(bounds)

@@ -126,6 +126,7 @@ class LinearForm(NamedTuple):
         """
         if not self.terms:
             return (), 1
+        # The constant is left out: `4*x + 2 <= 9` and `4*x <= 7` are one constraint on `x`.
         factor = gcd(*(count for _, count in self.terms))
         if self.terms[0][1] < 0:
             factor = -factor
@@ -143,6 +144,7 @@ def _number(term: tuple[Atom, int]) -> int:
 
 def depends_on(form: LinearForm, atom: Atom) -> bool:
     """Return whether `atom` occurs in `form`, as a term or nested in the operands of one."""
+    # Atoms are shared, so the operands form a DAG: without `seen` the walk may be exponential.
     seen: set[Atom] = set()
     pending: list[Iterable[tuple[Atom, int]]] = [form.terms]
     while pending:

@@ -77,6 +77,7 @@ class RewriteSimplifier:
         if isinstance(op, arith.CmpiOp) and (stronger := self._strengthen(op)) is not None:
             return stronger
         form = self.analyzer.linear(result)
+        # The range, not the form: within `if x == 4` the form of `x` is still an atom.
         if is_integer(result.type):
             if (constant := self.analyzer.bounds(form).constant) is not None:
                 return self._constant(constant, result.type, op)
@@ -150,6 +151,7 @@ class RewriteSimplifier:
         if len(tree) < 2:
             return None
         builder = FormBuilder(self.analyzer, InsertPoint.before(op), {*tree})
+        # Strictly fewer, as otherwise two ways to write a form would replace each other forever.
         return builder.build(form) if builder.cost(form, len(tree)) < len(tree) else None
 
     # Comparisons

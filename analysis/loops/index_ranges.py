@@ -71,8 +71,10 @@ class _Ranges:
         """Return the ranges of the parameters of a function; none of recursive calls."""
         if func in self.known or func.is_declaration:
             return self.known.get(func, {})
+        # Before the body is visited: a recursive call finds this, and ends.
         self.known[func] = {}
         ranges: dict[SSAValue, Range] = {}
+        # Backwards, so that all users of a result are seen before its operation.
         for op in reversed([*walk(func)]):
             for value, wanted in self.needs(op, ranges):
                 low, high = ranges.get(value, wanted)
@@ -104,12 +106,15 @@ def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
         case GatherOp() | ScatterElementsOp() if (shape := known_shape(op.data)) is not None:
             return op.indices, (0, shape[op.axis] - 1)
         case GatherNDOp() | ScatterNDOp() if (shape := known_shape(op.data)) is not None:
+            # Each index vector addresses several dimensions, but one range serves for all elements
+            # of the tensor: that of the smallest dimension.
             places = shape_of(tensor_type(op.indices))
             first = op.batch_dims if isinstance(op, GatherNDOp) else 0
             if places is None or places[-1] == DYNAMIC_INDEX:
                 return None
             return op.indices, (0, min(shape[first : first + places[-1]]) - 1)
         case ReverseSequenceOp() if (shape := known_shape(op.data)) is not None:
+            # A length, and therefore up to the size itself.
             return op.seq_lengths, (0, shape[op.seq_axis])
         case OneHotOp():
             return op.indices, (0, op.depth - 1)
@@ -154,9 +159,12 @@ def inverse(op: Operation, wanted: Range, constants: tuple[int, ...]) -> Range:
     match op:
         case AddOp():
             return low - least, high - greatest
+        # Of `x - c`; `c - x`, which turns the range around, is left out (`operands_for`).
         case SubtractOp():
             return low + greatest, high + least
+        # Rounded inward: `0 <= 2*x <= 5` is x from 0 to 2.
         case _ if least > 0:
             return -(-low // least), high // greatest
+        # A factor that is 0 or negative: x = 0 is right wherever 0 is, as it is among indices.
         case _:
             return 0, 0
