@@ -106,6 +106,7 @@ class LinearForm(NamedTuple):
             return LinearForm(self.terms, constant)
         if not self.terms:
             return LinearForm(other.scaled(factor).terms, constant)
+        # A dict and a sort instead of a merge of two sorted tuples: sums are short (MAX_TERMS).
         total = dict(self.terms)
         for atom, count in other.terms:
             total[atom] = total.get(atom, 0) + factor * count
@@ -145,6 +146,7 @@ def _number(term: tuple[Atom, int]) -> int:
 def depends_on(form: LinearForm, atom: Atom) -> bool:
     """Return whether `atom` occurs in `form`, as a term or nested in the operands of one."""
     # Atoms are shared, so the operands form a DAG: without `seen` the walk may be exponential.
+    # Atoms are shared, so operands form a DAG, in which there may be exponentially many paths.
     seen: set[Atom] = set()
     pending: list[Iterable[tuple[Atom, int]]] = [form.terms]
     while pending:
