@@ -33,6 +33,7 @@ class AttributeNumbering:
         number = len(self._by_identity)
         if not self._is_large(attribute):
             key = attribute if DISTINGUISHES_ZEROS else _with_sign(attribute)
+            # The number of the first equal attribute; numbers are not dense, and need not be.
             number = self._by_value.setdefault(key, number)
         self._by_identity[id(attribute)] = number, attribute
         return number
