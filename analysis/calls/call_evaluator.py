@@ -64,8 +64,8 @@ class CallEvaluator:
         from ...interpreters.equivalence.evaluation import Evaluated, TooLarge, evaluate
 
         module, entry = self._module_of(call)
-        # A step is an operation, or more for large operands. Without a budget, an endless loop would
-        # hang the compiler.
+        # A step is an operation, or more for large operands. An endless loop would hang the
+        # compiler without a budget.
         outcome = evaluate(module, entry, arguments, Context(), self.max_steps)
         match outcome:
             case Evaluated(results=results):
