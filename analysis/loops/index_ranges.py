@@ -54,7 +54,7 @@ def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     constants, or by a function that is called.
 
     A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
-    one in the text counts.
+    one in the text counts; a use for which no index is valid does not count.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     return _Ranges(functions).of(func)
@@ -77,6 +77,8 @@ class _Ranges:
         # Backwards, so that all users of a result are seen before its operation.
         for op in reversed([*walk(func)]):
             for value, wanted in self.needs(op, ranges):
+                if wanted[0] > wanted[1]:
+                    continue  # no index is valid: of `take(x, i + [0, 3])` if x has 3 elements
                 low, high = ranges.get(value, wanted)
                 both = max(low, wanted[0]), min(high, wanted[1])
                 ranges[value] = both if both[0] <= both[1] else (low, high)
