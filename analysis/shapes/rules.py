@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from itertools import pairwise, zip_longest
+from math import frexp, isfinite
 from typing import Any, Protocol, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -594,12 +595,14 @@ def _resize(op: ResizeOp, facts: Facts) -> Sequence[Dimensions] | None:
 
 
 def _scaled(extent: Size, scale: float | None) -> Size | None:
-    """Return the product with a scale that is an integer, or the reciprocal of one."""
-    if scale is None or scale <= 0:
+    """Return the product with a scale that is an integer or a power of 2."""
+    if scale is None or not isfinite(scale) or scale <= 0:
         return None
     if scale == int(scale):
         return extent * Size.of(int(scale))
-    return extent // int(1 / scale) if 1 / scale == int(1 / scale) else None
+    # `floor(n * scale)` is computed in floats: 161 * (1 / 161) is below 1. Powers of 2 are exact.
+    fraction, _ = frexp(scale)
+    return extent // int(1 / scale) if fraction == 0.5 else None
 
 
 _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
