@@ -33,6 +33,7 @@ class Snapshot:
         """Return the changes since the snapshot was taken or last updated, and take a new one."""
         old, new = self._record, Record(self._module)
         self._record = new
+        # The common case, in C: most passes of a pipeline change nothing.
         if new.same_as(old):
             return Changes()
         self._op_classes = None

@@ -15,6 +15,7 @@ def check_types(op: Operation) -> None:
     """Raise VerifyException if a shape has a dimension that is negative or no i64 in a type of
     `op`: of a result, an argument of an entry block, or a property that is a type.
     """
+    # Operands are results or arguments elsewhere, and checked there.
     types = [*op.result_types]
     types += (value for value in op.properties.values() if isinstance(value, TypeAttribute))
     for region in op.regions:

@@ -23,10 +23,12 @@ def bits_of(value: float, type: AnyFloat) -> tuple[int, int]:
     if not isinstance(type, Float80Type | Float128Type):
         data = pack(type, (value,))
         return int.from_bytes(data, "little"), 8 * len(data)
+    # Exact, in integers: f80 and f128 hold each f64, with zeros after its 52 digits.
     digits = _fraction_digits(type)
     sign = int(math.copysign(1.0, value) < 0)
     if math.isfinite(value):
         fraction, exponent = math.frexp(abs(value))  # value = fraction * 2 ** exponent
+        # frexp gives a fraction from 1/2 up to 1, so that its first bit is at `digits`.
         significand = int(Fraction(fraction) * (1 << (digits + 1)))
         exponent = exponent - 1 + _BIAS if value else 0
     else:
@@ -59,6 +61,7 @@ def value_of(bits: int, type: AnyFloat) -> float | None:
     else:
         if isinstance(type, Float128Type) and exponent:
             significand |= 1 << digits
+        # The exponent 0 is that of 1, but without the implied bit: subnormal numbers.
         exact = Fraction(significand) * Fraction(2) ** (max(exponent, 1) - _BIAS - digits)
         try:
             value = float(exact)

@@ -18,6 +18,7 @@ def float_words(values: Sequence[float], type: Float) -> list[str]:
     It is that of xDSL's `print_float`: six digits if they are exact, else all.
     """
     words = [f"{value:.5e}".replace("e", "0e", 1) for value in values]
+    # Rounded to `type` in one call for all.
     read = type.unpack(type.pack([*map(float, words)]), len(words))
     if read == (*values,):
         return words
@@ -30,6 +31,7 @@ def float_words(values: Sequence[float], type: Float) -> list[str]:
 def _exact_word(value: float, type: Float) -> str:
     match type:
         case Float32Type():
+            # 9 digits tell all f32 apart, 17 all f64.
             word = f"{value:.9g}"
             return word if "." in word else f"0x{convert_f32_to_u32(value):X}"
         case Float64Type():
