@@ -9,6 +9,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ...compat.floats import key_of
 from ...dialects.tir.ops import ForOp
 from ..scoped_dict import ScopedDict
 from .bounds.ranges import Range
@@ -106,7 +107,8 @@ class Linearizer(CanonicalArithmetic, ABC):
         value = op.results[0]
         # Properties belong to the key: `cmpi slt` and `cmpi eq` on the same operands differ in
         # these alone.
-        key = (type(op), forms, value.type, *sorted(op.properties.items()))
+        properties = [(name, key_of(op.properties[name])) for name in sorted(op.properties)]
+        key = (type(op), forms, value.type, *properties)
         if (atom := self.atoms.get(key)) is None:
             atom = self.atoms.new(AtomKind.OP, forms, value)
             self.atoms.put(key, atom)

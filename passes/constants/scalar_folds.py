@@ -10,6 +10,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from ...compat.floats import key_of
+
 if TYPE_CHECKING:
     from ...dialects.relax.constant import Number
 
@@ -335,7 +337,9 @@ def _fold_cmpf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
 
 def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if lhs is rhs or (
-        (known := scalar_constant(lhs)) is not None and known == scalar_constant(rhs)
+        (known := scalar_constant(lhs)) is not None
+        and (other := scalar_constant(rhs)) is not None
+        and key_of(known) == key_of(other)
     ):
         return lhs
     if (condition := constant_integer(cond)) is not None:

@@ -11,6 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
+from ....compat.floats import key_of
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ...constants.scalar_folds import (
     COMMUTATIVE,
@@ -66,7 +67,7 @@ class HoistConstant(RewritePattern):
     """Move a constant to the start of the function around it, and use an equal one there."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Block, Attribute, int | None], arith.ConstantOp] = {}
+        self.known: dict[tuple[Block, object, int | None], arith.ConstantOp] = {}
         self.last: dict[Block, Operation] = {}
         """The last constant at the start of each function."""
 
@@ -75,7 +76,7 @@ class HoistConstant(RewritePattern):
         if op.attributes or (entry := _entry_block(op)) is None:
             return
         number = constant_integer(op.result)
-        key = (entry, op.value if number is None else op.result.type, number)
+        key = (entry, key_of(op.value) if number is None else op.result.type, number)
         existing = self.known.get(key)
         if existing is op:
             return
