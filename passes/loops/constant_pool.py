@@ -30,6 +30,7 @@ class ConstantPool:
         self._values: dict[object, SSAValue] = {}
         self._last: Operation | None = None
         op = self._block.first_op
+        # Up to the first other operation: constants further down may not dominate all uses.
         while isinstance(op, ConstantOp):
             self._values.setdefault(key_of(op.value), op.result)
             self._last, op = op, op.next_op
@@ -52,6 +53,7 @@ class ConstantPool:
             following = op.next_op
             if not op.result.uses:
                 self._values.pop(key_of(op.value), None)
+                # New constants are put after the last one that is left.
                 self._last = op.prev_op if op is self._last else self._last
                 erase(op)
             op = following
