@@ -75,11 +75,12 @@ def nest_of(loop: ForOp) -> list[ForOp]:
     the body of one of these: operations before them have no effect."""
     nest = [loop]
     while True:
-        *before, last = [op for op in nest[-1].body.block.ops if not isinstance(op, YieldOp)]
+        *ops, _ = nest[-1].body.block.ops
+        last = ops[-1] if ops else None
         if not isinstance(last, ForOp) or last.for_kind is not ForKind.PARALLEL:
             return nest
         bounds = integer_constant(last.min), integer_constant(last.extent)
-        if None in bounds or not all(map(is_side_effect_free, before)):
+        if None in bounds or not all(map(is_side_effect_free, ops[:-1])):
             return nest
         nest.append(last)
 
