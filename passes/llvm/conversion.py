@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from ...compat.floats import key_of
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
 from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
@@ -101,7 +102,7 @@ class Lowering:
         self._buffers: dict[int, Buffer] = {}
         self._indices: dict[int, Number] = {}
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
-        self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        self._constants: dict[tuple[object, Attribute], SSAValue] = {}
         self._converted: list[Operation] = []
         self._arguments: list[BlockArgument] = []
         self._sources: list[UnrealizedConversionCastOp] = []
@@ -238,10 +239,10 @@ class Lowering:
 
     def constant(self, value: Attribute, type: Attribute) -> SSAValue:
         """Return a constant, which is inserted once, at the start of the function."""
-        if (found := self._constants.get((value, type))) is None:
+        if (found := self._constants.get(key := (key_of(value), type))) is None:
             new = llvm.ConstantOp.create(properties={"value": value}, result_types=[type])
             insert_before(self._first(), new)
-            found = self._constants[value, type] = new.result
+            found = self._constants[key] = new.result
         return found
 
     def _first(self) -> Operation:
