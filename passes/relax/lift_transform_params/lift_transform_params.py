@@ -87,6 +87,7 @@ class LiftTransformParams(ModulePass):
         for name, func in functions.items():
             if is_opaque(func) or (self.functions and name not in self.functions):
                 continue
+            # Without the second condition a second run would lift from what the first one made.
             by_default = func.sym_visibility != PRIVATE and not name.endswith(SUFFIX)
             if not self.functions and not by_default:
                 continue

@@ -51,10 +51,14 @@ def lift_transform_params(
     if shared:
         check_weights(free)
     used = set(graph.symbols)
+    # A numbering for each group: in it, equal numbers are equal computations, whatever the
+    # function.
     groups = [free] if shared and free else [{func: inputs} for func, inputs in free.items()]
     for group in groups:
         numbers: dict[Hashable, int] = {}
         weighted = [
+            # Value numbering: `transpose(w)` has one number in `prefill` and in `decode`, which
+            # then share it.
             WeightedFunction(func, inputs, lambda key, n=numbers: n.setdefault(key, len(n)))
             for func, inputs in group.items()
         ]
@@ -92,6 +96,8 @@ class WeightedFunction:
         """The operations that could be computed in advance, constants too."""
         self.liftable: set[Operation] = set()
         """Those that depend on a weight."""
+        # One pass in order, as operands come first. Regions are not entered: what is computed in a
+        # branch may never be, and only the entry block runs for sure.
         for op in func.body.blocks[0].ops:
             if is_computable(op) and all(operand in self.values for operand in op.operands):
                 self.add(op, number)
@@ -102,12 +108,14 @@ class WeightedFunction:
         properties = (*op.properties.items(), None, *op.attributes.items())
         self.ops[op] = n = number((type(op), operands, properties, tuple(op.result_types)))
         self.values |= {result: number((n, i)) for i, result in enumerate(op.results)}
+        # What only constants compute is for `fold-constant`, unless a lifted operation needs it.
         if not self.dependent.isdisjoint(op.operands):
             self.liftable.add(op)
             self.dependent.update(op.results)
 
     def keep(self, common: set[int]) -> None:
         """Keep only operations with numbers in `common`; they are closed under operands."""
+        # An operation in all functions has operands in all of them, by its number.
         self.ops = {op: n for op, n in self.ops.items() if n in common}
         self.liftable &= self.ops.keys()
 
@@ -117,6 +125,7 @@ class WeightedFunction:
         return {
             self.values[value]
             for value in sources
+            # Not all values that could be lifted: those that only lifted ones use stay inside.
             if any(use.operation not in self.liftable for use in value.uses)
         }
 
@@ -138,9 +147,11 @@ class WeightedFunction:
                 attributes.append(DictionaryAttr({}))
                 for value in old:
                     value.replace_all_uses_with(argument)
+        # Constants stay where others use them.
         for op in reversed(self.ops):
             if all(result.first_use is None for result in op.results):
                 erase(op)
+        # From the last, as erasing an argument renumbers those after it.
         for weight in reversed(self.weights):
             if self.values[weight] not in outputs:
                 del attributes[weight.index]
@@ -179,6 +190,7 @@ class WeightedFunction:
         for op in reversed(self.ops):
             if any(self.values[result] in needed for result in op.results):
                 needed |= {self.values[operand] for operand in op.operands}
+                # The earliest of equal operations, so that its operands come before it.
                 found.pop(self.ops[op], None)
                 found[self.ops[op]] = op
         return [*reversed(found.values())]
@@ -208,6 +220,7 @@ def lift(functions: Sequence[WeightedFunction], name: str, actions: Actions) -> 
     needed = set[int]().union(*(each.needed() for each in functions))
     outputs = [first.values[weight] for weight in first.weights]
     outputs += [first.values[result] for op in first.ops for result in op.results]
+    # One order for all functions: the runtime binds the results to parameters by position.
     outputs = [n for n in dict.fromkeys(outputs) if n in needed]
     transformation = first.transformation(name, outputs)
     insert_before(first.func, transformation)
