@@ -214,7 +214,7 @@ def reason_against(op: Operation) -> str:
             return "is a kernel: differentiate before legalize-ops"
         case GraphOp():
             return "is a graph: to-a-normal-form puts its operations in order"
-        case _ if op.name.startswith("relax.dynamic."):
+        case _ if op.name.startswith("relax.dyn."):
             return "takes a shape at run time: dynamic-to-static replaces it where that is known"
         case _ if op.name == "func.call":
             return "calls a recursive function, or one without a body or with several blocks"
