@@ -37,6 +37,7 @@ def by_derivative(derivative: Derivative) -> Rule:
     """Return the rule of a function of one tensor."""
 
     def rule(op: unary.UnaryOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+        # From f(x) where it is there already: `tanh'` is 1 - y^2, with no second tanh.
         return (g * derivative(b.of(op.input), b.of(op.result)),)
 
     return rule
@@ -61,6 +62,7 @@ def gelu_tanh_derivative(x: Tensor, _: Tensor) -> Tensor:
 
 
 DERIVATIVES: Mapping[type[Operation], Derivative] = {
+    # 0 at 0, one of the subgradients, as in PyTorch.
     unary.AbsOp: lambda x, y: x.apply(SignOp),
     unary.SquareOp: lambda x, y: 2 * x,
     unary.SqrtOp: lambda x, y: 0.5 / y,
@@ -78,6 +80,7 @@ DERIVATIVES: Mapping[type[Operation], Derivative] = {
     transcendental.AtanOp: lambda x, y: 1 / (1 + x * x),
     transcendental.SinhOp: lambda x, y: x.apply(CoshOp),
     transcendental.CoshOp: lambda x, y: x.apply(SinhOp),
+    # Not 1 - y * y, which cancels where y is near 1.
     transcendental.TanhOp: lambda x, y: (1 - y) * (1 + y),
     transcendental.AsinhOp: lambda x, y: (1 + x * x).apply(RsqrtOp),
     transcendental.AcoshOp: lambda x, y: (x - 1).apply(RsqrtOp) * (x + 1).apply(RsqrtOp),
@@ -105,6 +108,7 @@ def negative(op: unary.NegativeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
 
 
 def relu(op: activation.ReluOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    # A selection, not a product with 0 or 1: the adjoint may be infinite where it is not wanted.
     return (b.where(b.of(op.input) > 0, g, 0),)
 
 
@@ -166,6 +170,7 @@ def power(b: Tensors, x: Tensor, y: Tensor, z: Tensor, g: Tensor) -> tuple[Tenso
     exponent."""
     d_x = b.where(y.equals(0), 0, y * x.apply(PowerOp, y - 1))
     zero_base = x.equals(0)
+    # The logarithm of 1 in place of 0, as both operands of a selection are computed.
     d_y = b.where(zero_base, 0, z * b.where(zero_base, 1, x).apply(LogOp))
     return g * d_x, g * d_y
 
@@ -190,6 +195,7 @@ PARTIALS: Mapping[type[Operation], Partial] = {
     binary.AddOp: lambda b, x, y, z, g: (g, g),
     binary.SubtractOp: lambda b, x, y, z, g: (g, -g),
     binary.MultiplyOp: lambda b, x, y, z, g: (g * y, g * x),
+    # -g * x / y^2 by the quotient z, which is there already: y^2 might overflow.
     binary.DivideOp: lambda b, x, y, z, g: (g / y, -(g / y) * z),
     binary.ModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(TruncOp))),
     binary.FloorModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(FloorOp))),
