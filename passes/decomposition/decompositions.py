@@ -45,6 +45,8 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     scale = folder.rsqrt(folder.add(folder.parameter(op.moving_var), folder.number(op.epsilon)))
     if op.scale:
         scale = folder.multiply(scale, folder.parameter(op.gamma))
+    # (x - mean) * scale + beta is x * scale + (beta - mean * scale): with constants, two numbers
+    # for each channel.
     shift = folder.multiply(folder.parameter(op.moving_mean), scale)
     if op.center:
         shift = folder.subtract(folder.parameter(op.beta), shift)
@@ -107,6 +109,7 @@ def group_norm(op: ops.GroupNormOp, builder: Builder) -> Sequence[SSAValue] | No
         return None
     folder = FoldingBuilder(builder, element_of(type))
     split = groups, shape[channels] // groups
+    # Axes after the channels are one further, as these are two dimensions now.
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
     data = folder.reshape(
         folder.tensor(op.data), _newshape((*shape[:channels], *split, *shape[channels + 1 :]))
@@ -169,6 +172,7 @@ def _newshape(shape: Sequence[int]) -> list[int]:
 
 def _normalize(folder: FoldingBuilder, data: Term, axes: Sequence[int], epsilon: float) -> Term:
     """Build `(data - mean) * rsqrt(variance + epsilon)`, with mean and variance over `axes`."""
+    # Two passes over the data: mean(x * x) - mean(x)^2 would cancel where the mean is large.
     centered = folder.subtract(data, folder.mean(data, axes))
     variance = folder.mean(folder.multiply(centered, centered), axes)
     return folder.multiply(centered, folder.rsqrt(folder.add(variance, folder.number(epsilon))))

@@ -89,6 +89,7 @@ class FoldingBuilder:
     def broadcast_along(self, parameter: Term, axes: Sequence[int], rank: int) -> Term:
         """Transpose and reshape `parameter` to broadcast with a tensor of rank `rank`: its
         dimensions become the dimensions `axes` of that tensor."""
+        # Axes (3, 1) of rank 4: the parameter is transposed, then gets a dimension of 1 between.
         order = sorted(range(len(axes)), key=axes.__getitem__)
         first = min(axes, default=rank)
         new = [axis - first for axis in range(first, rank) if axis not in axes]

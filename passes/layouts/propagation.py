@@ -90,12 +90,14 @@ class LayoutPlanner:
         hook = self.hooks.get(op.name) if free else None
         if hook is not None and (conversion := self.ask(hook, op)) is not None:
             return self.add(op, conversion)
+        # The usual case: nothing before it has changed.
         if self.relayouts.keys().isdisjoint(operands):
             if self.unpacked and isinstance(op, TupleGetItemOp):
                 self.visit_item(op)
             return
         conversion = None
         if free and isinstance(op, TupleOp) and _is_only_unpacked(op):
+            # A tuple of tensors in several layouts has none of its own: its elements are forwarded.
             self.unpacked.add(op)
             return
         if free and isinstance(op, LayoutRule):

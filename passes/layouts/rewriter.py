@@ -71,6 +71,7 @@ class LayoutRewriter:
             self.require(operand, relayout, op, tuple(conversion.expanded.get(i, ())))
             for i, (operand, relayout) in enumerate(pairs)
         ]
+        # A transform to the layout that the operand has now.
         if conversion.forwards and operands[0].type == op.results[0].type:
             return self.forward(op, Version(operands[0], None, operands[0].type))
         if conversion.op is not None:
@@ -139,6 +140,7 @@ class LayoutRewriter:
         different ways.
         """
         present, now, type = self.versions.get(value) or Version(value, None, value.type)
+        # At compile time, from the original: the copy serves all users of that layout.
         if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
             return self.constant(owner, relayout, expanded)
         if expanded:
@@ -162,6 +164,7 @@ class LayoutRewriter:
 
         `type`, if given, is the result type: the inferred one may have fewer known sizes.
         """
+        # NCHW -> NHWC -> NCHW4c is NCHW -> NCHW4c.
         while isinstance(before := value.owner, LayoutTransformOp):
             src, dst = Layout.parse(before.src_layout), Layout.parse(before.dst_layout)
             try:
@@ -240,6 +243,7 @@ def _insert(op: TensorOp, user: Operation) -> SSAValue:
     owner = op.operands[0].owner
     block = owner if isinstance(owner, Block) else owner.parent
     assert block is not None
+    # In the block of the value, so that it dominates all later users, in other branches too.
     before = block.find_ancestor_op_in_block(user) or block.last_op
     assert before is not None
     insert_before(before, op)

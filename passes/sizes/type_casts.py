@@ -28,6 +28,8 @@ def cast_at_regions(holders: Iterable[Operation]) -> None:
     for holder in holders:
         for user, first, types in flows(holder):
             for index, (value, type) in enumerate(zip(user.operands[first:], types), first):
+                # xDSL's verifier wants exactly the declared types here, where `infer-type` has more
+                # precise ones.
                 if value.type != type and refine(value.type, type) is not None:
                     user.operands[index] = _cast(value, type, InsertPoint.before(user))
 

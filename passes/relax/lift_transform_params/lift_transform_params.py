@@ -98,6 +98,7 @@ class LiftTransformParams(ModulePass):
         """Return the number of parameters of `func` before the weights; None if it is unknown."""
         name, known = func.sym_name.data, func.attributes.get(NUM_INPUT)
         inputs = known.value.data if isinstance(known, IntegerAttr) else self.num_input
+        # Only a function that was named must have it; others are not meant.
         if inputs is None and self.functions:
             raise PassFailedException(
                 f"function @{name} has no attribute '{NUM_INPUT}', and there is no option num-input"
