@@ -16,6 +16,7 @@ from ...analysis.calls.call_evaluator import CallEvaluator
 from ...analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
 from ...analysis.calls.purity import Purity
 from ...analysis.traversal import in_order
+from ...compat.floats import key_of
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import NonComputational
@@ -246,9 +247,11 @@ class ConstantFolder:
             return
         folded = False
         for result, *values in zip(op.results, *(end.operands for end in ends if end), strict=True):
-            taken, other = map(scalar_constant, values)
             # Scalars only: two equal tensors would have to be compared element by element.
-            if result.first_use is not None and taken is not None and taken == other:
+            taken, other = map(scalar_constant, values)
+            if result.first_use is None or taken is None or other is None:
+                continue
+            if key_of(taken) == key_of(other):
                 if not self.actions.allowed(op):
                     return
                 constant = arith.ConstantOp(taken)

@@ -3,14 +3,15 @@ runs once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from ....analysis.calls.call_graph import CallGraph
+from ....compat.floats import key_of
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -105,7 +106,7 @@ class WeightedFunction:
     def add(self, op: Operation, number: Number) -> None:
         """Give `op`, and its results, the numbers of the computation."""
         operands = tuple(self.values[operand] for operand in op.operands)
-        properties = (*op.properties.items(), None, *op.attributes.items())
+        properties = (*keys_of(op.properties), None, *keys_of(op.attributes))
         self.ops[op] = n = number((type(op), operands, properties, tuple(op.result_types)))
         self.values |= {result: number((n, i)) for i, result in enumerate(op.results)}
         # What only constants compute is for `fold-constant`, unless a lifted operation needs it.
@@ -194,6 +195,11 @@ class WeightedFunction:
                 found.pop(self.ops[op], None)
                 found[self.ops[op]] = op
         return [*reversed(found.values())]
+
+
+def keys_of(attributes: Mapping[str, Attribute]) -> Iterator[tuple[str, object]]:
+    """Return a key for each attribute, with its name."""
+    return ((name, key_of(attribute)) for name, attribute in attributes.items())
 
 
 def is_computable(op: Operation) -> bool:
