@@ -125,6 +125,7 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     folder = FoldingBuilder(builder, element_of(type))
     axes, rank = _axes([*op.axes], type)
     data = folder.tensor(op.data)
+    # In f32 for f16, where the square of 256 is infinite already (the largest number is 65504).
     squares = folder.mean(folder.multiply(data, data), axes)
     norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
     weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
@@ -139,6 +140,7 @@ def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] 
     axes, _ = _axes([*op.axis], type)
     data = folder.tensor(op.data)
     squares = folder.sum(folder.multiply(data, data), axes)
+    # max, not a sum as in the other norms: so TVM's topi defines it.
     norm = folder.rsqrt(folder.maximum(squares, folder.number(op.eps)))
     return (folder.result(folder.multiply(data, norm)),)
 

@@ -88,6 +88,8 @@ class LayoutRewriter:
 
     def unpack(self, op: TupleGetItemOp) -> None:
         """Forward the operand of the tuple to the users of its element."""
+        # The tuple keeps its operands in their old form: it is dead once all its elements are
+        # forwarded.
         assert isinstance(owner := op.tuple.owner, TupleOp)
         element = owner.operands[op.index]
         self.forward(op, self.versions.get(element) or Version(element, None, element.type))
@@ -95,6 +97,9 @@ class LayoutRewriter:
 
     def forward(self, op: Operation, version: Version) -> None:
         """Use `version` in place of the only result of `op`."""
+        # The uses are not replaced yet. In %1 = layout_transform %0 (NCHW to NHWC) with %0 in NHWC
+        # already, the plan says of users of %1 that they have its original layout; had they %0 as
+        # operand, they would be taken for users of a value that was changed.
         self.versions[op.results[0]] = version
         self.forwarded.append(op)
 
@@ -144,6 +149,7 @@ class LayoutRewriter:
         if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
             return self.constant(owner, relayout, expanded)
         if expanded:
+            # From the original layout: the positions in `expanded` count its dimensions.
             original = self.require(value, None, user)
             widened = _insert(ExpandDimsOp(original, axis=expanded, location=user.location), user)
             return widened if relayout is None else self.transform(widened, relayout, user)
@@ -173,6 +179,8 @@ class LayoutRewriter:
                 break
             self.candidates[before] = None
             value = before.input
+        # With another type it stays, as a transform from a layout to itself, which serves as the
+        # cast.
         if relayout.is_identity and type in (None, value.type):
             return value
         transform = LayoutTransformOp(
@@ -206,6 +214,7 @@ class LayoutRewriter:
         new = (ConstantOp if is_dense(value) else FullOp).create(
             properties={"value": value}, result_types=[new_type], location=op.location
         )
+        # Beside the old constant, not before the user: it is there for users in other regions too.
         new.result.name_hint = op.result.name_hint
         insert_before(op, new)
         self.candidates[op] = None
@@ -216,6 +225,8 @@ class LayoutRewriter:
         for op in self.forwarded:
             op.results[0].replace_all_uses_with(self.versions[op.results[0]].value)
             self.candidates[op] = None
+        # Each erasure can make the operands dead, so until none is left; linear, as an operation is
+        # a candidate again only when a user of it was erased.
         while self.candidates:
             op, _ = self.candidates.popitem()
             if op.parent is None or any(result.first_use is not None for result in op.results):
