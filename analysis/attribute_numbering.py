@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
 
-from ..compat.floats import DISTINGUISHES_ZEROS
+from ..compat.floats import key_of
 
 __all__ = ["LARGE", "AttributeNumbering"]
 
@@ -32,8 +31,8 @@ class AttributeNumbering:
             return found[0]
         number = len(self._by_identity)
         if not self._is_large(attribute):
-            key = attribute if DISTINGUISHES_ZEROS else _with_sign(attribute)
-            number = self._by_value.setdefault(key, number)
+            # The number of the first equal attribute; numbers are not dense, and need not be.
+            number = self._by_value.setdefault(key_of(attribute), number)
         self._by_identity[id(attribute)] = number, attribute
         return number
 
@@ -49,8 +48,3 @@ class AttributeNumbering:
             isinstance(attribute, DenseIntOrFPElementsAttr)
             and len(attribute.data.data) > self._large
         )
-
-
-def _with_sign(attribute: Attribute) -> object:
-    """Return a key of an attribute that tells 0.0 and -0.0 apart."""
-    return attribute, isinstance(attribute, FloatAttr) and math.copysign(1.0, attribute.value.data)

@@ -37,6 +37,7 @@ class Liveness:
                 self._pending += [*op.results, *_carried(op)]
             elif op is root or _has_effect(op, effects_of):
                 self._pending.append(op)
+        # Each value and operation is visited once: linear in the uses.
         while self._pending:
             found = self._pending.pop()
             if isinstance(found, Operation):
@@ -49,6 +50,7 @@ class Liveness:
 
     def _visit_op(self, op: Operation) -> None:
         """Add the values and operations that a live operation needs, whatever its results."""
+        # An operation is reached only if those around it run, with the operands that decide that.
         if (parent := op.parent_op()) is not None:
             self._pending.append(parent)
         match op:
@@ -100,6 +102,8 @@ def _sources(value: SSAValue) -> Sequence[SSAValue | Operation]:
     assert isinstance(value, BlockArgument)
     index = value.index
     match loop := value.block.parent_op():
+        # A carried value is needed if the iteration after uses it. A sum that feeds only itself, `s
+        # = s + x`, has no other user and stays dead: nothing begins the circle.
         case ForOp() if index > 0:
             return [loop.iter_args[index - 1], yielded(value.block)[index - 1]]
         case WhileOp() if value.block is loop.before_region.block:

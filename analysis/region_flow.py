@@ -19,6 +19,7 @@ __all__ = ["Flow", "carried_arguments", "first_carried_operand", "flows", "resul
 def result_terminators(op: Operation) -> list[Operation]:
     """Return the terminators in the regions of `op` whose operands are results of `op`, or are
     carried to its next iteration."""
+    # Without `scf.condition`, whose operands go to the other region of the loop, or to its results.
     lasts = [block.last_op for region in op.regions for block in region.blocks]
     return [end for end in lasts if isinstance(end, ReturnOp | YieldOp | LambdaYieldOp | OutputOp)]
 
@@ -52,6 +53,8 @@ def flows(op: Operation) -> Iterator[Flow]:
             yield from (Flow(end, 0, op.result_types) for end in result_terminators(op))
         case ForOp() | WhileOp():
             carried = [value.type for value in carried_arguments(op)]
+            # A loop has four flows of one list of types: the initial values, each iteration's, the
+            # results.
             yield Flow(op, first_carried_operand(op), carried)
             yield from (Flow(end, 0, carried) for end in result_terminators(op))
             if isinstance(condition := op.regions[0].block.last_op, ConditionOp):

@@ -23,6 +23,7 @@ class ScopedDict(dict[K, V], Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """Set the entry of `key` until the next `rollback` to an earlier mark."""
+        # An undo log: the entry that was replaced, or None for a key that is new.
         self._replaced.append((key, self.get(key)))
         self[key] = value
 

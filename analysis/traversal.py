@@ -22,6 +22,7 @@ def in_order(block: Block) -> Iterator[Operation]:
         return
     op = block.first_op
     while op is not None:
+        # Read before the caller may erase `op`; what it inserts before `op` is not visited.
         following = op.next_op
         yield op
         op = following

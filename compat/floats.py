@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     FloatData,
 )
+from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Float8E5M2Type",
     "Float8E8M0FNUType",
     "byte_size",
+    "key_of",
     "pack",
     "print_float",
     "rounded",
@@ -51,6 +53,13 @@ _ROUNDS_BF16 = TYPE_CHECKING or (
 
 DISTINGUISHES_ZEROS = FloatData(0.0) != FloatData(-0.0)
 """Whether attributes of 0.0 and -0.0 are different: since xDSL 0.72."""
+
+
+def key_of(attribute: Attribute) -> object:
+    """Return a key for a table of attributes, which differs for 0.0 and -0.0."""
+    if DISTINGUISHES_ZEROS:
+        return attribute
+    return attribute, isinstance(attribute, FloatAttr) and math.copysign(1.0, attribute.value.data)
 
 
 def byte_size(type: CompileTimeFixedBitwidthType) -> int:

@@ -104,6 +104,8 @@ class Analyzer(Linearizer):
                     if truth == isinstance(op, arith.AndIOp):
                         pending += [(op.lhs, truth), (op.rhs, truth)]
                         continue
+                    # TVM's `EnterConstraint` only splits conjunctions. Here `i == 0 or j < n` in
+                    # the else branch of `if i == 0` gives `j < n`.
                     for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
                         if self.prove(one) is (not truth):
                             pending.append((other, truth))
@@ -152,6 +154,8 @@ class Analyzer(Linearizer):
     def prove(self, condition: SSAValue, depth: int = PROOF_DEPTH) -> bool | None:
         """Return whether a condition, of type i1, holds; None if unknown."""
         op = condition.owner
+        # A condition is an atom, or a constant: its form is found by value numbering, so a
+        # condition that was assumed is known wherever the same expression is computed again.
         form = self.linear(condition)
         if not form.terms:
             return bool(form.constant)
@@ -193,6 +197,9 @@ class Analyzer(Linearizer):
             return not is_conjunction
         if sides[0] is not None and sides[0] is sides[1]:
             return is_conjunction
+        # Neither side alone decides: `i < 4 and i > 6` fails, as the right one fails where the left
+        # one holds. A conjunction is symmetric, so the other order is not tried: it could help only
+        # where the prover is incomplete.
         if sides == (None, None) and depth >= PROOF_DEPTH - ASSUMING_DEPTH:
             with self.assuming(op.lhs, is_conjunction):
                 if self.prove(op.rhs, depth) is (not is_conjunction):

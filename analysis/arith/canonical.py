@@ -76,6 +76,7 @@ class CanonicalArithmetic:
         if not a.terms or not b.terms:
             return b.scaled(a.constant) if not a.terms else a.scaled(b.constant)
         sizes = [len(one.terms) + bool(one.constant) for one in (a, b)]
+        # Opaque, but still hash-consed: the same product of sums is equal to itself.
         if sizes[0] * sizes[1] > MAX_PRODUCTS:
             return self.atoms.function(AtomKind.MUL, *sorted((a, b), key=_sort_key))
         total = a.scaled(b.constant).plus(b.shifted(-b.constant), a.constant)

@@ -67,6 +67,7 @@ def normal_form_of(condition: SSAValue, depth: int = MAX_LITERALS) -> Clauses | 
         clauses = left + right
     else:  # (a and b) or c is (a or c) and (b or c)
         clauses = [[*a, *(member for member in b if member not in a)] for a in left for b in right]
+    # Checked at each level, so that products are always of two small forms.
     return clauses if sum(map(len, clauses)) <= MAX_LITERALS else None
 
 
@@ -92,6 +93,8 @@ def drop_implied_members(
     for member in members:
         others = [other for other in left if other is not member]
         with analyzer.scope():
+            # O(n^2) assumptions, for n up to MAX_MEMBERS: each member is proved from all others but
+            # itself.
             for other in others:
                 analyzer.assume(other, is_conjunction)
             if analyzer.prove(member) is is_conjunction:
@@ -103,6 +106,8 @@ def drop_implied_clauses(analyzer: Analyzer, clauses: Clauses) -> Clauses:
     """Return the clauses that no other one implies, without redundant members."""
     clauses = [drop_implied_members(analyzer, clause, False) for clause in clauses]
     left = list(clauses)
+    # From the end, so that of two equal clauses the first stays, as a reader expects, and the
+    # numbers of the clauses before stay valid.
     for number in reversed(range(len(clauses))):
         others = left[:number] + left[number + 1 :]
         if any(_implies(analyzer, other, left[number]) for other in others):

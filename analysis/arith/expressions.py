@@ -50,6 +50,7 @@ def expression_tree(op: Operation) -> list[SSAValue]:
         operands, results, _, _ = read_step(pending.pop())
         tree.append(results[0])
         for operand in operands:
+            # A value with another use stays alive, so replacing its user does not save it.
             if not isinstance(operand, OpResult) or not operand.has_one_use():
                 continue
             definition = operand.op

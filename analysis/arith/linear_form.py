@@ -106,6 +106,7 @@ class LinearForm(NamedTuple):
             return LinearForm(self.terms, constant)
         if not self.terms:
             return LinearForm(other.scaled(factor).terms, constant)
+        # A dict and a sort instead of a merge of two sorted tuples: sums are short (MAX_TERMS).
         total = dict(self.terms)
         for atom, count in other.terms:
             total[atom] = total.get(atom, 0) + factor * count
@@ -126,6 +127,7 @@ class LinearForm(NamedTuple):
         """
         if not self.terms:
             return (), 1
+        # The constant is left out: `4*x + 2 <= 9` and `4*x <= 7` are one constraint on `x`.
         factor = gcd(*(count for _, count in self.terms))
         if self.terms[0][1] < 0:
             factor = -factor
@@ -143,6 +145,8 @@ def _number(term: tuple[Atom, int]) -> int:
 
 def depends_on(form: LinearForm, atom: Atom) -> bool:
     """Return whether `atom` occurs in `form`, as a term or nested in the operands of one."""
+    # Atoms are shared, so the operands form a DAG: without `seen` the walk may be exponential.
+    # Atoms are shared, so operands form a DAG, in which there may be exponentially many paths.
     seen: set[Atom] = set()
     pending: list[Iterable[tuple[Atom, int]]] = [form.terms]
     while pending:

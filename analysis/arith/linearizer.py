@@ -9,6 +9,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ...compat.floats import key_of
 from ...dialects.tir.ops import ForOp
 from ..scoped_dict import ScopedDict
 from .bounds.ranges import Range
@@ -67,7 +68,10 @@ class Linearizer(CanonicalArithmetic, ABC):
                 pending += unread
                 continue
             pending.pop()
+            # All sources are read, so nothing in `_read` recurses into the IR.
             form = self._read(value)
+            # The value becomes a leaf with the range of its type: facts about its parts are lost,
+            # which costs proofs, never soundness.
             if len(form.terms) > MAX_TERMS or any(atom.depth > MAX_DEPTH for atom, _ in form.terms):
                 form = self._opaque(value)
             self.forms.put(value, form)
@@ -82,6 +86,7 @@ class Linearizer(CanonicalArithmetic, ABC):
             return None
         a, b = self.linear(op.lhs), self.linear(op.rhs)
         number = op.predicate.value.data
+        # `true < false` as signed i1, since true is -1 there, but 1 in a form.
         if op.lhs.type == BOOLEAN and number > 1:
             return None
         if number >= ULT and not (self.is_non_negative(a) and self.is_non_negative(b)):
@@ -100,7 +105,10 @@ class Linearizer(CanonicalArithmetic, ABC):
         """Return the atom of an operation and its operands: equal for equal expressions."""
         forms = tuple(map(self.linear, op.operands))
         value = op.results[0]
-        key = (type(op), forms, value.type, *sorted(op.properties.items()))
+        # Properties belong to the key: `cmpi slt` and `cmpi eq` on the same operands differ in
+        # these alone.
+        properties = [(name, key_of(op.properties[name])) for name in sorted(op.properties)]
+        key = (type(op), forms, value.type, *properties)
         if (atom := self.atoms.get(key)) is None:
             atom = self.atoms.new(AtomKind.OP, forms, value)
             self.atoms.put(key, atom)
@@ -133,9 +141,13 @@ class Linearizer(CanonicalArithmetic, ABC):
         loop = block.parent_op()
         if isinstance(loop, ForOp):
             first, extent = self.linear(loop.min), self.linear(loop.extent)
+            # A loop that runs once: its variable is its minimum, so the loop disappears from all
+            # forms.
             if extent == ONE:
                 return first
             last = self.add(first, extent).shifted(-1)
+        # The step is not used: with a step above 1 the last value is smaller, and the range still
+        # right.
         elif isinstance(loop, scf.ForOp) and value is block.args[0] and value.type == INDEX:
             first, last = self.linear(loop.lb), self.linear(loop.ub).shifted(-1)
         else:
@@ -177,12 +189,15 @@ class Linearizer(CanonicalArithmetic, ABC):
 
     def _read_division(self, op: arith.SignlessIntegerBinaryOperation) -> LinearForm | None:
         a, b = self.linear(op.lhs), self.linear(op.rhs)
+        # Undefined; an atom keeps the operation as it is, so that it can still trap at run time.
         if b == ZERO:
             return None
         match op:
             case arith.FloorDivSIOp() | arith.DivSIOp():
                 quotient = (self.floordiv if isinstance(op, arith.FloorDivSIOp) else self.div)(a, b)
                 # Only the least integer by -1 overflows, which is undefined behavior.
+                # A quotient of unknown range is read as an atom instead, which has the range of the
+                # type.
                 return quotient if b.constant == -1 else self._unless_wrapped(quotient, op)
             case arith.RemSIOp():
                 return self.rem(a, b)
@@ -198,6 +213,8 @@ class Linearizer(CanonicalArithmetic, ABC):
             case arith.RemUIOp():
                 return self.mod(a, b)
             case _:
+                # `ceildivui` by any positive b. The signed one needs a constant b, whose sign is
+                # known.
                 return self.floordiv(self.add(a, b).shifted(-1), b)
 
     def _read_extremum(self, op: arith.SignlessIntegerBinaryOperation) -> LinearForm | None:
@@ -216,6 +233,7 @@ class Linearizer(CanonicalArithmetic, ABC):
         if b.terms or not 0 <= b.constant <= (MAX_SHIFT if width == INDEX_WIDTH else width - 1):
             return None
         power = 1 << b.constant
+        # An arithmetic shift rounds down for negative numbers too, unlike `divsi`.
         if isinstance(op, arith.ShRSIOp):
             return self.floordiv(a, power)
         if not self.is_non_negative(a):
@@ -226,6 +244,8 @@ class Linearizer(CanonicalArithmetic, ABC):
 
     def _read_mask(self, op: arith.AndIOp) -> LinearForm | None:
         """Read `x andi (2**n - 1)` as `x mod 2**n`."""
+        # Also of a negative x: its two's complement has the low bits of `x mod 2**n`, which is not
+        # negative.
         a, b = self.linear(op.lhs), self.linear(op.rhs)
         if a == b:
             return a
@@ -236,6 +256,7 @@ class Linearizer(CanonicalArithmetic, ABC):
 
     def _read_cast(self, op: Operation) -> LinearForm | None:
         source = op.operands[0]
+        # `extsi` of true is -1 and `trunci` to i1 keeps one bit: neither is the identity on forms.
         if source.type == BOOLEAN or op.results[0].type == BOOLEAN or not is_integer(source.type):
             return None
         form = self.linear(source)
@@ -307,6 +328,7 @@ def _read_constant(op: arith.ConstantOp) -> LinearForm | None:
     value = op.value.value.data
     if not isinstance(op.result.type, IndexType):
         width = bit_width(op.result.type)
+        # xDSL accepts `255 : i8` and `-1 : i8` for the same bits; forms need one number for both.
         value &= (1 << width) - 1
         if width > 1 and value >> (width - 1):
             value -= 1 << width

@@ -21,6 +21,7 @@ LEAVES = frozenset((AtomKind.VALUE, AtomKind.LOOP))
 
 OPERATIONS: dict[AtomKind, type[arith.SignlessIntegerBinaryOperation]] = {
     AtomKind.FLOORDIV: arith.FloorDivSIOp,
+    # Only for operands that are not negative (`_is_rem`).
     AtomKind.MOD: arith.RemSIOp,
     AtomKind.DIV: arith.DivSIOp,
     AtomKind.REM: arith.RemSIOp,
@@ -86,6 +87,7 @@ class FormBuilder:
         if not form.terms or self._is_available(form):
             return 0
         total = len(form.terms) - 1 + bool(form.constant)
+        # `-x` is `0 - x`: the constant 0 is the left operand of the first subtraction.
         if not form.constant and all(count < 0 for _, count in form.terms):
             total += 1
         for atom, count in form.terms:
@@ -123,6 +125,7 @@ class FormBuilder:
         # Positive terms first, so that a subtraction serves for each negative one.
         terms = sorted(form.terms, key=lambda term: term[1] < 0)
         total: SSAValue | None = None
+        # All are negative: the constant is what the first one is subtracted from.
         if terms[0][1] < 0:
             total, constant = self.constant(constant, INDEX), 0
         for atom, count in terms:
@@ -162,6 +165,7 @@ class FormBuilder:
         """Copy the operation of an OP atom, on operands that are built here."""
         assert atom.value is not None and isinstance(atom.value.owner, Operation)
         old = atom.value.owner
+        # Cloned, not reused: `tir-loop-partition` builds bounds before the loop that `old` is in.
         operands = [
             self._build_operand(form, operand)
             for form, operand in zip(atom.operands, old.operands, strict=True)

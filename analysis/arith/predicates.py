@@ -49,6 +49,8 @@ def decide(predicate: Predicate, difference: Range) -> bool | None:
                 return predicate == "sgt"
             return predicate == "sle" if high is not None and high <= 0 else None
         case "eq" | "ne":
+            # Equality needs a range of one integer, difference an end or a hole beside 0; a hole
+            # elsewhere says nothing.
             if low == high == 0:
                 return predicate == "eq"
             is_apart = (low is not None and low > 0) or (high is not None and high < 0)

@@ -78,6 +78,7 @@ class RewriteSimplifier:
         if isinstance(op, arith.CmpiOp) and (stronger := self._strengthen(op)) is not None:
             return stronger
         form = self.analyzer.linear(result)
+        # The range, not the form: within `if x == 4` the form of `x` is still an atom.
         if is_integer(result.type):
             if (constant := self.analyzer.bounds(form).constant) is not None:
                 return self._constant(constant, result.type, op)
@@ -151,6 +152,7 @@ class RewriteSimplifier:
         if len(tree) < 2:
             return None
         builder = FormBuilder(self.analyzer, InsertPoint.before(op), {*tree})
+        # Strictly fewer, as otherwise two ways to write a form would replace each other forever.
         return builder.build(form) if builder.cost(form, len(tree)) < len(tree) else None
 
     # Comparisons
@@ -274,6 +276,7 @@ def stronger_predicate(
     """
     constraints, search = arithmetic.constraints, arithmetic.bound_search
     found = constraints.range_of(difference)
+    # Without constraints on several atoms the search is left out: it costs more than all else here.
     if constraints.has_relations:
         bounds = Range(search.lower_bound(difference), search.upper_bound(difference))
         found = found.meet(bounds)

@@ -36,8 +36,10 @@ def rounded_log2_argument(value: SSAValue) -> SSAValue | None:
 
 def range_of_rounded_log2(value: SSAValue, argument: Range) -> Range:
     """Return the range of `value`, a rounded logarithm of an integer with the range `argument`."""
+    # Monotonic, so the ends of the argument give the ends; 0 has no logarithm.
     low, high, _ = argument
     if low is None or high is None or not 0 < low <= high <= MAX_ARGUMENT:
         return Range()
+    # Python computes in f64, the program perhaps in f32: equal up to MAX_ARGUMENT after rounding.
     rounded = ceil if isinstance(value.owner, math.CeilOp) else floor
     return Range(rounded(log2(low)), rounded(log2(high)))

@@ -64,9 +64,12 @@ class CallEvaluator:
         from ...interpreters.equivalence.evaluation import Evaluated, TooLarge, evaluate
 
         module, entry = self._module_of(call)
+        # A step is an operation, or more for large operands. An endless loop would hang the
+        # compiler without a budget.
         outcome = evaluate(module, entry, arguments, Context(), self.max_steps)
         match outcome:
             case Evaluated(results=results):
+                # All results or none: a call is replaced as a whole.
                 values: list[Attribute] = []
                 for type, result in zip(call.result_types, results, strict=True):
                     if (value := _attribute_of(type, result)) is None:
@@ -89,11 +92,14 @@ class CallEvaluator:
         symbols = self.purity.symbols
         names = dict.fromkeys([_name_of_callee(call)])
         pending = [*names]
+        # The callees of callees, too. Names that are not at the top level of the module are left
+        # out: the evaluation fails where it needs them.
         while pending:
             new = self._references.below(symbols[pending.pop()])
             found = [name for name in new if name in symbols and name not in names]
             names |= dict.fromkeys(found)
             pending += found
+        # One of n + 1 names is free.
         entry = next(name for i in range(len(names) + 1) if (name := f"call{i}") not in names)
         block = Block(arg_types=call.operand_types)
         copy = type(call).create(
@@ -122,6 +128,7 @@ def _attribute_of(type: Attribute, result: Value) -> Attribute | None:
     if isinstance(result, tuple) or callable(result):
         return None
     if is_ranked(type):
+        # A program may compute another shape than its types say; no constant has that type then.
         return dense_of(result, type) if result.shape == type.get_shape() else None
     number = np.asarray(result).item()
     if isinstance(type, IntegerType):

@@ -21,6 +21,7 @@ class CallGraph:
 
     def __init__(self, module: ModuleOp) -> None:
         self.symbols = symbols_of(module)
+        # Dicts as ordered sets: the order of the answers does not depend on addresses.
         self._callees: dict[Operation, dict[Operation, None]] = {}
         self._callers: dict[Operation, dict[Operation, None]] = {}
         self._unresolved: dict[Operation, list[str]] = {}
@@ -119,6 +120,7 @@ class References:
         parts: Iterable[Attribute] = ()
         match attribute:
             case SymbolRefAttr():
+                # Of `@module::@func` only the root is a symbol of this module.
                 yield attribute.root_reference.data
             case ArrayAttr():
                 parts = attribute.data

@@ -86,6 +86,7 @@ class ConstantEvaluator:
         self, op: Operation, known: Sequence[Attribute | None], evaluate: Callable[[], Values]
     ) -> Values:
         """Return the values of `op` on these constants, which equal operations share."""
+        # By identity, as hashing a constant reads all of its bytes: of a weight, megabytes.
         key = (type(op), *map(id, known))
         inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
         if key not in self._values or self._values[key][0] != inputs:
@@ -120,6 +121,7 @@ class ConstantEvaluator:
         return np.asarray(value.value.data)
 
     def _evaluate(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
+        # `add(full 1, full 2)` of a million elements is `full 3`, without a million additions.
         fills = [owner for c in constants if isinstance(owner := c.owner, FullOp)]
         only_fills = len(fills) == len(constants)
         sizes = [] if only_fills else [_size(v.type) for v in (*op.operands, *op.results)]
@@ -167,6 +169,7 @@ class ConstantEvaluator:
         """Return the elements of `constant`, whose operation is evaluated once."""
         owner = constant.owner
         assert isinstance(owner, Operation)
+        # Many operations read one constant; its bytes become an array once.
         if owner not in self._arrays:
             self._arrays[owner] = self.run(owner)
         return self._arrays[owner][owner.results.index(constant)]

@@ -17,4 +17,5 @@ def is_opaque(func: Operation) -> bool:
     These are kernels (`relax.primitive`), functions for another compiler (`relax.composite`,
     `relax.codegen`), and functions excluded by the user (`passline.skip_optimization`).
     """
+    # TVM marks these functions `Primitive`, `Composite` and `Codegen`.
     return any(name in func.attributes for name in _MARKS) or is_skipped(func)

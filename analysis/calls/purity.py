@@ -93,6 +93,8 @@ class Purity:
         for name, func in self.symbols.items():
             body = _Body(func)
             self.shadowed |= body.symbols
+            # A declaration is believed: it may say of a function that writes a cache that nobody
+            # observes it.
             if (declared := _declared(func)) is not None:
                 effects[name] = declared
                 continue
@@ -106,6 +108,7 @@ class Purity:
         unknown = {callee for callee in callers if callee not in effects}
         unknown |= self.shadowed & effects.keys()
         effects |= dict.fromkeys(unknown, UNKNOWN)
+        # Effects are bits that are only added, so each caller is visited once for each bit at most.
         pending = list(effects)
         while pending:
             found = effects[callee := pending.pop()]
@@ -152,6 +155,7 @@ class _Body:
             self.symbols.add(name)
         if is_call[cls] and isinstance(callee := op.properties.get("callee"), SymbolRefAttr):
             self.callees[callee.string_value()] = None
+        # The operations in regions are walked themselves, so their effects are counted once.
         elif effects := class_effects[cls] & ~NESTED:
             if not is_kept[cls] and not self.is_local(op, effects):
                 self.effects |= own_effects(op) & ~NESTED
@@ -159,6 +163,7 @@ class _Body:
     def is_local(self, op: Operation, effects: int) -> bool:
         """Return whether the effects of `op` are only on memory that the function allocates, and
         does not return."""
+        # If any buffer is returned, which one may not be known: none counts as local then.
         if effects & ~(READS | WRITES | FREES) or self.returns_buffers:
             return False
         if isinstance(op, Allocation):
@@ -172,6 +177,7 @@ class _Body:
         while path[-1] not in self.local and isinstance(view := path[-1].owner, View):
             path.append(view.operands[0])
         end = path[-1]
+        # Each view is walked once, as its whole chain gets the answer.
         found = self.local[end] if end in self.local else isinstance(end.owner, Allocation)
         self.local.update(dict.fromkeys(path, found))
         return found

@@ -39,6 +39,8 @@ def direct_calls(module: ModuleOp, graph: CallGraph | None = None) -> dict[FuncO
             nested += isinstance(op, ModuleOp)
             names = [*references.of(op)]
             if isinstance(op, CallOp) and not fixed and not nested:
+                # One occurrence, that of the callee: an attribute that names the function besides
+                # fixes its signature.
                 names.remove(name := op.callee.string_value())
                 if name in calls:
                     calls[name].append(op)
@@ -119,11 +121,13 @@ class SignatureLiveness:
 
     def _find_roots(self, module: ModuleOp) -> None:
         for op in walk(module):
+            # The operands of a call get live when the parameters do (`_propagate`).
             if op in self._callees:
                 continue
             func = op.parent_op()
             if isinstance(op, ReturnOp) and isinstance(func, FuncOp) and func in self.returns:
                 self.returns[func].append(op)
+            # In a graph region a value may depend on itself, so that no order to erase in exists.
             elif not op.regions and _in_order(op) and would_be_dead(op):
                 self._optional.add(op)
             else:
@@ -131,6 +135,8 @@ class SignatureLiveness:
 
     def _mark(self, values: Sequence[SSAValue]) -> None:
         for value in values:
+            # Each value is visited once: linear in the uses, through any recursion. `f(x, n) = f(x,
+            # n - 1)` keeps `n`, if it decides anything, but not `x`.
             if value not in self._live:
                 self._live.add(value)
                 self._pending.append(value)

@@ -87,6 +87,7 @@ def transparent_ops(module: ModuleOp) -> list[Operation]:
     ops: list[Operation] = []
     inside: FuncOp | None = None
     for op in walk(module):
+        # Pre-order: the operations in a function come right after it.
         if inside is not None and inside.is_ancestor(op):
             continue
         inside = op if isinstance(op, FuncOp) and _has_unknown_body(op) else None
@@ -153,6 +154,8 @@ class DeviceAnalyzer:
         for op in self.ops:
             self.define(op)
         flows = [flow for op in self.ops for flow in self.flows(op)]
+        # Unification commutes, but a conflict is blamed on the flow that comes second, and that
+        # gets the copy. The sort is stable: among equals the first use in the program decides.
         for flow in sorted(flows, key=lambda flow: flow.rank):
             self.follow(flow)
 
@@ -180,23 +183,29 @@ class DeviceAnalyzer:
                 self.define_lambda(op)
             case CallOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
+                # The same domains for all calls: a function is compiled for one device. TVM does
+                # the same.
                 self.slots[op] = signature.arguments
                 self.domains |= zip(op.res, signature.results)
             case MakeClosureOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
                 captured = len(op.captured)
                 self.slots[op] = signature.arguments[:captured]
+                # A closure has the places of the function itself: to call it is to call that.
                 rest = FunctionDomain(signature.arguments[captured:], signature.results)
                 self.domains[op.result] = rest
             case OnDeviceOp():
                 self.define_on_device(op)
             case DeviceCopyOp():
+                # Operand and result are not unified: that they may differ is the purpose of a copy.
                 self.slots[op] = [body := domain_of_type(op.input.type)]
                 self.constrain(body, op.src, Site(op, "copies from"))
                 self.constrain(self.of(op.result), op.dst, Site(op, "copies to"))
             case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
+                # Initial values, arguments, what is yielded and results are one place, or each
+                # iteration would copy.
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
             case WhileOp():
                 self.domains |= zip(op.results, self.all_of(op.after_region.block.args))
@@ -228,6 +237,8 @@ class DeviceAnalyzer:
                     unplaced = [other for other in unplaced if other is not domain]
         signature = FunctionDomain(arguments, results)
         if _has_unknown_body(func):
+            # A unit of another compiler, or a kernel library, takes and returns memory of one
+            # device.
             shared = Place()
             for domain in unplaced:
                 unify(shared, domain)
@@ -238,6 +249,7 @@ class DeviceAnalyzer:
 
     def callee(self, op: CallOp | MakeClosureOp | CallTIROp | CallTIRInplaceOp) -> Operation | None:
         """Return the op that `op.callee` refers to in the nearest symbol table."""
+        # By hand, since xDSL's look-up walks over all operations of the table in each call.
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
             table = table.parent_op()
@@ -280,6 +292,7 @@ class DeviceAnalyzer:
         """Put the operands and results of a kernel on one device, each in the memory space of its
         buffer type."""
         kind: Variable[Kind] = Variable()
+        # One device, but a memory for each: a kernel may read "global" and write "global.texture".
         slots = [Place(kind) for _ in (*op.arguments, *op.new_results())]
         callee = self.callee(op)
         type = None if callee is None else callee.get_attr_or_prop("function_type")
@@ -291,6 +304,7 @@ class DeviceAnalyzer:
         self.slots[op] = slots[: len(op.arguments)]
         new = iter(slots[len(op.arguments) :])
         in_place = op.inplace_indices if isinstance(op, CallTIRInplaceOp) else [-1] * len(op.res)
+        # A result in place is the memory of its operand.
         results = [next(new) if index < 0 else slots[index] for index in in_place]
         self.domains |= zip(op.res, results)
         if not op.arguments:
@@ -301,6 +315,8 @@ class DeviceAnalyzer:
         device = Place()
         operands, results = [device] * len(op.operands), [device] * len(op.results)
         if self.is_special[type(op)] and isinstance(op, OnHost):
+            # Sizes, for instance: the operand of a reshape is read by the host program, which
+            # allocates.
             host = Place()
             self.constrain(host, HOST, Site(op, "has it on"))
             for sides, indices in (operands, op.host_operands()), (results, op.host_results()):
@@ -347,6 +363,8 @@ class DeviceAnalyzer:
             case WhileOp():
                 return 0, self.all_of(op.before_region.block.args)
             case InvokeOp() if isinstance(callee := self.of(op.callee), FunctionDomain):
+                # Here and not in `define`: the domain of the callee may be defined by a later
+                # operation.
                 for result, domain in zip(op.res, callee.results):
                     unify(self.of(result), domain)
                 return 1, callee.arguments
@@ -376,6 +394,7 @@ class DeviceAnalyzer:
         source device is part of the program.
         """
         domain = self.of(flow.value)
+        # Functions unify in part before a conflict is met; that is an error, so nothing is undone.
         if domain is None or (conflict := unify(domain, flow.domain)) is None:
             return
         copyable = isinstance(domain, Place) and isinstance(flow.domain, Place)

@@ -31,6 +31,8 @@ class DeviceDefaulter:
     def run(self) -> None:
         """Assign a device to each place of the module."""
         analyzer = self.analyzer
+        # In two steps, as in TVM: results first, then arguments on the device of the results, so
+        # that a function without annotations needs no copies.
         for signature in analyzer.signatures.values():
             assign_default(signature.results, self.fallback)
             assign_default(signature.arguments, first_device(signature.results, self.fallback))
@@ -58,6 +60,8 @@ class DeviceDefaulter:
                     return first_device(self.analyzer.signatures[parent].results, self.fallback)
                 case LambdaOp():
                     results = self.analyzer.terminator_uses(parent)
+                    # A lambda that returns scalars only says nothing; the function around it
+                    # decides.
                     if any(map(has_place, results)):
                         return first_device(results, self.fallback)
                 case _:
@@ -75,6 +79,8 @@ def assign_default(domains: Sequence[Domain | None], device: DeviceAttr) -> None
     """Put each place in `domains` that has no device on `device`."""
     for domain in domains:
         for place in places(domain):
+            # Setting one place sets all that are unified with it, so later ones find their device
+            # known.
             if place.kind.value is None:
                 place.kind.set((device.device_type.data, device.index.data), None)
 

@@ -86,6 +86,7 @@ class Variable(Generic[T]):
     def unify(self, other: Variable[T]) -> None:
         """Make both variables one; if both have values, keep this one's."""
         a, b = self.find(), other.find()
+        # No union by rank: path compression alone is O(log n) for each operation, on average.
         if a is not b:
             if a._value is None:
                 a._value, a._site = b._value, b._site
@@ -144,6 +145,7 @@ def places(domain: Domain | None) -> Iterator[Place]:
         case Place():
             yield domain
         case FunctionDomain():
+            # Results first: the device of a function is asked for as that of its first place.
             for part in (*domain.results, *domain.arguments):
                 yield from places(part)
         case None:
@@ -162,6 +164,7 @@ def unify(a: Domain | None, b: Domain | None) -> Conflict | None:
     """
     for pair in _pairs(a, b):
         x, y = pair
+        # Both are tested before one is unified: a conflict of memories leaves the devices apart.
         if not (x.kind.can_unify(y.kind) and x.memory.can_unify(y.memory)):
             return pair
         x.kind.unify(y.kind)
@@ -188,6 +191,7 @@ def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
     if (assigned := _assigned(domain, attribute)) is None:
         return False
     for place, device in assigned:
+        # A part that is empty is open: an attribute may say the memory and no device.
         if device.device_type.data:
             place.kind.set((device.device_type.data, device.index.data), site)
         if device.memory_scope.data:

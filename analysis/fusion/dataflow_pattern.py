@@ -78,6 +78,8 @@ class Wildcard(Pattern):
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
         if not self.name:
             yield found
+        # A match is immutable and extended by copying, so that a failed alternative leaves nothing
+        # behind.
         elif found.values.get(self.name, value) is value:
             yield Match(found.ops, {**found.values, self.name: value})
 
@@ -111,6 +113,7 @@ class Either(Pattern):
     second: Pattern
 
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        # Lazily: the second is tried only if no later part of the pattern fits with the first.
         yield from self.first.matches(value, found)
         yield from self.second.matches(value, found)
 
@@ -140,6 +143,7 @@ class OpPattern(Pattern):
         if self.operands is None:
             yield found
         elif len(self.operands) == len(op.operands):
+            # Of n operands there are n! orders; commutative operations of `relax` have two.
             orders = permutations(self.operands) if op.has_trait(Commutative) else [self.operands]
             for patterns in orders:
                 yield from _match_all(patterns, op.operands, found)
@@ -173,6 +177,7 @@ def _match_all(
     if not patterns:
         yield found
         return
+    # Backtracks: `add(%x, mul(%x, *))` has to try each way to bind %x.
     for first in patterns[0].matches(values[0], found):
         yield from _match_all(patterns[1:], values[1:], first)
 

@@ -30,6 +30,7 @@ def parse_pattern(text: str) -> Pattern:
 class _PatternParser:
     """A recursive descent parser."""
 
+    # `\Z` makes the end a token of its own, the empty one. Names have dots, as `relax.nn.conv2d`.
     _TOKEN = re.compile(r"\s*(%[\w.]+|[\w.]+|[*(){}|,=]|\Z)")
 
     def __init__(self, text: str) -> None:
@@ -97,6 +98,8 @@ class _PatternParser:
         self.take()
         self.expect("=")
         try:
+            # JSON reads the value where it stands and says where it ends: the tokens need no
+            # numbers and strings.
             value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
         except json.JSONDecodeError:
             self.fail("a number, a string, true, false or a list of numbers")

@@ -86,6 +86,8 @@ class FusionGraph:
                     number = self._add(op, results)
                 elif isinstance(op, StopFusionOp):
                     self.stops.append(op)
+                # Steps are kept, not linked at once: in a graph region, or a block before its
+                # dominator in the text, an operand may be defined later.
                 steps.append((operands, number))
                 if regions:
                     pending.append((following, in_order))
@@ -116,8 +118,10 @@ class FusionGraph:
                     continue
                 if user < 0:
                     self.visible[definition] = True
+                # A kernel is one block: a use in a branch or loop needs the value in memory.
                 elif ops[user].parent is not ops[definition].parent:
                     self._users_outside.setdefault(definition, []).append(user)
+                # Steps come in order, so a repeated user is the last one: no set is needed.
                 elif not (users := all_users[definition]) or users[-1] != user:
                     users.append(user)
 
@@ -147,8 +151,11 @@ class FusionGraph:
         nearest = [-1] * len(self.ops)
         for i in reversed(range(len(self.ops))):
             users = self.users[i]
+            # A visible value leaves the kernel before its end, which only the last operation of a
+            # group may do.
             if self.visible[i] or not users or self.kinds[i] is REDUCTION:
                 continue
+            #   a -> b, a -> c, b -> d, c -> d: of a diamond, d is the post-dominator of a.
             common = users[0]
             for user in users:
                 if common != user and (common := self._meet(common, user, nearest, limit)) < 0:
@@ -168,6 +175,8 @@ class FusionGraph:
                 return a
             if a > b:
                 a, b = b, a
+            # Between an operation and its post-dominator only cheap operations are recomputed in
+            # the kernel.
             a = nearest[a] if self.kinds[a] <= INJECTIVE else -1
             if a < 0:
                 return -1
@@ -181,12 +190,15 @@ class FusionGraph:
             shape = self._shape(self.ops[i].results[0])
             for operand in self.ops[i].operands:
                 producer = self.definitions.get(id(operand))
+                # An anchor writes each element of its result once: operations after it run in its
+                # epilogue only if each element of theirs depends on one of these.
                 if (producer == source or producer in members) and self._shape(operand) != shape:
                     return False
         return True
 
     def _shape(self, value: SSAValue) -> Sequence[object] | None:
         shape = shape_of(value.type) if is_tensor(value.type) else None
+        # Without `_shapes`, all unknown sizes count as equal.
         if self._shapes is None or shape is None or DYNAMIC_INDEX not in shape:
             return shape
         return self._shapes.of(value)

@@ -64,6 +64,7 @@ class GraphPartitioner:
         are at most broadcasting, and keep the shape; return whether the group was extended."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
+        # Two anchors in one kernel would be two loop nests with nothing in common.
         if self.kinds[self.find(sink)] is ANCHOR:
             op = self.graph.ops[sink]
             self.actions.missed(op, "SecondAnchor", "fused with the later of two operations")
@@ -86,6 +87,8 @@ class GraphPartitioner:
         """Return the operations between `i` and its post-dominator `sink`; None if one is in a
         group of a kind above `kind`, or if there are more than `max_depth`."""
         found: set[int] = set()
+        # All paths from `i` end in `sink`, as it post-dominates; a search of at most `max_depth`
+        # steps.
         pending = [user for user in self.graph.users[i] if user != sink]
         while pending:
             if (user := pending.pop()) in found:
@@ -108,6 +111,8 @@ class GraphPartitioner:
             return False
         self.size[leader] = size
         for group in merged:
+            # No union by rank: the last operation has to be the root, as its kind and position are
+            # the group's.
             self.parent[group] = leader
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR

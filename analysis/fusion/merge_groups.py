@@ -52,6 +52,8 @@ class MergeGroups(Generic[K]):
     def add(self, block: Block) -> None:
         """Partition the operations of `block`."""
         for op, needed in dependences(block.ops, self.is_ordered):
+            # A set of groups is an integer: union and intersection are one operation each, on n/30
+            # digits.
             direct = via = 0
             neighbours: dict[int, None] = {}
             for producer in needed:
@@ -59,6 +61,8 @@ class MergeGroups(Generic[K]):
                     direct |= 1 << number
                     neighbours[number] = None
                 else:
+                    # Only the first groups: those behind them are found through `direct` and `via`
+                    # of the groups.
                     via |= self._first_groups[producer]
             if (kind := self.kind(op)) is None:
                 self._first_groups[op] = direct | via
@@ -66,6 +70,8 @@ class MergeGroups(Generic[K]):
             number = self._group_of[op] = len(self.groups)
             self._root.append(number)
             self.groups.append(Group([op], 1 << number, direct, via))
+            # In the order of operands, greedily, as TVM's pass: another order may give fewer
+            # groups.
             for neighbour in neighbours:
                 if self.kind(self.groups[self.root(neighbour)].ops[0]) == kind:
                     self.merge(number, neighbour)
@@ -78,6 +84,7 @@ class MergeGroups(Generic[K]):
         one, other = self.groups[a], self.groups[b]
         if self.passes_outside(one, other) or self.passes_outside(other, one):
             return
+        # The smaller number stays, so that groups come in the order of their first operations.
         early, late = sorted((a, b))
         into, merged = self.groups[early], self.groups[late]
         self._root[late] = early
@@ -91,6 +98,8 @@ class MergeGroups(Generic[K]):
         """Return whether `late` depends on `early` through an operation outside of both."""
         both = late.bits | early.bits
         found = 0
+        # A direct use of `early` is inside of the merged group; a way through another group, or
+        # through an operation of no group, is not.
         pending = late.via | late.direct & ~both
         while pending:
             if pending & early.bits:
@@ -125,6 +134,7 @@ def dependences(
             for value in read_step(inner)[0]:
                 if isinstance(value, OpResult) and value.op.parent is op.parent:
                     needed[value.op] = None
+        # Each with the last one only: the order is transitive.
         if is_ordered(op):
             if last is not None:
                 needed[last] = None

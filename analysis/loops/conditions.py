@@ -53,8 +53,12 @@ def _with_members(conditions: Iterable[Operation], loop: ForOp) -> dict[Operatio
         if op in found:
             continue
         found[op] = None
+        # Not through selects and comparisons of conditions: of these, a split could not say which
+        # operand decides.
         if isinstance(op, LikelyOp | arith.AndIOp | arith.OrIOp | arith.XOrIOp):
             for operand in reversed(op.operands):
+                # A condition from before the loop is the same in all iterations, and splits
+                # nothing.
                 if isinstance(operand, OpResult) and loop.is_ancestor(operand.op):
                     pending.append(operand.op)
     return found

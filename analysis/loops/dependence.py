@@ -99,6 +99,7 @@ class DependenceTest:
         if self.loop.for_kind is not ForKind.SERIAL or self.loop.attributes:
             return Dependence("the loop has a kind or attributes of its own")
         variable = self.analyzer.linear(self.loop.variable).atom
+        # An extent of 1: the variable is a constant form.
         if variable is None:
             return Dependence("the loop has one iteration")
         self.variable = variable
@@ -127,6 +128,8 @@ class DependenceTest:
         analyzer = self.analyzer
         for op in block.ops:
             match op:
+                # The iterations of a loop in the loop may run in any order or at once: only the set
+                # of the elements that they access matters.
                 case ForOp() if op.for_kind is not ForKind.THREAD_BINDING:
                     with analyzer.inside(op):
                         self.visit(op.body.block)
@@ -146,6 +149,7 @@ class DependenceTest:
                     self.add(op, op.base, op.indices, lanes_of(op.result), is_store=False)
                 case vector.StoreOp():
                     self.add(op, op.base, op.indices, lanes_of(op.vector), is_store=True)
+                # An assertion may fail in another order, but it ends the program in each.
                 case memref.DimOp() | memref.GetGlobalOp() | cf.AssertOp() | PrefetchOp():
                     pass
                 case YieldOp() | scf.YieldOp():
@@ -166,6 +170,8 @@ class DependenceTest:
         *,
         is_store: bool,
     ) -> None:
+        # Views of one buffer are collected under it: `is_divided` refuses them, but two views are
+        # not taken for two buffers.
         base = base_of(buffer)
         if self.loop.is_ancestor(base.owner):
             return  # each iteration has its own
@@ -184,6 +190,8 @@ class DependenceTest:
         for index in indices:
             form = self.analyzer.linear(index)
             first, steps = form.constant, list[tuple[int, int, int]]()
+            # The variable of the loop itself must not occur: a footprint is the same in all
+            # iterations.
             for atom, factor in form.terms:
                 bounds = self.analyzer.bounds(LinearForm.of(atom))
                 if atom is self.variable or atom.kind is not AtomKind.LOOP:
@@ -192,10 +200,13 @@ class DependenceTest:
                     return None
                 if any(bound.terms for bound in atom.operands):
                     return None
+                # Numbered by occurrence, so that `%i, %j` in one nest and `%k, %l` in another are
+                # equal footprints, but `%i, %i`, the diagonal, is not.
                 number = numbers.setdefault(atom, len(numbers))
                 first += factor * bounds.low
                 steps.append((factor, bounds.high - bounds.low + 1, number))
             dimensions.append((first, (*sorted(steps),)))
+        # A vector is a loop over its lanes.
         if lanes > 1:
             first, steps = dimensions[-1]
             dimensions[-1] = first, (*sorted((*steps, (1, lanes, len(numbers)))),)
@@ -204,6 +215,8 @@ class DependenceTest:
     def slice_of(self, index: SSAValue, lanes: int) -> Slice | None:
         """Return the indices of an access that begins at `index`, along one dimension."""
         form = self.analyzer.linear(index)
+        # For `4*i + j + n` with `0 <= j <= 3`: the factor 4, `n` fixed, and r from 0 to 3.
+        # Iteration i accesses 4 elements of its own.
         rest = form.without(self.variable)
         if depends_on(rest, self.variable):
             return None
@@ -217,12 +230,14 @@ class DependenceTest:
 
     def varies(self, atom: Atom) -> bool:
         """Return whether an atom may have several values in an iteration."""
+        # A value of no operation is taken to vary, which is the safe answer.
         if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
             return atom.value is None or self.loop.is_ancestor(atom.value.owner)
         return any(self.varies(other) for form in atom.operands for other, _ in form.terms)
 
     def is_divided(self, buffer: SSAValue, accesses: Sequence[Access]) -> bool:
         """Return whether each iteration accesses elements of its own."""
+        # Through one view only: indices of two views of a buffer cannot be compared.
         memrefs = {a.memref for a in accesses}
         view = accesses[0].memref
         if len(memrefs) > 1 or self.loop.is_ancestor(view.owner):
@@ -231,6 +246,7 @@ class DependenceTest:
             return False
         return any(
             are_disjoint([slice for slice in slices if slice is not None])
+            # One dimension is enough: elements that differ in one index are different.
             for slices in zip(*(a.slices for a in accesses), strict=True)
             if None not in slices
         )
@@ -243,6 +259,9 @@ def are_disjoint(slices: Sequence[Slice]) -> bool:
         if (other.factor, other.fixed) != (factor, fixed):
             return False
         low, high = min(low, other.low), max(high, other.high)
+    # Equal factors and fixed parts: slices of iterations i and k are `factor * (i - k)` apart, at
+    # least `abs(factor)`. A gcd or Banerjee test would also allow factors that differ, which loops
+    # that kernels are made of do not have.
     return high - low < abs(factor)
 
 
@@ -276,10 +295,13 @@ def scratch_ops(
     """Return the allocation of `buffer` and the operations before `loop` that write there, if each
     iteration writes the same elements before it reads any; None otherwise."""
     allocation = buffer.owner
+    # The allocation moves into the loop, which must not cross another loop on the way.
     if not isinstance(allocation, Allocation) or allocation.parent is not loop.parent:
         return None
     block = innermost_block([a.op for a in accesses], loop)
     places = {op: number for number, op in enumerate(block.ops)}
+    # All accesses are in `block`; where a store comes before the first load there, it has run, with
+    # all iterations of the loops around it in `block`, when the load runs.
     loads = [places[ancestor_in(block, a.op)] for a in accesses if not a.is_store]
     first_load = min(loads, default=len(places))
     variables = {*loop_variables(block, loop)}
@@ -293,6 +315,8 @@ def scratch_ops(
         return None
     covered = {a.footprint for a in early if a.memref is buffer and is_unconditional(a.op, loop)}
     covered.discard(None)
+    # A store after a load, as in `buf[i] += x`, has to be where an early store initialized. Loads
+    # need no check: other elements are written before the loop, or alike in each iteration.
     if any(a.footprint not in covered or a.memref is not buffer for a in late):
         return None
     moved = list[Operation]([allocation])

@@ -54,7 +54,7 @@ def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     constants, or by a function that is called.
 
     A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
-    one in the text counts.
+    one in the text counts; a use for which no index is valid does not count.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     return _Ranges(functions).of(func)
@@ -71,10 +71,14 @@ class _Ranges:
         """Return the ranges of the parameters of a function; none of recursive calls."""
         if func in self.known or func.is_declaration:
             return self.known.get(func, {})
+        # Before the body is visited: a recursive call finds this, and ends.
         self.known[func] = {}
         ranges: dict[SSAValue, Range] = {}
+        # Backwards, so that all users of a result are seen before its operation.
         for op in reversed([*walk(func)]):
             for value, wanted in self.needs(op, ranges):
+                if wanted[0] > wanted[1]:
+                    continue  # no index is valid: of `take(x, i + [0, 3])` if x has 3 elements
                 low, high = ranges.get(value, wanted)
                 both = max(low, wanted[0]), min(high, wanted[1])
                 ranges[value] = both if both[0] <= both[1] else (low, high)
@@ -104,12 +108,15 @@ def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
         case GatherOp() | ScatterElementsOp() if (shape := known_shape(op.data)) is not None:
             return op.indices, (0, shape[op.axis] - 1)
         case GatherNDOp() | ScatterNDOp() if (shape := known_shape(op.data)) is not None:
+            # Each index vector addresses several dimensions, but one range serves for all elements
+            # of the tensor: that of the smallest dimension.
             places = shape_of(tensor_type(op.indices))
             first = op.batch_dims if isinstance(op, GatherNDOp) else 0
             if places is None or places[-1] == DYNAMIC_INDEX:
                 return None
             return op.indices, (0, min(shape[first : first + places[-1]]) - 1)
         case ReverseSequenceOp() if (shape := known_shape(op.data)) is not None:
+            # A length, and therefore up to the size itself.
             return op.seq_lengths, (0, shape[op.seq_axis])
         case OneHotOp():
             return op.indices, (0, op.depth - 1)
@@ -154,9 +161,12 @@ def inverse(op: Operation, wanted: Range, constants: tuple[int, ...]) -> Range:
     match op:
         case AddOp():
             return low - least, high - greatest
+        # Of `x - c`; `c - x`, which turns the range around, is left out (`operands_for`).
         case SubtractOp():
             return low + greatest, high + least
+        # Rounded inward: `0 <= 2*x <= 5` is x from 0 to 2.
         case _ if least > 0:
             return -(-low // least), high // greatest
+        # A factor that is 0 or negative: x = 0 is right wherever 0 is, as it is among indices.
         case _:
             return 0, 0

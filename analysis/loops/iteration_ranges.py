@@ -71,11 +71,14 @@ def find_middle(
     instead. With `keep_first` an empty intersection is avoided: it ends before the first condition
     that would make it empty. None if the intervals of failing do not intersect either.
     """
+    # Where conditions hold comes first: the middle part then has no checks at all, and it is the
+    # long one of a tiled loop with a remainder.
     for truth in (True, False):
         known: dict[arith.CmpiOp, bool] = {}
         interval = Interval()
         for condition in conditions:
             where = condition.where(truth)
+            # Two intervals, as for `!=`, would need a middle of two parts.
             if len(where) != 1 or _is_disjoint(analyzer, where[0], whole):
                 continue
             both = intersection(analyzer, interval, where[0])
@@ -102,12 +105,16 @@ def split_range(
         begin = max(whole.begin, min(low, whole.end))
         end = max(begin, min(high + 1, whole.end))
     """
+    # For `0 <= i < n` and the interval from 1 to `m - 1`:
+    #   [0, min(1, n)), [min(1, n), max(.., min(m, n))), [.., n)
     begin, end = whole.begin, whole.end
     low, high = interval
     before, after = [*whole.highs], [*whole.lows]
     lows, highs = [*whole.lows], [*whole.highs]
     if low is not None and not analyzer.can_prove("sle", low, begin):
         begin = analyzer.maximum(begin, analyzer.minimum(low, end))
+        # If the part before has iterations, `begin` is `min(low, end)`: all of them are below
+        # `low`.
         before.append(low.shifted(-1))
         lows += [low, begin]
     finish = end

@@ -67,6 +67,7 @@ class LaneStrides:
         if not isa(type, MemRefType) or not op.indices or self.varies(op.memref):
             return None
         *leading, last = op.indices
+        # Lanes along another dimension are rows apart, which no vector access can be.
         if any(map(self.varies, leading)):
             return None
         is_accessible = _has_whole_bytes(type.element_type) and _has_unit_stride(type)
@@ -76,6 +77,8 @@ class LaneStrides:
         for op in block.ops:
             for region in op.regions:
                 for inner in region.blocks:
+                    # An inner loop that all lanes start at the same value has a uniform variable;
+                    # its extent may differ, which the plan checks.
                     if not isinstance(op, ForOp) or self.varies(op.min):
                         self._strides.update(dict.fromkeys(inner.args))
                     self._visit(inner)
@@ -98,6 +101,7 @@ class LaneStrides:
             same = is_side_effect_free(op) or only_has_effect(op, MemoryEffectKind.READ)
             same = same or isinstance(op, _REMAINDERS)
             return 0 if same or isinstance(op, Allocation) else None
+        # An `iN` may wrap between two lanes, an index does not.
         if not isinstance(result.type, IndexType) or len(op.operands) != 2:
             return None
         lhs, rhs = map(self.stride, op.operands)
@@ -108,6 +112,7 @@ class LaneStrides:
                 return lhs + rhs
             case arith.SubiOp():
                 return lhs - rhs
+            # A factor that is uniform but unknown gives a stride that is no integer: unknown here.
             case arith.MuliOp() if (factor := integer_constant(op.rhs)) is not None:
                 return lhs * factor
             case arith.MuliOp() if (factor := integer_constant(op.lhs)) is not None:

@@ -97,11 +97,13 @@ class VectorizationPlan:
                 return True
             case scf.IfOp():
                 return self._plan_if(op)
+            # All lanes run the same iterations. A serial tail within it stays within it.
             case ForOp() if not self._varies(op.min) and not self._varies(op.extent):
                 self._plan_block(op.body.block)
                 return True
             case memref.StoreOp() if self._is_vector_store(op):
                 return True
+            # Each lane needs a buffer of its own: one more dimension.
             case memref.AllocOp() | memref.AllocaOp():
                 return not any(map(self._varies, op.operands)) and is_expandable(op)
             case memref.LoadOp() if self._varies(op.res):
@@ -112,6 +114,7 @@ class VectorizationPlan:
                 return True
             case _ if not op.regions and op.results and not any(map(self._varies, op.results)):
                 return True  # a read of the same element in all lanes
+            # Unknown effects and a result: users need it lane by lane.
             case _ if op.results:
                 return False
             case _:
@@ -121,6 +124,7 @@ class VectorizationPlan:
     def load_stride(self, op: memref.LoadOp) -> int | None:
         """Return the distance of the elements in the lanes of `op` if vectors can load them."""
         stride = self.strides.element_stride(op)
+        # Beyond half the lanes, a vector that is loaded gives fewer than two of the elements.
         if stride is None or not 1 <= stride <= min(MAX_STRIDE, self.count // 2):
             return None
         return stride
@@ -159,6 +163,7 @@ class VectorizationPlan:
         """
         scalar = [self.stays_scalar(op, number) for number in range(len(op.operands))]
         key = (type(op), *op.operand_types, *op.result_types, *scalar)
+        # The properties are no part of the key: they do not decide which types an operation takes.
         if (known := self._has_form.get(key)) is None:
             operands = [
                 type if keep else self.vector_type(type)
@@ -178,6 +183,8 @@ class VectorizationPlan:
     def _plan_if(self, op: scf.IfOp) -> bool:
         if not self._varies(op.cond):
             blocks = [block for region in op.regions for block in region.blocks]
+            # A list, not a generator: both branches are planned, also if the first has a serial
+            # tail.
             whole = all([self._plan_block(block) for block in blocks])
             return not op.results or (whole and self._yields_vectors(op))
         if op.results:
@@ -205,6 +212,7 @@ class VectorizationPlan:
 
         Such a condition holds in the first `rhs - lhs` lanes, as `vector.create_mask` has it.
         """
+        # The tail of a loop that was split by 8: `i*8 + lane < n`.
         condition = op.cond.owner
         if isinstance(condition, LikelyOp):
             condition = condition.condition.owner
@@ -222,6 +230,7 @@ class VectorizationPlan:
         block = op.true_region.block
         if any(b.first_op is not b.last_op for b in op.false_region.blocks):
             return False
+        # Masked lanes compute with whatever the registers have; only memory accesses have the mask.
         return self._plan_block(block) and all(map(self._is_maskable, block.ops))
 
     def _is_maskable(self, op: Operation) -> bool:

@@ -34,7 +34,9 @@ def work_of(op: Operation) -> int:
         case ForOp():
             count = extent_of(op)
             if op.for_kind is ForKind.VECTORIZED:
+                # A partial vector costs as much as a whole one.
                 count = -(-count // LANES)
+            # The 1 is the step and test of each iteration.
             return count * (1 + work_of_block(op.body.block))
         case arith.ConstantOp():
             return 0
@@ -42,6 +44,7 @@ def work_of(op: Operation) -> int:
             inside = sum(work_of_block(b) for r in op.regions for b in r.blocks)
             return UNKNOWN_EXTENT * inside
         case _:
+            # Both branches of an `scf.if` count: at most twice the work of the longer one.
             return 1 + sum(work_of_block(b) for r in op.regions for b in r.blocks)
 
 
@@ -53,4 +56,5 @@ def work_of_block(block: Block) -> int:
 def parallel_work(work: int, count: int, threads: int, fork_work: int = FORK_WORK) -> int:
     """Return the work that takes as long as `count` iterations of `work` operations in all, when
     `threads` threads share the iterations, and to start them takes as long as `fork_work`."""
+    # The slowest thread decides: 5 iterations on 4 threads take as long as 2.
     return fork_work + work * -(-count // threads) // max(1, count)

@@ -79,6 +79,7 @@ def buffer_type(value: SSAValue) -> Buffer:
 
 def is_static(type: Buffer) -> bool:
     """Return whether all dimensions of `type` have a static size."""
+    # DYNAMIC_INDEX is the least i64, and the only negative size.
     return all(size >= 0 for size in type.get_shape())
 
 
@@ -98,6 +99,7 @@ def scope_of(type: Buffer) -> str:
 def element_bytes(type: Attribute) -> int | None:
     """Return the distance in bytes of neighboring elements of a buffer, or None if unknown."""
     match type:
+        # As for LLVM on all 64-bit targets, whose pointers an index is as wide as.
         case IndexType():
             return 8
         case VectorType():
@@ -114,6 +116,8 @@ def element_bytes(type: Attribute) -> int | None:
 def byte_size(type: Buffer) -> int | None:
     """Return the bytes that a contiguous buffer of `type` takes, or None if unknown."""
     element = element_bytes(type.element_type)
+    # With strides a buffer may span more bytes than it has elements, or fewer, as with a stride of
+    # 0.
     if element is None or not is_static(type) or not isinstance(type.layout, NoneAttr):
         return None
     return prod(type.get_shape()) * element
@@ -130,5 +134,6 @@ def uses_of(buffer: SSAValue) -> Iterator[Use]:
     while pending:
         for use in pending.pop().uses:
             yield use
+            # Other operands of a view are sizes and offsets: numbers.
             if isinstance(use.operation, View) and use.index == 0:
                 pending.append(use.operation.results[0])

@@ -69,19 +69,24 @@ def check_allocation(
     body = loop.body.block
     if not isinstance(buffer_type(op.memref).layout, NoneAttr):
         raise Refusal("it has a layout")
+    # Both halves are allocated once, before the loop.
     if any(is_defined_in(size, body) for size in op.operands):
         raise Refusal("its size is computed in the loop")
     uses = find_uses(op, numbers)
     check_uses(uses)
+    # A read at the start would see the iteration before the last, as the buffers alternate.
     if not is_written_by(uses.accesses[0], op.memref):
         raise Refusal("it is read before it is written")
     fill = uses.statements[0]
     for access, statement in zip(uses.accesses, uses.statements, strict=True):
         if statement is not fill and is_written_by(access, op.memref):
             raise Refusal("it is written by more than one statement of the loop")
+    # The fill for iteration i + 1 runs in iteration i: its results would be those of the next.
     users = (use.operation for result in fill.results for use in result.uses)
     if any(body.find_ancestor_op_in_block(user) is not fill for user in users):
         raise Refusal("the statement that fills it computes a value that is used later")
+    # `fill(buf, i); use(buf)` is to become, with two halves of the buffer,
+    #   fill(buf[(i + 1) % 2], i + 1); use(buf[i % 2])
     inputs = backward_slice(fill, body)
     check_order(op, fill, inputs, body, memory)
     return DoubleBuffer(op, fill, inputs)
@@ -125,6 +130,8 @@ def backward_slice(op: Operation, body: Block) -> list[Operation]:
             for operand in inner.operands:
                 owner = operand.owner
                 if isinstance(owner, Operation) and owner.parent is body and owner not in found:
+                    # A buffer that the fill accesses, its own among them; `check_order` judges what
+                    # it does there.
                     if isinstance(owner, Allocation):
                         continue
                     if not is_side_effect_free(owner) and not isinstance(owner, memref.LoadOp):
@@ -145,6 +152,7 @@ def check_order(
         if not has_known_effects(inner):
             raise Refusal(f"'{inner.name}' fills it")
     ahead = find_effects([*inputs, fill], memory)
+    # The fill moves up across all of the body but itself, in which nothing may write what it reads.
     rest = find_effects((other for other in body.ops if other is not fill), memory)
     local = {inner.memref for inner in walk(fill) if isinstance(inner, Allocation)}
     may_conflict = None in ahead.reads or (ahead.reads and None in rest.writes)

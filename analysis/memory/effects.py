@@ -90,6 +90,7 @@ class Memory:
 
     def root(self, buffer: SSAValue) -> Root | None:
         """Return the memory that `buffer` is a part of, or None if unknown."""
+        # A chain of views is walked once: all of it gets the root, as in path compression.
         path = [buffer]
         while path[-1] not in self._roots and isinstance(view := path[-1].owner, View):
             path.append(view.operands[0])
@@ -105,9 +106,12 @@ class Memory:
                 return buffer
             case memref.GetGlobalOp() as op:
                 return op.name_
+            # Buffers of different parameters do not overlap, as TVM's `noalias` has it, unless
+            # `tir.alias`.
             case block if isinstance(buffer, BlockArgument) and block is self.func.body.block:
                 # Parameters that may overlap are one root.
                 return self.func.args[0] if "tir.alias" in self.func.attributes else buffer
+            # A buffer from a branch, a loop or a call: it may be part of any root.
             case _:
                 return None
 
@@ -136,6 +140,8 @@ class Memory:
     def _own(self, op: Operation) -> Effects:
         """Return the effects of `op`, which has no regions."""
         cls = type(op)
+        # Of an unknown buffer the effect is opaque, not "any root": private memory is not among the
+        # roots that it may be.
         if (index := READ.get(cls)) is not None:
             root = self.root(op.operands[index])
             return OPAQUE if root is None else Effects(reads=frozenset([root]))
@@ -155,9 +161,11 @@ class Memory:
         static = NoMemoryEffect | MemoryReadEffect | MemoryWriteEffect
         roots = [self.root(o) for o in op.operands if isinstance(o.type, MemRefType)]
         known = frozenset(root for root in roots if root is not None)
+        # Effects in memory that is no operand, as of a lock or a file, are opaque too.
         if not all(isinstance(kind, static) for kind in kinds) or not roots or None in roots:
             return OPAQUE
         writes = any(isinstance(kind, MemoryWriteEffect) for kind in kinds)
+        # The traits do not say which operand is written, so all are.
         return Effects(known, known if writes else frozenset())
 
 
@@ -205,6 +213,8 @@ class Epochs:
 
     def stamp(self, root: Root) -> Stamp:
         """Return the version of the memory of `root`; it differs after each effect on it."""
+        # A call cannot reach memory whose address never left the function. One opaque effect costs
+        # one entry, however many roots there are.
         shared = 0 if self.memory.is_private(root) else self._marks.get(None, 0)
         return self._marks.get(root, 0), shared
 

@@ -44,6 +44,7 @@ def can_flatten(buffer: SSAValue, *, owned: bool = False) -> bool:
     `owned` says that its allocation will become flat. Otherwise, one-dimensional views of it serve
     as flat buffers already, and are not followed.
     """
+    # One dimension is flat, and none has no index to flatten.
     if rank_of(buffer) < 2:
         return False
     pending = [buffer]
@@ -80,6 +81,7 @@ def is_in_bounds_transfer(op: Operation) -> bool:
     """
     if not isinstance(op, vector.TransferReadOp | vector.TransferWriteOp):
         return False
+    # With a permutation, lanes lie along another dimension than the last.
     is_plain = op.mask is None and op.permutation_map.data.is_minor_identity()
     in_bounds = all(dimension.value.data for dimension in op.in_bounds)
     value = op.result if isinstance(op, vector.TransferReadOp) else op.vector
@@ -97,8 +99,10 @@ def is_contiguous_access(op: Access, layout: FlatLayout) -> bool:
             value = op.value_to_store
         case _:
             return True
+    # Of a buffer of vectors, a vector access is one element: strides say nothing about its lanes.
     if isinstance(buffer_type(layout.buffer).element_type, VectorType):
         return False
+    # A vector of two dimensions is rows apart in the flat buffer.
     return _has_one_dimension(value) and bool(layout.strides) and layout.strides[-1] == ONE
 
 

@@ -81,6 +81,7 @@ def row_major_strides(
     The first size has no influence, and may be anything.
     """
     strides = [last]
+    # Strides of sizes a, b, c are b*c, c, 1.
     for size in reversed(sizes[1:]):
         strides.append(analyzer.multiply(strides[-1], size))
     return strides[::-1] if sizes else []
@@ -105,6 +106,8 @@ def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayo
             return replace(source, strides=_collapsed(op, source))
         case memref.ExpandShapeOp():
             return replace(source, strides=_expanded(op, source, analyzer))
+        # The offset of a `reinterpret_cast` counts from the start of the allocation, not from the
+        # view that it is of.
         case memref.ReinterpretCastOp() if source.begin is not None:
             (offset,) = _forms(op.static_offsets, op.offsets, analyzer)
             strides = _forms(op.static_strides, op.strides, analyzer)
@@ -134,6 +137,7 @@ def _subview(op: memref.SubviewOp, source: FlatLayout, analyzer: Analyzer) -> Fl
     strides: list[LinearForm] = []
     offsets = _forms(op.static_offsets, op.offsets, analyzer)
     steps = _forms(op.static_strides, op.strides, analyzer)
+    # `subview %b[2, 4][...][1, 3]` of strides (64, 1): the offset 2*64 + 4, strides (64, 3).
     for start, step, stride in zip(offsets, steps, source.strides, strict=True):
         offset = analyzer.add(offset, analyzer.multiply(start, stride))
         strides.append(analyzer.multiply(step, stride))

@@ -40,6 +40,7 @@ def find_in_place_updates(
     In a chain of updates all allocations get the index of the first.
     Source: TVM's `InplaceOpVerifier`, which does not check that no element is written twice.
     """
+    # No pairs are compared: a new allocation looks up the loads of the element that it stores.
     first = list(range(len(allocations)))
     # Allocations whose last statement reads one element, by kind and that access.
     ending: dict[Hashable, list[int]] = defaultdict(list)
@@ -47,6 +48,8 @@ def find_in_place_updates(
         store = allocations[new].accesses[0]
         key = kinds[new], _first_write(allocations[new], numbers)
         for old in ending[key] if key[1] is not None else ():
+            # The last load comes before the store, in the same block: as no element is stored
+            # twice, none is read after it was overwritten.
             if numbers[allocations[old].accesses[-1]] < numbers[store]:
                 ending[key].remove(old)
                 first[new] = first[old]
@@ -62,6 +65,7 @@ def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | No
     None also if the statement accesses the buffer in another way.
     """
     statement, store = uses.statements[0], uses.accesses[0]
+    # A second access in the statement may read the buffer, or write it twice.
     if len(uses.statements) > 1 and uses.statements[1] is statement:
         return None
     match store:
@@ -94,6 +98,7 @@ def _last_read(uses: AllocationUses) -> ElementAccess | None:
             case _:
                 return None
         accesses.add((last, access.parent, tuple(access.indices), value.type))
+    # Several loads are fine if all read the same element in each iteration.
     return accesses.pop() if len(accesses) == 1 else None
 
 
@@ -115,6 +120,7 @@ def is_injective_access(
         ancestor = ancestor.parent_op()
         if isinstance(ancestor, ForOp):
             extents[ancestor.variable] = integer_constant(ancestor.extent)
+        # A branch only leaves iterations out; other loops have ranges that are not known here.
         elif not isinstance(ancestor, scf.IfOp):
             return False
     coefficients = _Coefficients(extents, numbers[statement], numbers)
@@ -174,6 +180,7 @@ class _Coefficients:
             return {value: 1}
         owner = value.owner
         definer = owner.parent_op() if isinstance(owner, Block) else owner
+        # Anything from before the statement adds a constant to the sum, which changes no distance.
         if definer is None or self._numbers[definer] < self._start:
             return {}
         match owner:
@@ -200,6 +207,7 @@ class _Coefficients:
         return {variable: factor for variable, factor in total.items() if factor}
 
     def _product(self, lhs: SSAValue, rhs: SSAValue, depth: int) -> dict[SSAValue, int] | None:
+        # A factor of 0 is not used: it would drop a variable that the sum cannot determine then.
         for value, scale in ((lhs, integer_constant(rhs)), (rhs, integer_constant(lhs))):
             if scale:
                 factors = self.of(value, depth + 1)

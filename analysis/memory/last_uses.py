@@ -46,9 +46,12 @@ def dies_at(op: Operation, value: SSAValue) -> bool:
         case _:
             return False
     users = users_of(source)
+    # A second operand that is the same buffer would be read after it was overwritten.
     if users.count(op) != 1:
         return False
     return all(
+        # In O(distance): `is_before_in_block` walks on from `user`, to the end of the block if it
+        # is not before `op`.
         user is op
         or (
             isinstance(user, View | MatchCastOp | CallTIROp | CallTIRInplaceOp)
@@ -65,6 +68,7 @@ def _is_carried(block: Block) -> bool:
         case ForOp():
             return True
         case WhileOp() as loop:
+            # The arguments of the region `before` may be passed on by its condition.
             return block is loop.after_region.block
         case _:
             return False

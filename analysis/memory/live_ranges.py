@@ -79,6 +79,7 @@ def find_uses(op: Allocation, numbers: OpNumbers) -> AllocationUses:
         elif isinstance(user, memref.DimOp | memref.RankOp):
             result.shape_queries.append(user)
         elif (statement := block.find_ancestor_op_in_block(user)) is None:
+            # In a function of several blocks.
             result.escape = "it is used outside of its block"
         elif reason := escape_reason(user, use.index):
             result.escape = reason
@@ -98,6 +99,7 @@ def escape_reason(op: Operation, index: int) -> str:
     match op:
         case memref.LoadOp() | vector.LoadOp() | memref.CopyOp():
             return ""
+        # A buffer of buffers.
         case memref.StoreOp() if index == 0:
             return "it is stored in another buffer"
         case memref.DeallocOp():
@@ -132,6 +134,7 @@ def find_outermost_block(op: Allocation) -> Block:
         value.owner if isinstance(value.owner, Block) else value.owner.parent
         for value in op.operands
     }
+    # From the inside out, up to the block that computes a size.
     while block not in defining_blocks:
         parent = block.parent_op()
         if parent is None or parent.parent is None or not runs_sequentially(parent):
@@ -163,6 +166,7 @@ def last_number_in(op: Operation, numbers: OpNumbers) -> int:
     """Return the number of the last operation nested in `op`."""
     ancestor: Operation | None = op
     while ancestor is not None:
+        # All numbers up to the next operation are nested in `op`: the numbers are in pre-order.
         following = ancestor.next_op
         if following is not None and following in numbers:
             return numbers[following] - 1

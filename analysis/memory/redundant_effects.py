@@ -34,6 +34,8 @@ class RedundantEffects:
     def _visit_block(self, block: Block) -> None:
         for op in block.ops:
             if isinstance(op, ForOp):
+                # Within `if n < 1`, a loop of extent n never runs: conditions are assumed on the
+                # way down.
                 high = self._analyzer.bounds(op.extent).high
                 if high is not None and high <= 0:
                     self.loops.add(op)
@@ -43,6 +45,8 @@ class RedundantEffects:
                 if has_nested_effects(op):
                     self._visit_regions(op, effects)
             elif isinstance(op, memref.LoadOp | vector.LoadOp):
+                # The value, not the place, is the key: `store (load b[i]), b[i]` is found, a second
+                # store of an equal value that was computed anew is not.
                 for root in effects.reads:
                     self._loaded[op.results[0]] = self._epochs.stamp(root)
             elif self._is_redundant(op, effects):
@@ -78,4 +82,6 @@ class RedundantEffects:
         if effects.is_opaque or source is not buffer or places != indices:
             return False
         (root,) = effects.writes
+        # A loop that writes the root has another stamp from its start on (`_visit_regions`): loads
+        # before it do not count.
         return self._loaded.get(value) == self._epochs.stamp(root)

@@ -111,6 +111,7 @@ def is_special(uses: AllocationUses) -> bool:
     Such memory is allocated as a whole: all allocations in it become one.
     """
     _, dot, tag = scope_of(uses.type).partition(".")
+    # "global.vtcm" has the tag "vtcm"; "shared" has none.
     return bool(dot) and tag not in ORDINARY_TAGS and byte_size(uses.type) is not None
 
 
@@ -131,6 +132,8 @@ def _sharing_kind(uses: AllocationUses) -> Hashable:
 
     Flat buffers of known size can be views of another type; others need the same type.
     """
+    # Without attributes, as an attribute of one buffer, such as an alignment, would become that of
+    # all.
     is_convertible = is_flat(uses.type) and byte_size(uses.type) is not None
     if is_convertible and not uses.op.attributes:
         return _placement(uses)

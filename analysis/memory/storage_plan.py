@@ -77,6 +77,9 @@ def plan_storage(ranges: Sequence[LiveRange], alignment: int = ALIGNMENT) -> Sto
     ("greedy by size for offset calculation"); TFLite and TVM's USMP do the same.
     """
     sizes = [align_up(live.size, alignment) for live in ranges]
+    # Buffers of 1, 2 and 3 units live at the times 1-2, 1-3 and 3-4, at most 5 at once. By time
+    # they get the offsets 0, 1 and 3, as the gap of 1 is too small for 3: 6 in all. By size the one
+    # of 3 comes first: 0, 3 and 0, and 5 in all.
     by_time = _place_by_time(ranges, sizes)
     if by_time.total == peak_size(ranges, alignment):
         return by_time
@@ -95,6 +98,8 @@ def _place_by_time(ranges: Sequence[LiveRange], sizes: Sequence[int]) -> Storage
         if sizes[index] == 0:
             continue
         current = ranges[index]
+        # `last` is included: a buffer that is read by the operation that writes another overlaps
+        # it.
         while live and live[0][0] < current.first:
             _, ended = heappop(live)
             free_list.free(offsets[ended], offsets[ended] + sizes[ended])
@@ -120,6 +125,7 @@ class _FreeList:
 
         A gap at the end is extended.
         """
+        # Offsets are at least 0, so -1 finds the first gap of the size, at the lowest offset.
         at = bisect_left(self._gaps, (size, -1))
         if at < len(self._gaps):
             begin = self._gaps[at][1]
@@ -162,6 +168,7 @@ def _find_overlaps(ranges: Sequence[LiveRange]) -> list[list[int]] | None:
     pairs = 0
     for index in sorted(range(len(ranges)), key=lambda index: ranges[index].first):
         first = ranges[index].first
+        # A sweep in the order of `first`: O(n * live), where `_place_by_time` needs only a heap.
         live = [other for other in live if ranges[other].last >= first]
         pairs += len(live)
         if pairs > MAX_PAIRS:
@@ -217,6 +224,8 @@ def share_storage(ranges: Sequence[LiveRange], kinds: Sequence[Hashable]) -> lis
             _, ended = heappop(live)
             number = numbers[ended]
             insort(free.setdefault(kinds[ended], []), (sizes[number], number))
+        # Without a limit on the ratio, a scalar would keep an allocation of megabytes from a later
+        # buffer.
         number = _take_best_fit(free.get(kinds[index], []), current.size)
         if number is None:
             number = len(sizes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from itertools import pairwise, zip_longest
+from math import frexp, isfinite
 from typing import Any, Protocol, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -135,11 +136,14 @@ def broadcast_dimensions(*shapes: Dimensions) -> Dimensions:
 
 def _broadcast(sizes: Sequence[Size | None]) -> Size | None:
     """Return the size to which sizes broadcast: one that is not 1, if there is one for sure."""
+    # Equal symbolic sizes are one: `n` with `n` and 1 is `n`.
     left = dict.fromkeys(size for size in sizes if size != ONE)
     if not left:
         return ONE
     if len(left) == 1:
         return next(iter(left))
+    # Different sizes: a valid program broadcasts to the one that is not 1 in any run. Of `n` and
+    # `4` that is 4, whether n is 1 or 4; of `n` and `m` nobody knows.
     for size in left:
         if size is not None and (size.known == 0 or (size.low or 0) > 1):
             return size
@@ -177,12 +181,15 @@ def reshaped(
     size is sure if that dimension is 0 too. The -1 is known if the sizes beside it are either
     positive, or equal to the dimensions that they would copy.
     """
+    # Of `(n, 4, 6)` to `[0, -1]`: the 0 copies `n`, and the -1 is `4 * 6`; the copied size need not
+    # be divided out, which a symbolic one that may be 0 could not be.
     copied: set[int] = set()
     result: list[Size | None] = []
     sure = True
     for i, size in enumerate(target):
         old = shape[i] if shape is not None and i < len(shape) else None
         positive = size is not None and size.is_positive()
+        # An unknown element may be 0 or -1 itself: nothing is sure beside it.
         if size is None or size.known == -1:
             result.append(None)
             sure = sure and size is not None
@@ -191,6 +198,8 @@ def reshaped(
             copied.add(i)
             sure = sure and old is not None
         elif not positive and not allowzero and old is not None:
+            # `size` may be 0 in a run, and means `old` then: the same only if `old` is 0 in that
+            # run too.
             never_negative = old == size or _at_least(size, Size.of(0))
             result.append(size if never_negative and old.vanishes_with(size) else None)
             sure = sure and old == size
@@ -205,6 +214,7 @@ def reshaped(
         total = product(d for i, d in enumerate(shape) if i not in copied)
         given = [d for i, d in enumerate(result) if i not in copied and i not in minus]
         beside = product(d for d in given if d is not None)
+        # Without terms it is 0, by which nothing is divided.
         if beside.terms:
             result[minus[0]] = total.divided_exactly(beside)
     return result
@@ -244,6 +254,7 @@ def _concatenate(op: ConcatenateOp, facts: Facts) -> Sequence[Dimensions] | None
     known = [shape for shape in shapes if shape is not None]
     if not known:
         return None
+    # One operand of known rank gives the rank, and all dimensions but that of the axis.
     axis = normalize_axis(op.axis, len(known[0]))
     result: list[Size | None] = [*_same(known)]
     complete = len(known) == len(shapes)
@@ -273,10 +284,12 @@ def _split(op: SplitOp, facts: Facts) -> Sequence[Dimensions] | None:
     axis = normalize_axis(op.axis, len(shape))
     if op.indices is None:
         number = Size.of(len(op.results))
+        # `2*n` in 2 parts gives `n` each; that 2 divides `n` is not sure.
         part = shape[axis] // len(op.results)
         size = part if part * number == shape[axis] else None
         return [[*shape[:axis], size, *shape[axis + 1 :]]] * len(op.results)
     bounds = [Size.of(0), *map(Size.of, op.indices), shape[axis]]
+    # An index beyond the end is clamped at run time, and its part is shorter than `b - a`.
     inside = not op.indices or _at_least(shape[axis], Size.of(max(op.indices)))
     ordered = [0, *op.indices] == sorted([0, *op.indices])
     sizes = [b - a if inside and ordered else None for a, b in pairwise(bounds)]
@@ -315,6 +328,7 @@ def slice_length(size: Size, begin: Size, end: Size, step: int) -> Size | None:
         backwards = begin.known == -1 and (end.known or 0) <= -MAX_SIZE
         return size if step == -1 and backwards else None
     first, last = _bound(size, begin), _bound(size, end)
+    # A slice that ends before it starts is empty, not of negative length.
     if first is None or last is None or not _at_least(last, first):
         return None
     return (last - first + Size.of(step - 1)) // step
@@ -327,6 +341,7 @@ def _bound(size: Size, bound: Size) -> Size | None:
     if bound.known is not None and bound.known >= MAX_SIZE:
         return size
     if bound.known is not None and bound.known < 0:
+        # Counted from the end: -1 of `n` is `n - 1`, if n is known to be at least 1.
         bound = size + bound
         return bound if _at_least(bound, Size.of(0)) else None
     if bound.low is None or bound.low < 0:
@@ -389,6 +404,7 @@ def _arange(op: ArangeOp, facts: Facts) -> Sequence[Dimensions] | None:
     if len(bounds) < 3:
         return None
     start, stop, step = bounds
+    # Float bounds have no known elements, so the rounding of these does not matter here.
     if step.known is None or step.known < 1 or not _at_least(stop, start):
         return None
     return [[(stop - start + Size.of(step.known - 1)) // step.known]]
@@ -464,6 +480,7 @@ def _product_of_matrices(
 ) -> Sequence[Dimensions] | None:
     if not lhs or not rhs:
         return None
+    # A vector has no row or column in the result: slices that are empty for rank 1 say so.
     batch = broadcast_dimensions(lhs[:-2], rhs[:-2]) or []
     return [[*batch, *lhs[-2:-1], *(rhs[-1:] if len(rhs) > 1 else ())]]
 
@@ -497,6 +514,8 @@ def _window_extent(op: ConvolutionOp, window: Window, extent: Size) -> Size | No
         if window.size == DYNAMIC_INDEX:
             return None
         extra = dict(zip(op.SPATIAL, op.output_padding, strict=True))[window.axis]
+        # `(n - 1) * stride + span - before - after + extra`: a convolution's formula solved for the
+        # input.
         rest = window.span - window.stride - window.before - window.after + extra
         return extent * Size.of(window.stride) + Size.of(rest)
     return _count(window, extent)
@@ -506,6 +525,7 @@ def _count(window: Window, extent: Size) -> Size | None:
     """Return the number of windows over a dimension, as `Window.count` for a known one."""
     if window.size == DYNAMIC_INDEX:
         return None
+    # Floor division of a symbolic size: `(n + 2 - 3) // 1 + 1` is `n`.
     room = extent + Size.of(window.before + window.after - window.span)
     if window.ceil:  # the last window may have to start before the padding at the end
         if window.stride > 1 or window.after >= window.span:
@@ -555,12 +575,14 @@ def _resize(op: ResizeOp, facts: Facts) -> Sequence[Dimensions] | None:
 
 
 def _scaled(extent: Size, scale: float | None) -> Size | None:
-    """Return the product with a scale that is an integer, or the reciprocal of one."""
-    if scale is None or scale <= 0:
+    """Return the product with a scale that is an integer or a power of 2."""
+    if scale is None or not isfinite(scale) or scale <= 0:
         return None
     if scale == int(scale):
         return extent * Size.of(int(scale))
-    return extent // int(1 / scale) if 1 / scale == int(1 / scale) else None
+    # `floor(n * scale)` is computed in floats: 161 * (1 / 161) is below 1. Powers of 2 are exact.
+    fraction, _ = frexp(scale)
+    return extent // int(1 / scale) if fraction == 0.5 else None
 
 
 _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
@@ -627,6 +649,8 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
 
 
 def _find_rule(cls: type[Operation]) -> Rule | None:
+    # Searched once for each class (`PerClass`). The first match counts: a class would have to stand
+    # before its base.
     return next((rule for classes, rule in _RULES if issubclass(cls, classes)), None)
 
 

@@ -47,6 +47,9 @@ class SymbolicShapes:
         self._numbers = count()
         graph = CallGraph(module) if graph is None else graph
         self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
+        # A call substitutes in the results of its callee, which therefore has to be known. In a
+        # recursion one function comes before its callee, and the results of that call get new
+        # symbols.
         for op in graph.callees_first():
             if isinstance(op, FuncOp):
                 self._visit(op)
@@ -93,6 +96,8 @@ class SymbolicShapes:
                 continue
             for op in item:
                 if op.regions and not isinstance(op, ModuleOp):
+                    # Regions first, then `op` once more (an Operation, not an iterator): its
+                    # results are what the regions yield. Then the rest of the block.
                     pending += (item, op)
                     blocks = [block for region in op.regions for block in region.blocks]
                     self._enter(op, [arg for block in blocks for arg in block.args])
@@ -133,6 +138,7 @@ class SymbolicShapes:
         try:
             rows = self._call(op) if isinstance(op, CallOp) else inferred_dimensions(op, self)
             elements = computed_elements(op, self)
+        # Products of sums grow without limit, in deep models with many unknown sizes.
         except TooComplex:
             rows = elements = None
         for i, result in enumerate(op.results):
@@ -151,10 +157,14 @@ class SymbolicShapes:
         ):
             return None
         found: dict[str, Size | None] = {}
+        # `(batch, 2*h)` of the parameter gives `batch`; `2*h` is not solved for `h`, but `h` alone,
+        # elsewhere in the signature, is.
         for parameter, argument in zip(callee.args, op.operands, strict=False):
             for size, actual in zip(self.of(parameter) or (), self.of(argument) or ()):
                 if (symbol := size.lone_symbol) is not None:
                     same = found.setdefault(symbol.name, actual) == actual
+                    # Two actual sizes for one name: the call breaks the contract, or they are equal
+                    # in a way that is not known. A name that is None stays so.
                     found[symbol.name] = actual if same else None
         known = {name: size for name, size in found.items() if size is not None}
 

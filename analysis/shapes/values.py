@@ -81,6 +81,7 @@ def computed_elements(op: Operation, facts: Facts) -> Elements | None:
     if elements is None or len(elements) > MAX_ELEMENTS:
         return None
     shape = static_shape(op.results[0].type)
+    # Nothing is inferred from a contradiction between the type and the elements.
     if shape is not None and (shape[0] if shape else 1) != len(elements):
         return None
     return (*elements,) if any(element is not None for element in elements) else None
@@ -141,6 +142,8 @@ def _same(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
 
 def _astype(op: AstypeOp, facts: Facts) -> Sequence[Size | None] | None:
     source = op.input.type
+    # A float on the way, as of `Cast(float)`, `Mul`, `Floor`, `Cast(int64)`, ends the trace: it
+    # rounds.
     if not is_tensor(source) or not is_integer(source.element_type) or op.dtype != i64:
         return None
     return _elements(op.input, facts)
@@ -156,6 +159,7 @@ def _take(op: TakeOp, facts: Facts) -> Sequence[Size | None] | None:
 def _taken(elements: Sequence[Size | None], place: int | None, mode: str) -> Size | None:
     if place is None or not -len(elements) <= place < len(elements):
         return None
+    # The mode "clip" takes element 0 for a negative index, others count from the end.
     return elements[place] if place >= 0 or mode in ("raise", "wrap") else None
 
 
@@ -174,6 +178,7 @@ def _concatenate(op: ConcatenateOp | StackOp, facts: Facts) -> Sequence[Size | N
             shape = static_shape(tensor.type)
             if shape is None or len(shape) > 1 or prod(shape) > MAX_ELEMENTS:
                 return None
+            # One unknown operand leaves the elements of the others in their places.
             known = [None] * (shape[0] if shape else 1)
         elements += known
     return elements
@@ -201,6 +206,7 @@ Function: TypeAlias = "Callable[[Size, Size], Size | None]"
 
 def _divided(a: Size, b: Size) -> Size | None:
     """Return the quotient rounded down or toward zero, which is the same for these."""
+    # Rounding modes of ONNX `Div` (to 0) and Python's `//` (down) differ for negative numbers.
     if b.known is None or b.known < 1 or not _at_least(a, ZERO):
         return None
     return a // b.known
@@ -277,6 +283,7 @@ def _where(op: WhereOp, facts: Facts) -> Sequence[Size | None] | None:
 def _chosen(condition: Size | None, a: Size | None, b: Size | None) -> Size | None:
     if a == b:
         return a
+    # `Where(shape == -1, a, shape)` of exported broadcasts: equal branches need no condition.
     truth = None if condition is None else condition.known
     return None if truth is None else a if truth else b
 
@@ -309,6 +316,7 @@ def _reduced(
     op: ProdOp | SumOp, facts: Facts, function: Callable[[Iterable[Size]], Size]
 ) -> Sequence[Size | None] | None:
     elements = _elements(op.input, facts)
+    # No axes at all reduce nothing; such an identity is rare, and left out.
     if elements is None or op.axis == () or tensor_type(op.result).element_type != i64:
         return None
     known = [element for element in elements if element is not None]

@@ -73,6 +73,7 @@ def constant_of(elements: Known, element: Element) -> ConstantOp | FullOp:
     number is known for all of them."""
     few, shape = elements
     type = cast(TensorType[Attribute], make_tensor_type(element, shape))
+    # Floats of the right type need no rounding; an integer type may have fewer bits than its dtype.
     if few.dtype != dtype_of(element) or few.dtype.kind != "f":
         with np.errstate(all="ignore"):
             few = fit(few, element)
@@ -86,12 +87,15 @@ def compute(function: Callable[..., Array], *operands: Known) -> Known:
 
     Elements that repeat in all operands are computed once.
     """
+    # `few * column` of the shapes (), (8, 1): 8 products, broadcast when a constant is made of
+    # them.
     shape = reduce(_joined, [operand.shape for operand in operands])
     with np.errstate(all="ignore"):
         return Known(np.asarray(function(*[operand.array for operand in operands])), shape)
 
 
 def _joined(lhs: Shape, rhs: Shape) -> Shape:
+    # A shape of rank 0 broadcasts to any other.
     return broadcast(lhs, rhs) if lhs and rhs else lhs or rhs
 
 

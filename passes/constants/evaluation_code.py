@@ -48,6 +48,7 @@ def load_evaluation(module: ModuleOp, ops: OpClasses) -> None:
     """Import what evaluates the operations of `module` whose operands are all constants."""
     if not any(_may_be_constant[op] for op in ops):
         return
+    # First by class, without a walk: importing numpy takes longer than a pass on a small module.
     wanted = {kind for op in ops if (kind := _kinds[op])} - _loaded
     if not wanted:
         return
@@ -56,6 +57,8 @@ def load_evaluation(module: ModuleOp, ops: OpClasses) -> None:
         if (
             kind in wanted
             and op.operands
+            # Not exact: an operand that becomes a constant only later is loaded for in the pass
+            # itself.
             and all(_may_be_constant[type(v.owner)] for v in op.operands)
         ):
             _load(kind, type(op))

@@ -45,10 +45,14 @@ def product_keeps_range(x: SSAValue, a: Array, b: Array, element: Float) -> bool
       number.
     """
     limits = float_limits(element)
+    # In f64 the products of two f32 are exact; those of two f64 may overflow, to infinity, which no
+    # condition accepts.
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(all="ignore"):
         product = np.abs(wide_a * wide_b)
         small = np.abs(wide_b) <= 1
+        # The unit in the last place is `greatest * epsilon / 2`, as the greatest number lies just
+        # below a power of 2; a quarter of that is an eighth.
         absorbed = product <= limits.greatest * limits.epsilon / 8
         reached = np.maximum(magnitude(x) * np.abs(wide_b), product)
     return bool((small | absorbed | (reached <= limits.greatest / 4)).all())
@@ -60,6 +64,8 @@ def scale_keeps_range(scale: Array, shift: Array, element: Float) -> bool:
     limits = float_limits(element)
     with np.errstate(all="ignore"):
         finite = (np.abs(scale) <= limits.greatest) & (np.abs(shift) <= limits.greatest)
+        # `x * scale` overflows only with a scale above 1, and then a small shift could not bring it
+        # back.
         kept = (np.abs(scale) <= 1) | (np.abs(shift) <= limits.greatest * limits.epsilon / 4)
     return bool((finite & kept).all())
 
@@ -73,6 +79,8 @@ _MOVES = (View, TransposeOp, ReluOp)
 def magnitude(value: SSAValue) -> float:
     """Return a number that no finite element of `value` exceeds in magnitude; infinity if none is
     known."""
+    # Through single operands alone: a bound of a sum would need those of both, and is hardly
+    # smaller than infinity.
     while isinstance(owner := value.owner, Operation):
         if isinstance(owner, _UNIT):
             return 1.0

@@ -10,6 +10,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from ...compat.floats import key_of
+
 if TYPE_CHECKING:
     from ...dialects.relax.constant import Number
 
@@ -165,6 +167,7 @@ def _is_defined(op: Operation) -> bool:
         lhs, rhs = (constant_integer(operand) for operand in op.operands)
         if not rhs:
             return False
+        # The least integer by -1 is the one quotient that overflows.
         is_least = lhs == 1 << (width_of(op.operands[0].type) - 1)
         return isinstance(op, _UNSIGNED) or not is_least or rhs != _ones(op.operands[1])
     if isinstance(op, arith.ShLIOp | arith.ShRSIOp | arith.ShRUIOp):
@@ -174,6 +177,7 @@ def _is_defined(op: Operation) -> bool:
         value, width = _constant_float(op.operands[0]), width_of(op.results[0].type)
         is_signed = isinstance(op, arith.FPToSIOp)
         low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
+        # Out of range the conversion is poison in LLVM; numpy would give some number.
         return value is not None and math.isfinite(value) and low <= math.trunc(value) < high
     return True
 
@@ -218,6 +222,7 @@ def _fold_subi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
         return _integer(0, lhs.type)
     if constant_integer(rhs) == 0:
         return lhs
+    # `(a + b) - b` is `a`, also if the sum wrapped.
     if (add := _definition(lhs, arith.AddiOp)) is not None:
         a, b = add.operands
         if rhs is b or rhs is a:
@@ -236,6 +241,7 @@ def _fold_muli(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
 
 
 def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    # A signed i1 has no 1: its one bit set is -1.
     by = constant_integer(rhs)
     if by == 1 and (isinstance(op, _UNSIGNED) or width_of(lhs.type) > 1):
         return _integer(0, lhs.type) if isinstance(op, arith.RemSIOp | arith.RemUIOp) else lhs
@@ -293,6 +299,7 @@ def _fold_integer_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
         return None
     top, least = _ones(lhs), 1 << (width_of(lhs.type) - 1)
     low, high = (0, top) if isinstance(op, arith.MinUIOp | arith.MaxUIOp) else (least, top ^ least)
+    # `low` is neutral and `high` absorbs: of a minimum these are the greatest and the least number.
     if isinstance(op, arith.MinSIOp | arith.MinUIOp):
         low, high = high, low
     return lhs if constant == low else rhs if constant == high else None
@@ -313,6 +320,7 @@ def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     is_equal = predicate == 0
     if lhs.type == op.result.type:  # an i1
         return lhs if constant == is_equal else None
+    # `extui %b == 1` and `extui %b != 0` are `%b`; so is `extsi %b == -1`.
     if (cast := _definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
         inner = cast.operands[0]
         if inner.type == op.result.type:
@@ -329,13 +337,17 @@ def _fold_cmpf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
         return _integer(predicate == 15, op.result.type)
     for value in (lhs, rhs):
         if (constant := _constant_float(value)) is not None and math.isnan(constant):
+            # From 8 on the predicates are the unordered ones, which hold for NaN; 0 never holds, 15
+            # always.
             return _integer(predicate >= 8, op.result.type)
     return None
 
 
 def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if lhs is rhs or (
-        (known := scalar_constant(lhs)) is not None and known == scalar_constant(rhs)
+        (known := scalar_constant(lhs)) is not None
+        and (other := scalar_constant(rhs)) is not None
+        and key_of(known) == key_of(other)
     ):
         return lhs
     if (condition := constant_integer(cond)) is not None:
@@ -350,6 +362,7 @@ def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) ->
 
 
 def _fold_addf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    # `x + -0.0` is `x` for each x, but `-0.0 + 0.0` is 0.0.
     for a, b in ((lhs, rhs), (rhs, lhs)):
         if _is_float(b, -0.0):
             return a
@@ -381,6 +394,7 @@ def _fold_float_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
         return lhs
     is_maximum = isinstance(op, arith.MaximumfOp | arith.MaxnumfOp)
     ignores_nan = isinstance(op, arith.MaxnumfOp | arith.MinnumfOp)
+    # `maxnumf(x, -inf)` is -inf if x is NaN, and so no identity.
     neutral = math.nan if ignores_nan else -math.inf if is_maximum else math.inf
     for a, b in ((lhs, rhs), (rhs, lhs)):
         if _is_float(b, neutral):

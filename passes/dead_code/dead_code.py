@@ -126,6 +126,7 @@ class DeadCodeRemover:
             op, entered = pending.pop()
             while op is not None:
                 _, results, regions, _ = read_step(op)
+                # `op` itself comes once more, below its regions on the stack.
                 if regions and not entered:
                     self.has_branches |= isinstance(op, WhileOp) or (
                         isinstance(op, IfOp | ForOp) and bool(results)
@@ -137,6 +138,7 @@ class DeadCodeRemover:
                 previous = op.prev_op
                 liveness = self.liveness[type(op)]
                 inner = regions_have_no_effects.pop() if regions else True
+                # What has an effect keeps the operations around it alive, one level at a time.
                 if not self.has_no_effects(op, liveness.effects, inner):
                     regions_have_no_effects[-1] = False
                 elif not liveness.is_live and not is_used(results):
@@ -154,6 +156,8 @@ class DeadCodeRemover:
                 return True
             case Effects.NESTED:
                 return regions_have_none
+            # xDSL's own answer, which walks the regions: rare, as nearly all classes have fixed
+            # effects.
             case Effects.VARYING:
                 return result_only_effects(op)
             case Effects.CALLEE:
@@ -167,6 +171,7 @@ class DeadCodeRemover:
             return
         if self.actions.wants_remarks:
             self.actions.passed(op, "Removed", "has no effects, and its results are unused")
+        # Before the erasure, which drops the operands.
         operands = _captured_values(op) if op.regions else read_step(op)[0]
         erase(op)
         self.removed += 1
@@ -189,4 +194,6 @@ def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
 def _captured_values(op: Operation) -> list[SSAValue]:
     """Return the values defined outside of `op` that it, or an operation nested in it, uses."""
     operands = {inner: read_step(inner)[0] for inner in walk(op)}
+    # Block arguments of `op` are among them; they have no operation, and `remove_unused_owners`
+    # skips them.
     return [v for values in operands.values() for v in values if v.owner not in operands]

@@ -43,13 +43,17 @@ def remove_dead_results(
     live = Liveness(root, effects_of)
     found = _dead_values(root, live)
     if refused := {op for op in found if not actions.allowed(op)}:
+        # Again, as what may not be shortened needs all its values, which others may then have to
+        # keep.
         live = Liveness(root, effects_of, refused)
         found = {op: dead for op, dead in _dead_values(root, live).items() if op in found}
+    # All terminators before the first erasure: a dead value may be yielded by another branch.
     for op, dead in found.items():
         _shorten_terminators(op, dead)
     # Users before the values that they use: operations nested in others and later ones first.
     for op, dead in reversed(found.items()):
         _erase_users([op.results[index] for index in dead.results], live.ops)
+        # `new` is as live as `op` was: `_erase_users` stops at live operations.
         live.ops.add(new := _shorten(op, dead, live.ops))
         count = len(dead.results) or len(dead.carried)
         actions.passed(new, "RemovedValues", "nothing needs them", Values=count)
@@ -76,6 +80,8 @@ def _dead_of(op: Branching, live: Collection[SSAValue]) -> Dead:
             return Dead([i for i, dead in enumerate(unused) if dead], ())
         case ForOp():
             pairs = zip(unused, op.body.block.args[1:], strict=True)
+            # `scf.for` gives a result for each carried value, `scf.while` for each that the
+            # condition passes.
             both = [i for i, (dead, arg) in enumerate(pairs) if dead and arg not in live]
             return Dead(both, both)
         case WhileOp():
@@ -114,6 +120,7 @@ def _shorten(op: Branching, dead: Dead, live: Container[Operation]) -> Operation
     match op:
         case IfOp():
             pass
+        # Three operands (the bounds and the step) and one argument (the variable) come first.
         case ForOp():
             _drop_arguments(op.body.block, [index + 1 for index in dead.carried], live)
             operands = [v for i, v in enumerate(operands) if i - 3 not in dead.carried]
@@ -150,10 +157,12 @@ def _erase_users(values: Iterable[SSAValue], live: Container[Operation]) -> None
     dead operation around it."""
     pending = [*values]
     while pending:
+        # The value stays on the stack until its last use is gone: a user may be used itself.
         if (use := pending[-1].first_use) is None:
             pending.pop()
             continue
         op = use.operation
+        # A user in a dead loop goes with the loop, of which other values may be the operands.
         while (holder := op.parent_op()) is not None and holder not in live:
             op = holder
         if used := [result for result in op.results if result.first_use is not None]:

@@ -52,6 +52,7 @@ def remove_unreachable_symbols(
     if any(graph.unresolved(op) for op in reached):
         return
     unreached = [op for op in removable if op not in reached]
+    # Erasing what such a symbol refers to would leave it with a dangling reference.
     kept = graph.reachable([op for op in unreached if not actions.allowed(op)])
     reason = "nothing reaches it" if functions else "private, and nothing reaches it"
     for op in unreached:

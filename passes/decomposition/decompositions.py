@@ -45,6 +45,8 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     scale = folder.rsqrt(folder.add(folder.parameter(op.moving_var), folder.number(op.epsilon)))
     if op.scale:
         scale = folder.multiply(scale, folder.parameter(op.gamma))
+    # (x - mean) * scale + beta is x * scale + (beta - mean * scale): with constants, two numbers
+    # for each channel.
     shift = folder.multiply(folder.parameter(op.moving_mean), scale)
     if op.center:
         shift = folder.subtract(folder.parameter(op.beta), shift)
@@ -107,6 +109,7 @@ def group_norm(op: ops.GroupNormOp, builder: Builder) -> Sequence[SSAValue] | No
         return None
     folder = FoldingBuilder(builder, element_of(type))
     split = groups, shape[channels] // groups
+    # Axes after the channels are one further, as these are two dimensions now.
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
     data = folder.reshape(
         folder.tensor(op.data), _newshape((*shape[:channels], *split, *shape[channels + 1 :]))
@@ -122,6 +125,7 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     folder = FoldingBuilder(builder, element_of(type))
     axes, rank = _axes([*op.axes], type)
     data = folder.tensor(op.data)
+    # In f32 for f16, where the square of 256 is infinite already (the largest number is 65504).
     squares = folder.mean(folder.multiply(data, data), axes)
     norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
     weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
@@ -136,6 +140,7 @@ def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] 
     axes, _ = _axes([*op.axis], type)
     data = folder.tensor(op.data)
     squares = folder.sum(folder.multiply(data, data), axes)
+    # max, not a sum as in the other norms: so TVM's topi defines it.
     norm = folder.rsqrt(folder.maximum(squares, folder.number(op.eps)))
     return (folder.result(folder.multiply(data, norm)),)
 
@@ -169,6 +174,7 @@ def _newshape(shape: Sequence[int]) -> list[int]:
 
 def _normalize(folder: FoldingBuilder, data: Term, axes: Sequence[int], epsilon: float) -> Term:
     """Build `(data - mean) * rsqrt(variance + epsilon)`, with mean and variance over `axes`."""
+    # Two passes over the data: mean(x * x) - mean(x)^2 would cancel where the mean is large.
     centered = folder.subtract(data, folder.mean(data, axes))
     variance = folder.mean(folder.multiply(centered, centered), axes)
     return folder.multiply(centered, folder.rsqrt(folder.add(variance, folder.number(epsilon))))

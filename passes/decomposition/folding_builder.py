@@ -77,6 +77,8 @@ class FoldingBuilder:
 
     def mean(self, term: Term, axes: Sequence[int]) -> Term:
         """Build the mean over `axes`, which stay with size 1."""
+        # Not folded, as the others are: what is reduced is the data, and a call on data that is
+        # constant is for `fold-constant`.
         return self._insert(MeanOp(self._operand(term), axis=axes, keepdims=True))
 
     def sum(self, term: Term, axes: Sequence[int]) -> Term:
@@ -89,6 +91,7 @@ class FoldingBuilder:
     def broadcast_along(self, parameter: Term, axes: Sequence[int], rank: int) -> Term:
         """Transpose and reshape `parameter` to broadcast with a tensor of rank `rank`: its
         dimensions become the dimensions `axes` of that tensor."""
+        # Axes (3, 1) of rank 4: the parameter is transposed, then gets a dimension of 1 between.
         order = sorted(range(len(axes)), key=axes.__getitem__)
         first = min(axes, default=rank)
         new = [axis - first for axis in range(first, rank) if axis not in axes]
@@ -119,9 +122,12 @@ class FoldingBuilder:
 def _broadcast_along(term: Known, order: Sequence[int], new: Sequence[int]) -> Known:
     """Transpose a known tensor, and insert dimensions of size 1 that become the dimensions `new`
     of the result."""
+    # Sizes (3, 5) along the axes (3, 1) of rank 4: transposed to (5, 3), then (5, 1, 3), which
+    # broadcasts.
     array, sizes = term.array, iter([term.shape[axis] for axis in order])
     rank = len(order) + len(new)
     shape = tuple(1 if axis in new else next(sizes) for axis in range(rank))
+    # A fill is one number for each shape: there is nothing to transpose.
     return Known(np.expand_dims(array.transpose(order), tuple(new)) if array.ndim else array, shape)
 
 

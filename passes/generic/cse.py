@@ -70,6 +70,7 @@ class Available:
 
     def undo(self, size: int) -> None:
         """Go back to the state in which `undo_log` had this size."""
+        # In reverse, as a key may have been put twice in one block: a read after a write.
         while len(self.undo_log) > size:
             key, before = self.undo_log.pop()
             self.ids.remove(id(self.by_key.pop(key)))
@@ -124,6 +125,7 @@ class CommonSubexprEliminator:
                 frames.append(self.open(holder, frame.simplifies_block()))
             elif not self.next_block(frame):
                 self.close(frames.pop(), frames[-1] if frames else None)
+        # In the end: an `id` in a key must not become that of a new operation.
         for op in self.erased:
             if op.parent is not None:  # else it was in an operation that is erased
                 erase(op)
@@ -133,6 +135,7 @@ class CommonSubexprEliminator:
     def open(self, op: Operation, simplifies: bool) -> Frame:
         """Return the frame of an operation with regions."""
         outer = None
+        # An unregistered op counts as isolated: nothing from outside is used in it then.
         if simplifies and op.has_trait(IsolatedFromAbove, value_if_unregistered=True):
             outer, self.available = self.available, Available()
         blocks = (block for region in op.regions for block in region.blocks)
@@ -191,6 +194,7 @@ class CommonSubexprEliminator:
     def simplify(self, op: Operation, fields: Fields, effects: int, frame: Frame) -> None:
         """Do the same for any operation with these effects, and note the effects."""
         frame.effects |= effects
+        # A clock of the writes: a read is still right if the clock shows what it did at the read.
         frame.writes += effects & _BARRIER != 0
         if not frame.simplifies_block() or op.has_trait(IsTerminator):
             return
@@ -212,6 +216,8 @@ class CommonSubexprEliminator:
         """Replace an operation that reads memory by an equal one in its block, unless an operation
         between them may write; else make it available."""
         key, existing = self.find(op, fields)
+        # Only in its block: between a block and one around it an unknown number of writes may
+        # happen.
         if existing is not None and existing.parent is op.parent:
             if self.read_at[id(existing)] == frame.writes:
                 self.replace(op, existing)
@@ -229,6 +235,8 @@ class CommonSubexprEliminator:
         if attributes:
             key += (None, *self.numbering.of_all(attributes))
         by_key = self.available.by_key
+        # Operands and attributes nearly always decide the types: the key is short, and grows on
+        # demand.
         while (existing := by_key.get(key)) is not None and not _has_same_results(existing, op):
             key += (...,)  # the same but for types or regions
         return key, existing

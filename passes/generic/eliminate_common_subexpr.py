@@ -98,6 +98,8 @@ class CommonSubexprEliminator:
                 continue
             for op in ops:
                 operands, results, properties, attributes, _, regions, _ = read_fields(op)
+                # Before the key is made: `exp(%1)` is equal to `exp(%0)` only once %1 is known to
+                # be %0.
                 if self.renamed and not self.renamed.keys().isdisjoint(map(id, operands)):
                     operands = SSAValues([self.renamed.get(id(o), o) for o in operands])
                     replace_operands(op, operands)
@@ -113,6 +115,7 @@ class CommonSubexprEliminator:
         """Open a scope for each block directly in `op`; return the items to visit, last first."""
         items: list[Iterator[Operation] | Scope] = []
         if class_effects[type(op)] == NESTED:
+            # At the bottom: left last, after all blocks, when `op` itself can be compared.
             items.append(Scope(self.available, len(self.added), op))
         # A lambda could use values from above, but it would have to capture each of them.
         if op.has_trait(IsolatedFromAbove) or op.has_trait(CallableOpInterface):
@@ -143,6 +146,7 @@ class CommonSubexprEliminator:
         if properties:
             key += self.numbering.of_all(properties)
         if attributes:
+            # None sets attributes apart from properties of the same names.
             key += (None, *self.numbering.of_all(attributes))
         existing = self.available.get(key)
         # Operands and attributes nearly always determine the types: these join the key on demand.
@@ -163,12 +167,15 @@ class CommonSubexprEliminator:
     def visit_holder(self, op: Operation) -> None:
         """Visit an operation after those in its regions, unless these have effects."""
         inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
+        # One level, as `without_effects` has the answers for operations with regions: they came
+        # first.
         for held in inner:
             if class_effects[type(held)] and id(held) not in self.without_effects:
                 if not self.is_pure_call(held, skip=()):
                     return
         self.without_effects.add(id(op))
         if op.results and self.mergeable[type(op)]:
+            # Merged operations go first: regions are compared with all that is in them.
             self.erase_merged()
             operands, _, properties, attributes, *_ = read_fields(op)
             self.visit(op, operands, properties, attributes)

@@ -49,6 +49,7 @@ class MLIROpt(MLIROptPass):
             new = parse_module(ctx, done.stdout, f"<output of {self.executable}>")
         except ParseError as error:
             raise PassFailedException(f"the output of {self.executable}: {error}") from error
+        # The module keeps its identity, as passes do that change it in place.
         op.detach_region(0)
         op.add_region(new.detach_region(0))
         op.attributes = new.attributes

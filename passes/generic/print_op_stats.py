@@ -44,6 +44,7 @@ def _text_lines(counts: Mapping[str, int]) -> Iterator[str]:
     yield "Operations encountered:"
     yield "-----------------------"
     for dialect, rest, count in rows:
+        # mlir-opt aligns at the dot, and has a blank for names without one.
         dot = "." if dialect else " "
         yield f"  {dialect:>{left}}{dot}{rest:<{right}} , {count}"
 

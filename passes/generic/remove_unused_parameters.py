@@ -34,6 +34,8 @@ def remove_unused_parameters(
     """
     calls = direct_calls(module, graph)
     asked: set[FuncOp] = set()
+    # A function that may not change keeps its parameters, and the arguments that others pass to it:
+    # the liveness of the rest is computed again without it.
     while True:
         liveness = SignatureLiveness(module, calls)
         dead = {
@@ -55,6 +57,8 @@ def remove_unused_parameters(
         erase(op)
     for func in changed:
         parameters, results = dead[func]
+        # Operands before signatures: a call passes a dead parameter on to another dead one, so no
+        # use is left when the argument goes.
         for end in liveness.returns[func]:
             end.operands = _without(end.operands, results)
         for call in calls[func]:

@@ -75,6 +75,8 @@ class LayoutPlanner:
     def visit_all(self, root: Operation) -> None:
         """Visit the operations nested in `root` in order, each before those in its regions."""
         pending = _blocks_of(root, True)
+        # A stack of iterators, not recursion: regions may be nested deeper than Python calls can be.
+        # A block goes on where it stopped, after the blocks of the operation there.
         while pending:
             ops, free = pending.pop()
             for op in ops:
@@ -90,12 +92,15 @@ class LayoutPlanner:
         hook = self.hooks.get(op.name) if free else None
         if hook is not None and (conversion := self.ask(hook, op)) is not None:
             return self.add(op, conversion)
+        # The usual case: nothing before it has changed.
         if self.relayouts.keys().isdisjoint(operands):
             if self.unpacked and isinstance(op, TupleGetItemOp):
                 self.visit_item(op)
             return
         conversion = None
+        # %t = tuple(%a, %b); tuple_get_item %t[1] becomes %b, in the layout of %b.
         if free and isinstance(op, TupleOp) and _is_only_unpacked(op):
+            # A tuple of tensors in several layouts has none of its own: its elements are forwarded.
             self.unpacked.add(op)
             return
         if free and isinstance(op, LayoutRule):
@@ -118,6 +123,8 @@ class LayoutPlanner:
         except VerifyException as error:
             self.missed(op, error)
             return None
+        # The hook wants the present layouts. That is no conversion to ask about; but `add` restores
+        # operands that would come in another layout.
         if _is_identity(op, conversion):
             return conversion
         if not self.hooks_ask and not self.actions.allowed(op):
@@ -148,6 +155,8 @@ class LayoutPlanner:
             for result, relayout in zip(op.results, conversion.results, strict=True):
                 if relayout is not None and not relayout.is_identity:
                     self.relayouts[result] = relayout
+            # Nothing comes or goes in another layout: no step, so that IR without a hook's choice
+            # costs one look-up for each operand.
             if self.relayouts.keys().isdisjoint(op.operands) and _is_identity(op, conversion):
                 return
         self.steps.append((op, conversion))
@@ -187,6 +196,8 @@ def _blocks_of(op: Operation, free: bool) -> list[tuple[Iterator[Operation], boo
     if "relax.primitive" in op.attributes:
         free = False
     return [
+        # With several blocks, the order in the text need not be one of dominance: the layout of an
+        # operand may be chosen after its user was visited.
         (in_order(block), free and len(region.blocks) == 1)
         for region in reversed(op.regions)
         for block in reversed(region.blocks)

@@ -71,6 +71,7 @@ class LayoutRewriter:
             self.require(operand, relayout, op, tuple(conversion.expanded.get(i, ())))
             for i, (operand, relayout) in enumerate(pairs)
         ]
+        # A transform to the layout that the operand has now.
         if conversion.forwards and operands[0].type == op.results[0].type:
             return self.forward(op, Version(operands[0], None, operands[0].type))
         if conversion.op is not None:
@@ -87,6 +88,8 @@ class LayoutRewriter:
 
     def unpack(self, op: TupleGetItemOp) -> None:
         """Forward the operand of the tuple to the users of its element."""
+        # The tuple keeps its operands in their old form: it is dead once all its elements are
+        # forwarded.
         assert isinstance(owner := op.tuple.owner, TupleOp)
         element = owner.operands[op.index]
         self.forward(op, self.versions.get(element) or Version(element, None, element.type))
@@ -94,6 +97,9 @@ class LayoutRewriter:
 
     def forward(self, op: Operation, version: Version) -> None:
         """Use `version` in place of the only result of `op`."""
+        # The uses are not replaced yet. In %1 = layout_transform %0 (NCHW to NHWC) with %0 in NHWC
+        # already, the plan says of users of %1 that they have its original layout; had they %0 as
+        # operand, they would be taken for users of a value that was changed.
         self.versions[op.results[0]] = version
         self.forwarded.append(op)
 
@@ -139,9 +145,11 @@ class LayoutRewriter:
         different ways.
         """
         present, now, type = self.versions.get(value) or Version(value, None, value.type)
+        # At compile time, from the original: the copy serves all users of that layout.
         if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
             return self.constant(owner, relayout, expanded)
         if expanded:
+            # From the original layout: the positions in `expanded` count its dimensions.
             original = self.require(value, None, user)
             widened = _insert(ExpandDimsOp(original, axis=expanded, location=user.location), user)
             return widened if relayout is None else self.transform(widened, relayout, user)
@@ -162,6 +170,7 @@ class LayoutRewriter:
 
         `type`, if given, is the result type: the inferred one may have fewer known sizes.
         """
+        # NCHW -> NHWC -> NCHW4c is NCHW -> NCHW4c.
         while isinstance(before := value.owner, LayoutTransformOp):
             src, dst = Layout.parse(before.src_layout), Layout.parse(before.dst_layout)
             try:
@@ -170,6 +179,8 @@ class LayoutRewriter:
                 break
             self.candidates[before] = None
             value = before.input
+        # With another type it stays, as a transform from a layout to itself, which serves as the
+        # cast.
         if relayout.is_identity and type in (None, value.type):
             return value
         transform = LayoutTransformOp(
@@ -203,6 +214,7 @@ class LayoutRewriter:
         new = (ConstantOp if is_dense(value) else FullOp).create(
             properties={"value": value}, result_types=[new_type], location=op.location
         )
+        # Beside the old constant, not before the user: it is there for users in other regions too.
         new.result.name_hint = op.result.name_hint
         insert_before(op, new)
         self.candidates[op] = None
@@ -213,6 +225,8 @@ class LayoutRewriter:
         for op in self.forwarded:
             op.results[0].replace_all_uses_with(self.versions[op.results[0]].value)
             self.candidates[op] = None
+        # Each erasure can make the operands dead, so until none is left; linear, as an operation is
+        # a candidate again only when a user of it was erased.
         while self.candidates:
             op, _ = self.candidates.popitem()
             if op.parent is None or any(result.first_use is not None for result in op.results):
@@ -240,6 +254,7 @@ def _insert(op: TensorOp, user: Operation) -> SSAValue:
     owner = op.operands[0].owner
     block = owner if isinstance(owner, Block) else owner.parent
     assert block is not None
+    # In the block of the value, so that it dominates all later users, in other branches too.
     before = block.find_ancestor_op_in_block(user) or block.last_op
     assert before is not None
     insert_before(before, op)

@@ -42,6 +42,8 @@ def define_c_interface(op: func.FuncOp, output: Attribute | None, build: Lowerin
     returned = [*filter(is_buffer, types.outputs)]
     if len(returned) != len(types.outputs):
         raise build.error("returns numbers to a caller in C: expected buffers")
+    # MLIR's convention (`llvm.emit_c_interface`): ctypes and C programs written for it work as they
+    # are.
     inputs = [POINTER] * bool(returned)
     inputs += [lowered_type(type) for type in types.inputs]
     block = Block(arg_types=inputs)
@@ -85,6 +87,8 @@ class Words:
             raise self.build.error(f"takes {type} from a caller in C: expected no layout")
         start = self.load(pointer, ALIGNED, POINTER)
         offset = self.load(pointer, OFFSET, i64)
+        # The offset goes into the pointer, once for each call: buffers have none inside
+        # (`types.py`).
         first = self.build.offset(start, offset, lowered_type(type.element_type))
         axes = [axis for axis, size in enumerate(type.get_shape()) if size == DYNAMIC_INDEX]
         return [first, *(self.load(pointer, SIZES + axis, i64) for axis in axes)]
@@ -111,6 +115,8 @@ class Words:
                 next(given) if size == DYNAMIC_INDEX else size for size in type.get_shape()
             ]
             numbers = (0, *sizes, *contiguous(sizes, build.times))
+            # The caller frees the first pointer and reads by the second. They are equal, as a
+            # buffer that is returned is taken to begin where it was allocated.
             for value in (start, start, *map(build.number, numbers)):
                 operands = (value, self.place(pointer, word))
                 build.add(llvm.StoreOp, operands, ordering=NOT_ATOMIC)

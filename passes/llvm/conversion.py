@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from ...compat.floats import key_of
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
 from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
@@ -101,7 +102,7 @@ class Lowering:
         self._buffers: dict[int, Buffer] = {}
         self._indices: dict[int, Number] = {}
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
-        self._constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        self._constants: dict[tuple[object, Attribute], SSAValue] = {}
         self._converted: list[Operation] = []
         self._arguments: list[BlockArgument] = []
         self._sources: list[UnrealizedConversionCastOp] = []
@@ -111,6 +112,7 @@ class Lowering:
     def convert(self, root: Operation) -> None:
         """Convert an operation of the module, and all operations in it."""
         patterns = self.patterns
+        # A copy of the list: patterns insert operations before the one at hand, and move blocks.
         for op in [*walk(root)]:
             self.op = op
             if type(op) is UnrealizedConversionCastOp:
@@ -126,6 +128,7 @@ class Lowering:
         """Raise PasslineError if a value has another type than the one that its old type becomes:
         xDSL's verifier passes some operations that MLIR's refuses."""
         values = self._values[id(result)]
+        # The usual case, without a look-up of the lowered types.
         if len(values) == 1 and values[0].type is result.type:
             return
         found = tuple([value.type for value in values])
@@ -143,10 +146,12 @@ class Lowering:
         if (found := self._values.get(id(old))) is not None:
             return found
         types = lowered_types(old.type)
+        # A type of the dialect llvm already, or one that is not known and left alone.
         if types == (old.type,):
             found = (old,)
         else:
             source = UnrealizedConversionCastOp.create(operands=[old], result_types=types)
+            # Where the value is defined, not where it is used, so that one cast serves all uses.
             insert_before(following(old), source)
             self._sources.append(source)
             found = tuple(source.results)
@@ -161,6 +166,7 @@ class Lowering:
             for each in values:
                 each.name_hint = each.name_hint or hint
         self._values[id(old)] = values
+        # Removed in the end: operations that are not converted may still use it.
         if isinstance(old, BlockArgument):
             self._arguments.append(old)
 
@@ -238,14 +244,18 @@ class Lowering:
 
     def constant(self, value: Attribute, type: Attribute) -> SSAValue:
         """Return a constant, which is inserted once, at the start of the function."""
-        if (found := self._constants.get((value, type))) is None:
+        # Hoisted, as in `canonicalize`: LLVM merges constants anyway, and equal ones need not be
+        # printed.
+        if (found := self._constants.get(key := (key_of(value), type))) is None:
             new = llvm.ConstantOp.create(properties={"value": value}, result_types=[type])
             insert_before(self._first(), new)
-            found = self._constants[value, type] = new.result
+            found = self._constants[key] = new.result
         return found
 
     def _first(self) -> Operation:
         """Return the first operation of the function around the one at hand."""
+        # The same for the whole function: later constants come after earlier ones, in the order of
+        # use.
         if self._start is None:
             function = self.op
             while (parent := function.parent_op()) is not None and parent is not self.module:
@@ -452,9 +462,13 @@ class Lowering:
 
     def _visit_cast(self, op: UnrealizedConversionCastOp) -> None:
         """Use a cast as what it says of the value that it is from or to."""
+        # A cast to an old type: an earlier pass has converted the definition, and its value is used
+        # as is.
         if len(op.results) == 1 and lowered_types(op.results[0].type) == tuple(op.operand_types):
             self._values[id(op.results[0])] = tuple(op.operands)
             self._converted.append(op)
+        # A cast from an old type: an earlier pass has converted the user. If the definition is
+        # converted here, the cast is not needed any more.
         elif len(op.operands) == 1 and lowered_types(op.operands[0].type) == tuple(op.result_types):
             old = op.operands[0]
             self._values.setdefault(id(old), tuple(op.results))
@@ -463,6 +477,8 @@ class Lowering:
     def _finish(self) -> None:
         """Remove what is converted, and cast it for the operations that are not."""
         casts: list[Operation] = []
+        # First the casts, so that converted users read the new values; then definitions, users
+        # first.
         for op in self._sources:
             values = self._values[id(op.operands[0])]
             if values[0] is op.results[0]:

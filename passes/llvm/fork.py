@@ -32,10 +32,12 @@ def fork(name: str, operands: Sequence[SSAValue], threads: int, build: Lowering)
 
     The operands are in memory that a function of the runtime's signature reads.
     """
+    # The calls that clang makes of `#pragma omp parallel num_threads(n)`.
     define_ident(build)
     type = llvm.LLVMStructType.from_type_list([operand.type for operand in operands])
     thunk = f"{name}.thread"
     build.define(thread_function(thunk, name, type, build))
+    # At the start of the function: in a loop, the stack would grow with each call.
     memory = build.at_start(llvm.AllocaOp, (build.integer(1),), POINTER, elem_type=type)
     for number, operand in enumerate(operands):
         place = field_pointer(memory, number, type, build)
@@ -49,6 +51,7 @@ def fork(name: str, operands: Sequence[SSAValue], threads: int, build: Lowering)
 
 
 def define_ident(build: Lowering) -> None:
+    # The structure `ident_t`: the second of its i32 has the flags, 2 is KMP_IDENT_KMPC.
     words = [2 << 32, 0, 0]
     value = DenseIntOrFPElementsAttr.from_list(VectorType(i64, [len(words)]), words)
     array = llvm.LLVMArrayType(len(words), i64)
@@ -95,12 +98,15 @@ def thread_function(
     )
     thread, count = (
         inner.add(llvm.SExtOp, (inner.call(asked, [], i32),), i64)
+        # The number of threads is asked for: the runtime may start fewer than were wanted.
         for asked in ("omp_get_thread_num", "omp_get_num_threads")
     )
     size = inner.difference(last, first)
     following = inner.plus(thread, 1)
 
     def bound(number: SSAValue) -> SSAValue:
+        # `size * number / count`: contiguous parts that differ by one at most, and cover the range
+        # for any count.
         part = inner.add(llvm.UDivOp, (inner.number(inner.times(size, number)), count), i64)
         return inner.number(inner.plus(first, part))
 

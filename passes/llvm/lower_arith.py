@@ -113,6 +113,7 @@ def overflow_of(op: Operation) -> IntegerAttr:
     flags = op.properties.get("overflowFlags")
     if not isinstance(flags, arith.IntegerOverflowAttr) or not flags.data:
         return NO_OVERFLOW_FLAGS
+    # Bits of LLVM: 1 is nsw, 2 is nuw.
     names = {flag.value for flag in flags.data}
     return IntegerAttr(("nsw" in names) + 2 * ("nuw" in names), i32)
 
@@ -132,6 +133,7 @@ def casts(kind: type[Operation]) -> Pattern:
 
     def pattern(op: Operation, build: Lowering) -> SSAValue:
         value, type = build.value(op.operands[0]), lowered_type(op.results[0].type)
+        # A bitcast between i64 and index, which is an i64.
         if value.type == type:
             return value
         if kind is llvm.TruncOp:
@@ -148,6 +150,7 @@ def index_cast(op: arith.IndexCastOp, build: Lowering, wider: type[Operation] = 
     old, new = width(value.type), width(type)
     if old == new:
         return value
+    # Sign-extended, as MLIR's `index_cast` is; `index_castui` is another operation.
     if old < new:
         return build.add(wider, (value,), type)
     return build.add(llvm.TruncOp, (value,), type, overflowFlags=llvm.OverflowAttr("none"))
@@ -176,10 +179,15 @@ def float_extreme(predicate: IntegerAttr, *, nan: bool) -> Pattern:
     def pattern(op: Operation, build: Lowering) -> SSAValue:
         a, b = map(build.value, op.operands)
         flags = fast_math_of(op)
+        # `llvm.maximum` would be shorter, but LLVM expands it to more instructions on x86 than this
+        # comparison, which is `maxss` with a correction of NaNs. 0.0 and -0.0 compare equal, so the
+        # second of them is returned, where MLIR's `maximumf` takes 0.0.
         holds = build.compare_floats(a, predicate, b, flags)
         found = build.select(holds, a, b)
         if FastMathFlag.NO_NANS in flags.data:
             return found
+        # The comparisons hold for NaNs and so give a: what is lost is b, if that is the NaN to be
+        # returned, or the number to be returned in place of a NaN in a.
         asked = b if nan else a
         lost = build.compare_floats(asked, UNORDERED, asked)
         return build.select(lost, b, found)
@@ -192,6 +200,7 @@ def constant(op: arith.ConstantOp, build: Lowering) -> SSAValue:
     value = op.value
     match value:
         case IntegerAttr():
+            # An index becomes an i64 of the same value.
             return build.integer(value.value.data, type)
         case FloatAttr():
             return build.constant(value, type)
@@ -246,6 +255,7 @@ def divide_up_unsigned(op: arith.CeilDivUIOp, build: Lowering) -> SSAValue:
     """0 if a is 0, else (a - 1) / b + 1."""
     a, b = build.value(op.lhs), build.value(op.rhs)
     zero, one = build.integer(0, a.type), build.integer(1, a.type)
+    # `(a + b - 1) / b` would wrap for large a.
     quotient = add(build, llvm.UDivOp, add(build, llvm.SubOp, a, one), b)
     found = add(build, llvm.AddOp, quotient, one)
     none = icmp(build, a, EQUAL, zero)
@@ -257,6 +267,7 @@ def divide_rounding(op: Operation, build: Lowering, *, up: bool) -> SSAValue:
     the operands are equal (`up`) or not."""
     a, b = map(build.value, op.operands)
     zero, one = build.integer(0, a.type), build.integer(1, a.type)
+    # For instance -7 / 2: the quotient is -3, not exact, the signs differ; rounded down it is -4.
     quotient = add(build, llvm.SDivOp, a, b)
     inexact = icmp(build, add(build, llvm.MulOp, quotient, b), UNEQUAL, a)
     signs = icmp(build, a, SIGNED_LESS, zero), icmp(build, b, SIGNED_LESS, zero)
@@ -270,12 +281,14 @@ def add_extended(op: arith.AddUIExtendedOp, build: Lowering) -> None:
     a, b = build.value(op.lhs), build.value(op.rhs)
     total = add(build, llvm.AddOp, a, b)
     build.set(op.results[0], total)
+    # A sum that wrapped is less than either operand.
     build.set(op.results[1], icmp(build, total, UNSIGNED_LESS, a))
 
 
 def multiply_extended(op: Operation, build: Lowering, wider: type[Operation]) -> None:
     a, b = map(build.value, op.operands)
     bits = width(a.type)
+    # LLVM selects the multiplication that gives both halves, where the processor has one.
     wide = IntegerType(2 * bits)
     type: Attribute = VectorType(wide, a.type.shape) if is_vector(a.type) else wide
     product = add(build, llvm.MulOp, *(build.add(wider, (x,), type) for x in (a, b)))

@@ -63,6 +63,7 @@ def function(op: func.FuncOp, build: Lowering) -> None:
     new = llvm.FuncOp(
         op.sym_name,
         lowered_function_type(op.function_type),
+        # A private declaration names a function of another library: MLIR has no public ones.
         INTERNAL if is_private and not op.is_declaration else EXTERNAL,
         body=op.detach_region(op.body),
         other_props={k: v for k, v in properties.items() if v is not None},
@@ -70,6 +71,7 @@ def function(op: func.FuncOp, build: Lowering) -> None:
     )
     new.location = op.location
     insert_before(op, new)
+    # Before the arguments are converted, as it is made from the old types.
     if EMIT_C_INTERFACE in op.attributes:
         define_c_interface(op, returned_type(op.function_type.outputs.data), build)
     for block in new.body.blocks:
@@ -85,6 +87,7 @@ def parameter_attributes(op: func.FuncOp) -> ArrayAttr[DictionaryAttr] | None:
     for type, given in zip(op.function_type.inputs, op.arg_attrs, strict=True):
         known = {k: v for k, v in given.data.items() if k.startswith("llvm.")}
         found.append(DictionaryAttr(known))
+        # `llvm.noalias` and the like are of pointers, not of the sizes after them.
         found += [DictionaryAttr({})] * (len(lowered_types(type)) - 1)
     return ArrayAttr(found) if any(each.data for each in found) else None
 
@@ -96,6 +99,7 @@ def convert_arguments(block: Block, build: Lowering) -> None:
         if types == (argument.type,):
             continue
         new: list[BlockArgument] = []
+        # After the old argument, which is removed in the end with its uses.
         for number, type in enumerate(types, argument.index + 1):
             new.append(block.insert_arg(type, number))
             new[-1].location = argument.location
@@ -130,6 +134,7 @@ def call(op: func.CallOp, build: Lowering) -> None:
     type = returned_type(op.result_types)
     types = () if type is None else (type,)
     returned = build.call_defined(op.callee.string_value(), operands, *types)
+    # One value stands for itself, without a structure.
     if not isinstance(type, llvm.LLVMStructType):
         for result in op.results:
             build.set(result, returned)
@@ -148,6 +153,7 @@ def return_(op: func.ReturnOp, build: Lowering) -> None:
     values = flat_values(op.operands, build)
     if len(values) > 1:
         type = llvm.LLVMStructType.from_type_list([value.type for value in values])
+        # LLVM keeps the fields in registers as far as the calling convention has them.
         whole = build.add(PoisonOp, (), type)
         for place, value in enumerate(values):
             position = DenseArrayBase.from_list(i64, [place])
@@ -161,6 +167,7 @@ def assertion(op: cf.AssertOp, build: Lowering) -> None:
     block, following = op.parent, op.next_op
     assert block is not None and following is not None
     condition = build.value(op.arg)
+    # `cf.assert` ends no block; a conditional branch does.
     rest = block.split_before(following)
     assert (region := block.parent) is not None
     region.insert_block_after(failed := Block(), rest)
@@ -171,6 +178,7 @@ def assertion(op: cf.AssertOp, build: Lowering) -> None:
         operandSegmentSizes=integers32(1, 0, 0),
     )
     failed.add_op(end := llvm.UnreachableOp())
+    # Calls are inserted before the operation at hand.
     build.op = end
     build.call("abort", [])
     build.op = op

@@ -94,6 +94,8 @@ def functions(name: str) -> Pattern:
         if not is_vector(type):
             return call(name, operands, build)
         found = build.add(PoisonOp, (), type)
+        # The C library has no vectors. `tools/native` puts polynomials in the place of the usual
+        # functions before this pass, so few calls are left.
         for lane in range(type.get_shape()[0]):
             place = build.integer(lane)
             lanes = [build.add(ExtractElementOp, (x, place), type.element_type) for x in operands]
@@ -111,6 +113,7 @@ def call(name: str, operands: Sequence[SSAValue], build: Lowering) -> SSAValue:
 
 def inverse_root(op: math.RsqrtOp, build: Lowering) -> SSAValue:
     x, flags = build.value(op.operand), fast_math_of(op)
+    # Exactly rounded twice; the approximate instruction of x86 has 12 bits.
     root = build.intrinsic(f"llvm.sqrt.{suffix(x.type)}", [x], x.type, flags=flags)
     return build.add(llvm.FDivOp, (build.float(1.0, x.type), root), x.type, fastmathFlags=flags)
 
@@ -132,8 +135,11 @@ def integer_power(op: math.IPowIOp, build: Lowering) -> SSAValue:
     def select(condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return build.select(condition, yes, no)
 
+    # x^13 is x^8 * x^4 * x^1, as 13 is 1101 in binary. Without a loop, as the number of bits is
+    # known.
     found, power = one, x
     for bit in range(bits := cast("IntegerType", element).bitwidth):
+        # The highest bit is the sign: as a signed constant of the type it is negative.
         mask = build.integer(-(1 << bit) if bit == bits - 1 else 1 << bit, type)
         unset = icmp(build, add(build, llvm.AndOp, n, mask), EQUAL, zero)
         found = select(unset, found, add(build, llvm.MulOp, found, power))

@@ -45,6 +45,7 @@ def bytes_of(type: Attribute) -> int:
         element = vector.element_type
         bits = element.bitwidth if isinstance(element, FixedBitwidthType) else 64
         size = -(-prod(vector.get_shape()) * bits // 8)
+        # LLVM pads a vector to its alignment, a power of 2: `<3 x float>` takes 16 bytes.
         return 1 << (size - 1).bit_length()
     bits = type.bitwidth if isinstance(type, FixedBitwidthType) else 64
     return 1 << (-(-bits // 8) - 1).bit_length()
@@ -87,6 +88,7 @@ def copy(op: memref.CopyOp, build: Lowering) -> None:
     size: Number = bytes_of(source.element)
     for each in source.sizes:
         size = build.times(size, each)
+    # Not `memmove`, as in MLIR: source and target must not overlap.
     operands = (target.pointer, source.pointer, build.number(size), build.integer(0, i1))
     build.intrinsic("llvm.memcpy.p0.p0.i64", operands)
 
@@ -108,6 +110,8 @@ def alloc(op: memref.AllocOp, build: Lowering) -> None:
     for each in sizes:
         size = build.times(size, each)
     alignment = max(ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data)
+    # Rounded up as `aligned_alloc` wants it: size + alignment, rounded down. One unit too many if
+    # it is a multiple already, which spares the case of 0 bytes.
     size = build.plus(size, alignment)
     if isinstance(size, int):
         size = size // alignment * alignment
@@ -190,6 +194,7 @@ def get_global(op: memref.GetGlobalOp, build: Lowering) -> None:
 
 def view(op: memref.ViewOp, build: Lowering) -> None:
     source, type = build.buffer(op.source), type_of(op.result)
+    # The source is a buffer of bytes, so the shift is an index of elements.
     pointer = build.offset(source.pointer, build.index(op.byte_shift), source.element)
     set_contiguous(op.result, pointer, build.numbers(type.get_shape(), op.sizes), build)
 
@@ -215,6 +220,7 @@ def subview(op: memref.SubviewOp, build: Lowering) -> None:
     steps = build.numbers(op.static_strides.get_values(), op.strides)
     place: Number = 0
     for offset, stride in zip(offsets, source.strides, strict=True):
+        # Strides are those of the source: a view of a view needs no chain.
         place = build.plus(place, build.times(offset, stride))
     strides = [build.times(a, b) for a, b in zip(steps, source.strides, strict=True)]
     kept = kept_axes(op.static_sizes.get_values(), type_of(op.result).get_shape())
@@ -250,6 +256,8 @@ def same(op: Operation, build: Lowering) -> None:
 
 def reshape(op: memref.ExpandShapeOp | memref.CollapseShapeOp, build: Lowering) -> None:
     source, type = build.buffer(op.src), type_of(op.results[0])
+    # With strides a group may be collapsed only if they are those of its sizes;
+    # `tir-flatten-buffer` deals with that case.
     if not is_contiguous(op.src):
         raise build.error(f"is on {op.src.type}: expected no layout")
     if isinstance(op, memref.ExpandShapeOp):
@@ -258,6 +266,7 @@ def reshape(op: memref.ExpandShapeOp | memref.CollapseShapeOp, build: Lowering) 
         groups = [[axis.value.data for axis in group] for group in op.reassociation]
         sizes = tuple(product([source.sizes[axis] for axis in group], build) for group in groups)
     known = zip(type.get_shape(), sizes, strict=True)
+    # A size of the type where it is known, so that strides fold to constants.
     sizes = tuple(size if size != DYNAMIC_INDEX else other for size, other in known)
     set_contiguous(op.results[0], source.pointer, sizes, build)
 
@@ -277,6 +286,7 @@ def dim(op: memref.DimOp, build: Lowering) -> SSAValue:
     if isinstance(axis, int):
         return build.number(sizes[axis])
     *others, found = map(build.number, sizes)
+    # The axis is not known: a chain of selections, which LLVM makes a table of.
     for number, size in enumerate(others):
         operands = (axis, build.integer(number))
         holds = build.add(llvm.ICmpOp, operands, i1, predicate=EQUAL)

@@ -32,6 +32,7 @@ def share_loops(module: ModuleOp, threads: int) -> None:
     names = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
         loops = ops_of(function, scf.ParallelOp)
+        # Reductions would need a value for each thread, and an order in which they are combined.
         for loop in [op for op in loops if not op.results and not is_in_parallel_loop(op)]:
             share(module, function, loop, threads, names)
 
@@ -53,6 +54,7 @@ def share(
         number += 1
     names.add(name)
     values = values_from_outside(loop)
+    # A constant that is passed would not be one in the function, where LLVM unrolls by it.
     passed = [value for value in values if not isinstance(value.owner, REPEATED)]
     types = [IndexType(), IndexType(), *(value.type for value in passed)]
     new = func.FuncOp(name, (types, ()), visibility="private")
@@ -65,6 +67,7 @@ def share(
             copies[value] = copy.results[0]
     zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
     size = arith.SubiOp(loop.upperBound[0], loop.lowerBound[0])
+    # The number of iterations: from 0 to 10 by 4 there are 3.
     count = arith.CeilDivSIOp(size.result, loop.step[0])
     call = func.CallOp(name, [zero.result, count.result, *passed], [])
     call.attributes[FORK] = IntegerAttr(threads, i64)
@@ -97,9 +100,11 @@ def move_iterations(
     block = inner.block
     body = Block(arg_types=[IndexType()])
     product = arith.MuliOp(body.args[0], step)
+    # Threads share iteration numbers; `start + number * step` is the old variable.
     index = arith.AddiOp(start, product.result)
     replace_all_uses(block.args[0], index.result)
     block.erase_arg(block.args[0])
+    # The other dimensions stay a parallel loop in the function, and become loops below.
     if starts:
         rest: list[Operation] = [scf.ParallelOp(starts, ends, steps, inner)]
     else:

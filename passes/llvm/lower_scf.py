@@ -49,6 +49,8 @@ class Blocks:
         blocks of its own, `last` at the end."""
         self.last = block
         for op in [*block.ops]:
+            # An earlier loop or branch of the block has ended it: the rest goes into the block
+            # after that.
             if op.parent is not self.last:
                 op.detach()
                 self.last.add_op(op)
@@ -72,6 +74,7 @@ class Blocks:
 
     def append(self, block: Block) -> Block:
         """Put a new block, or one of an operation, after the last one."""
+        # Blocks are moved, not copied, so that values keep their identity.
         if (region := block.parent) is not None:
             region.detach_block(block)
         self.region.insert_block_after(block, self.last)
@@ -141,6 +144,8 @@ class Blocks:
     def lower_for(self, op: scf.ForOp) -> None:
         """A loop is tested before each iteration."""
         op.detach()
+        # The test block has the variable and the carried values as arguments, which dominate the
+        # body and what comes after: no other block needs arguments. LLVM rotates the loop.
         test, after = Block(arg_types=[op.lb.type, *op.result_types]), Block()
         body = op.body.block
         self.branch(op, test, [op.lb, *op.iter_args])
@@ -163,6 +168,8 @@ class Blocks:
         after = Block(arg_types=op.result_types)
         self.branch(op, before, op.arguments)
         end = self.body(op.before_region)
+        # The values that the condition passes on are results if it fails, and arguments if it
+        # holds.
         holds, *values = end.operands
         self.branch_if(end, holds, body, after, values)
         end.drop_all_references()
@@ -172,6 +179,7 @@ class Blocks:
     def lower_if(self, op: scf.IfOp) -> None:
         op.detach()
         after = Block(arg_types=op.result_types)
+        # Without an `else` there are no results, so nothing is passed to `after`.
         otherwise = op.false_region.first_block or after
         self.branch_if(op, op.cond, op.true_region.block, otherwise)
         for region in op.regions:
@@ -230,10 +238,13 @@ def nest_of(op: scf.ParallelOp) -> scf.ForOp:
     first, *others = zip(op.lowerBound, op.upperBound, op.step, strict=True)
     blocks = [Block(arg_types=[IndexType(), *op.result_types]) for _ in others]
     for block in blocks:
+        # Variables of the outer dimensions become arguments of the outer blocks; the innermost
+        # stays.
         body.args[0].replace_all_uses_with(block.args[0])
         body.erase_arg(body.args[0])
     carried = [body.insert_arg(type, len(body.args)) for type in op.result_types]
     combine(body, carried)
+    # From the inside out: each block gets the loop over the next inner dimension.
     for bounds, block in zip(reversed(others), reversed(blocks), strict=True):
         loop = scf.ForOp(*bounds, block.args[1:], body)
         loop.location = op.location
@@ -251,6 +262,8 @@ def combine(body: Block, carried: Sequence[SSAValue]) -> None:
     found: list[SSAValue] = []
     for value, region, before in zip(reduce.args, reduce.reductions, carried, strict=True):
         block = region.block
+        # `acc = op(acc, value)` in the order of the iterations, one of those that a reduction
+        # allows.
         for argument, given in zip(block.args, (before, value), strict=True):
             replace_all_uses(argument, given)
         for each in [*block.ops]:

@@ -20,4 +20,5 @@ ALL: Patterns = {**ARITH, **MATH, **MEMREF, **VECTOR, **FUNC}
 def lower_to_llvm(module: ModuleOp) -> None:
     """Do what the passes of the pipeline `lower-to-llvm` do, without casts between them."""
     lower_to_blocks(module)
+    # All patterns at once: no operation is left between converted ones, so no cast is made.
     convert(module, ALL)

@@ -118,6 +118,8 @@ def alignment_of(buffer: Buffer) -> IntegerAttr:
 
 @cache
 def element_alignment(element: Attribute) -> IntegerAttr:
+    # Not the alignment of the vector, which LLVM would assume: rows of a buffer need not begin
+    # there.
     return IntegerAttr(bytes_of(element.element_type if is_vector(element) else element), i64)
 
 
@@ -215,6 +217,7 @@ def rows_of(
     start = [build.index(index) for index in op.indices]
     first = len(start) - len(shape)
     for row in range(prod(shape[:-1])):
+        # Row 5 of a `vector<2x3x8>` is row 2 of plane 1: steps 1, 2, 0.
         steps, rest = [0], row
         for size in reversed(shape[:-1]):
             steps.append(rest % size)
@@ -224,9 +227,11 @@ def rows_of(
         place: Number = 0
         for index, stride in zip(indices, buffer.strides, strict=True):
             place = build.plus(place, build.times(index, stride))
+        # Lanes up to the end of the row of the buffer.
         mask = first_lanes(build.difference(buffer.sizes[-1], indices[-1]), width, build)
         for index, size in zip(indices[first:-1], buffer.sizes[first:-1], strict=True):
             operands = (build.number(index), build.number(size))
+            # Unsigned, so that a negative index is out of bounds as well.
             holds = build.add(llvm.ICmpOp, operands, i1, predicate=UNSIGNED_LESS)
             mask = build.add(llvm.AndOp, (mask, splat(holds, mask.type, build)), mask.type)
         yield row, build.offset(buffer.pointer, place, buffer.element), mask
@@ -255,6 +260,7 @@ def create_mask(op: vector.CreateMaskOp, build: Lowering) -> SSAValue:
     for axis, (count, size) in enumerate(zip(op.mask_dim_sizes, shape, strict=True)):
         mask = first_lanes(build.value(count), size, build)
         inner = prod(shape[axis + 1 :])
+        # The number along `axis` of each element, in row-major order.
         lanes = [lane // inner % size for lane in range(prod(shape))]
         if lanes != [*range(size)]:
             mask = shuffle_lanes(mask, mask, lanes, build)
@@ -268,6 +274,8 @@ def create_mask(op: vector.CreateMaskOp, build: Lowering) -> SSAValue:
 
 def splat(value: SSAValue, type: Attribute, build: Lowering) -> SSAValue:
     """Return the vector whose lanes are all `value`."""
+    # LLVM's idiom for a broadcast, which its code generators know: insert into lane 0, shuffle by
+    # 0.
     empty = build.add(PoisonOp, (), type)
     first = build.add(InsertElementOp, (empty, value, build.integer(0, i32)), type)
     return shuffle_lanes(first, empty, [0] * cast("VectorType", type).get_shape()[0], build)
@@ -292,6 +300,7 @@ def insert_lanes(part: SSAValue, whole: SSAValue, first: int, build: Lowering) -
     (count,), (size,) = type_of(part).get_shape(), type_of(whole).get_shape()
     if count == size:
         return part
+    # LLVM's shuffle takes two vectors of one length; -1 is a lane that is not used.
     wide = shuffle_lanes(part, part, [*range(count), *[-1] * (size - count)], build)
     lanes = [size + lane - first if 0 <= lane - first < count else lane for lane in range(size)]
     return shuffle_lanes(whole, wide, lanes, build)
@@ -303,6 +312,7 @@ def broadcast(op: vector.BroadcastOp, build: Lowering) -> SSAValue:
         return splat(value, type, build)
     target, source = type_of(op.vector).get_shape(), type_of(op.source).get_shape()
     source = (1,) * (len(target) - len(source)) + tuple(source)
+    # Axis by axis, in row-major order: an axis of size 1 in the source adds no step.
     lanes: list[int] = [0]
     for size, old in zip(target, source, strict=True):
         lanes = [lane * old + (i if old > 1 else 0) for lane in lanes for i in range(size)]
@@ -379,6 +389,8 @@ def reduction(op: vector.ReductionOp, build: Lowering) -> SSAValue:
         found = build.intrinsic(name, (value,), type)
     elif kind in ("add", "mul"):
         if start is None:
+            # The neutral element: `0.0 + -0.0` is 0.0, so a sum of -0.0 would lose its sign from
+            # 0.0.
             start = build.float(-0.0 if kind == "add" else 1.0, type)
         name = name.replace(".reduce.", ".reduce.f")
         return build.intrinsic(name, (start, value), type, flags=flags)

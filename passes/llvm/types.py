@@ -66,6 +66,7 @@ def lowered_types(type: Attribute) -> tuple[Attribute, ...]:
     """Return the types of the values that stand for a value of `type`: itself, if it is a type of
     the dialect llvm already, or of a dialect that is not known."""
     if is_buffer(type):
+        # `memref<?x8xf32>` is a pointer and one i64; `memref<4x8xf32>` a pointer alone.
         return (POINTER, *[i64] * len(open_numbers(type)))
     return (lowered_type(type),)
 
@@ -78,10 +79,12 @@ def lowered_type(type: Attribute) -> Attribute:
     match type:
         case IndexType():
             return i64
+        # LLVM's integers have no sign: the operations on them do.
         case IntegerType() if type.signedness.data is not Signedness.SIGNLESS:
             return IntegerType(type.bitwidth)
         case _ if is_vector(type):
             shape, element = type.get_shape(), lowered_type(type.element_type)
+            # The same object, which is compared by identity later.
             if len(shape) == 1 and element == type.element_type:
                 return type
             scalable = type.scalable_dims if len(shape) == 1 else None

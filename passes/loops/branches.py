@@ -50,6 +50,7 @@ def exchange_loop_and_branch(
     condition, attributes = branch.cond, branch.attributes
     then, otherwise = (_detach_body(region) for region in branch.regions)
     pairs = [(loop, branch)]
+    # The loop is copied for the second branch; with one empty branch it is moved.
     if then is not None and otherwise is not None:
         pairs.append(_copy_loop(loop, branch, otherwise))
     bodies = [body for body in (then, otherwise) if body is not None]
@@ -75,6 +76,7 @@ def _copy_loop(loop: ForOp, branch: scf.IfOp, body: Block) -> tuple[ForOp, scf.I
     values: dict[SSAValue, SSAValue] = {}
     copy = loop.clone(values)
     for op in body.walk():
+        # The detached body is not in the loop, so the copy of the loop did not rename its operands.
         op.operands = [values.get(operand, operand) for operand in op.operands]
     pairs = zip(loop.body.block.ops, copy.body.block.ops, strict=True)
     inner = next(new for old, new in pairs if old is branch)

@@ -48,6 +48,8 @@ class LoopBuilder:
         """Return `index` as an SSA value."""
         if isinstance(index, SSAValue):
             return index
+        # One for each builder, not for each function: a constant in an inner block does not
+        # dominate what is built after it.
         if index not in self._constants:
             constant = arith.ConstantOp(IntegerAttr.from_index_int_value(index))
             self._constants[index] = self.insert(constant).result
@@ -98,6 +100,7 @@ class LoopBuilder:
         Yields None if `a < b` is known to be false, and the same builder if it is known to be true.
         """
         if isinstance(a, int) and isinstance(b, int):
+            # The code goes where the branch would be.
             yield self if a < b else None
             return
         condition = self.insert(arith.CmpiOp(self.value(a), self.value(b), "slt"))
@@ -118,6 +121,7 @@ class LoopBuilder:
         body.args[0].name_hint = like.variable.name_hint
         yield LoopBuilder(InsertPoint.at_end(body)), body.args[0]
         body.add_op(YieldOp())
+        # After the body was built, as the caller's `with` block runs in any case.
         if isinstance(extent, int) and extent <= 0:
             return
         new = ForOp(

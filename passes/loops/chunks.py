@@ -22,6 +22,8 @@ def chunk_of(
         return build.multiply(number, size), size
 
     def start_of(chunk: SSAValue) -> SSAValue:
+        # `number * total / chunks`: no chunk has to know the sizes of those before it. The product
+        # does not overflow an i64 for any loop over memory.
         scaled = build.insert(arith.MuliOp(chunk, build.value(total))).result
         return build.insert(arith.DivUIOp(scaled, build.value(chunks))).result
 

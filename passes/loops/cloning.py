@@ -127,6 +127,7 @@ def _fold(
 def _clone_region(
     region: Region, new: Region, values: dict[SSAValue, SSAValue], constants: ConstantPool
 ) -> None:
+    # `clone_ops` goes through one block in order; several are left to xDSL.
     if len(region.blocks) != 1:
         region.clone_into(new, None, values)
         return

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
+from ...compat.floats import key_of
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.ir.edit import erase
 
@@ -26,18 +27,19 @@ class ConstantPool:
 
     def __init__(self, func: PrimFuncOp) -> None:
         self._block = func.body.block
-        self._values: dict[ConstantValue, SSAValue] = {}
+        self._values: dict[object, SSAValue] = {}
         self._last: Operation | None = None
         op = self._block.first_op
+        # Up to the first other operation: constants further down may not dominate all uses.
         while isinstance(op, ConstantOp):
-            self._values.setdefault(op.value, op.result)
+            self._values.setdefault(key_of(op.value), op.result)
             self._last, op = op, op.next_op
 
     def get(self, value: ConstantValue) -> SSAValue:
         """Return the constant `value`; it is added to the function if it is new."""
-        if (known := self._values.get(value)) is None:
+        if (known := self._values.get(key := key_of(value))) is None:
             self._insert(op := ConstantOp(value))
-            known = self._values[value] = op.result
+            known = self._values[key] = op.result
         return known
 
     def index(self, value: int) -> SSAValue:
@@ -50,7 +52,8 @@ class ConstantPool:
         while isinstance(op, ConstantOp):
             following = op.next_op
             if not op.result.uses:
-                self._values.pop(op.value, None)
+                self._values.pop(key_of(op.value), None)
+                # New constants are put after the last one that is left.
                 self._last = op.prev_op if op is self._last else self._last
                 erase(op)
             op = following

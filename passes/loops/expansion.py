@@ -22,6 +22,7 @@ def expand_loop(loop: ForOp, extent: int, constants: ConstantPool) -> None:
     for number in range(extent):
         copies: list[Operation] = []
         offset = constants.index(number)
+        # A constant for constant bounds, with which the copies of the body fold further.
         variable = create_or_fold(AddiOp, loop.min, offset, constants, copies.append)
         copies += clone_ops(body, {loop.variable: variable}, constants)
         insert_before(loop, *copies)

@@ -43,6 +43,7 @@ def convert_layouts(
 
     def hook(op: Operation) -> Conversion | None:
         nonlocal visited
+        # Counted also if it is skipped, so that the numbers are those of the program.
         visited += 1
         if visited - 1 in skip_layers or not isinstance(op, ConvertsLayout):
             return None

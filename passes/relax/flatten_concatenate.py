@@ -29,6 +29,8 @@ class MergeConcatenations(RewritePattern):
         if (axis := _axis(op)) is None:
             return
         tensors = [part for tensor in op.tensors for part in _parts(tensor, axis)]
+        # A chain in which each concatenation has other uses, as in DenseNet, would become n
+        # concatenations of up to n operands.
         if len(tensors) > max(self.max_operands, len(op.tensors)):
             actions_of(rewriter).missed(
                 op,
@@ -38,6 +40,7 @@ class MergeConcatenations(RewritePattern):
                 Limit=self.max_operands,
             )
         elif tensors != [*op.tensors]:
+            # In place: the driver visits `op` again, for the next level.
             op.operands = tensors
             rewriter.handle_operation_modification(op)
 

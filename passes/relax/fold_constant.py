@@ -16,6 +16,7 @@ from ...analysis.calls.call_evaluator import CallEvaluator
 from ...analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
 from ...analysis.calls.purity import Purity
 from ...analysis.traversal import in_order
+from ...compat.floats import key_of
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import NonComputational
@@ -92,11 +93,15 @@ class ConstantFolder:
                 operands, _, regions, _ = read_step(op)
                 if regions:
                     pending.append(ops)
+                    # Before its regions are visited: what is in the branch that is not taken is
+                    # never evaluated.
                     taken = _taken_branch(op) if isinstance(op, IfOp) else None
                     if isinstance(op, IfOp) and taken is not None and self.actions.allowed(op):
                         pending.append(iter(self.fold_if(op, taken)))
                     else:
                         if isinstance(op, IfOp):
+                            # Below its bodies on the stack: its results are compared when these are
+                            # folded.
                             pending.append(op)
                         pending += _bodies(op)
                     break
@@ -105,6 +110,8 @@ class ConstantFolder:
                 elif is_foldable_scalar(type(op)):
                     self.fold_scalar(op)
                 elif operands and self.foldable[type(op)]:
+                    # The folder first: it may know the value from the types alone, as that of
+                    # `relax.shape_of`.
                     folder = self.folder[type(op)]
                     if folder is None or not self.fold_by(folder, op, operands):
                         self.fold(op, operands)
@@ -135,6 +142,7 @@ class ConstantFolder:
         """Replace `op` by the constants that its folder returns; return False if there are none."""
         values = [value for value in folder.fold(op) or () if isinstance(value, Attribute)]
         types = [result.type for result in op.results]
+        # A folder may return a value of the IR as well, which is for `canonicalize`.
         if len(values) < len(types) or not all(map(_fits, values, types)):
             return False
         if self.actions.allowed(op):
@@ -145,6 +153,7 @@ class ConstantFolder:
         """Replace `op` by its value if its operands are constants."""
         constants: list[SSAValue] = []
         for value in operands:
+            # The usual case is one look-up; annotations are looked through only where it fails.
             if not self.is_evaluable[type(value.owner)]:
                 while isinstance(owner := value.owner, OnDeviceOp):
                     value = owner.input
@@ -237,8 +246,11 @@ class ConstantFolder:
             return
         folded = False
         for result, *values in zip(op.results, *(end.operands for end in ends if end), strict=True):
+            # Scalars only: two equal tensors would have to be compared element by element.
             taken, other = map(scalar_constant, values)
-            if result.first_use is not None and taken is not None and taken == other:
+            if result.first_use is None or taken is None or other is None:
+                continue
+            if key_of(taken) == key_of(other):
                 if not self.actions.allowed(op):
                     return
                 constant = arith.ConstantOp(taken)
@@ -261,6 +273,7 @@ class ConstantFolder:
             owner = value.owner
             if self.is_constant[type(owner)] or isinstance(owner, TupleOp | OnDeviceOp):
                 assert isinstance(owner, Operation)
+                # Erased in the end, not at once: the next operation may use the constant again.
                 self.touched[owner] = None
 
     def erase_unused(self) -> None:

@@ -45,6 +45,7 @@ class FoldPadding(RewritePattern):
             properties=op.properties | properties_of(type(op), properties),
             attributes=op.attributes,
         )
+        # Asked of the new operation, as the rule of the last window is that of `Window.count`.
         if isinstance(op, MaxPoolOp | AvgPoolOp) and op.ceil_mode and not _has_same_windows(new):
             actions_of(rewriter).missed(
                 op, "NotFolded", "the padding is not folded: with ceil_mode there are fewer windows"
@@ -62,6 +63,7 @@ def folded_properties(
     """
     if pad.pad_mode != "constant":
         raise VerifyException(f'pad_mode is "{pad.pad_mode}"')
+    # -0.0 is not 0.0: a sum of padding alone would have another sign.
     if pad.pad_value != (expected := _padding_of(op)) or (
         copysign(1, pad.pad_value) != copysign(1, expected)
     ):
@@ -73,6 +75,7 @@ def folded_properties(
     ]
     if not isinstance(op, AvgPoolOp) or op.count_include_pad:
         return {"padding": padding}
+    # Its own padding is not counted and the new one is: no single flag says that.
     if any(own):
         raise VerifyException("a mean that does not count its own padding would not count this")
     return {"padding": padding, "count_include_pad": True}
@@ -98,6 +101,7 @@ def _spatial_widths(
     """
     pairs = dict(zip(layout.axes, zip(widths[::2], widths[1::2], strict=True), strict=True))
     for axis, pair in pairs.items():
+        # A blocked axis (NCHW4c) is padded in blocks, which a window does not see.
         if pair != (0, 0) and (axis not in spatial or axis.lower() in pairs):
             raise VerifyException(f"dimension {axis} of {layout.text} is padded")
         if min(pair) < 0:

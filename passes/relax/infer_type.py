@@ -108,11 +108,13 @@ class TypeInferrer:
         for op in self.functions.values():
             self.signatures[op] = op.function_type.outputs.data
         done: set[Operation] = set()
+        # A dict as an ordered set that is also a stack: `popitem` takes the last, callees first.
         pending = dict.fromkeys(reversed([*graph.callees_first()]))
         while pending:
             op, _ = pending.popitem()
             done.add(op)
             if not isinstance(op, ModuleOp) and self.infer_op(op):
+                # Callers that were not visited yet will be in any case.
                 pending |= dict.fromkeys(c for c in graph.callers(op) if c in done)
             if not pending:
                 # Only recursive calls can determine these results: use the declared types.
@@ -140,6 +142,8 @@ class TypeInferrer:
                 if op.regions and not isinstance(op, ModuleOp):
                     pending.append(item)
                     if isinstance(op, ForOp | WhileOp):
+                        # An optimistic start: the types of the first iteration, which `widen` makes
+                        # less precise until they hold in all.
                         initial = self.types(op.operands[first_carried_operand(op) :])
                         self.refine(op, carried_arguments(op), initial)
                     pending += self.enter(op)
@@ -150,6 +154,7 @@ class TypeInferrer:
     def enter(self, op: Operation) -> list[Iterator[Operation] | Operation]:
         """Return the items to visit in `op`, last first; drop the errors of an earlier visit."""
         if self.errors:
+            # An error of a visit with types that were still too precise says nothing.
             self.errors = {key: None for key in self.errors if not op.is_ancestor(key[0])}
         self.holders[op] = None
         blocks = [block for region in op.regions for block in region.blocks]
@@ -251,6 +256,7 @@ class TypeInferrer:
             return False
         types = [self.unified(op, pair, pair[0]) for pair in zip(before, passed)]
         self.refine(op, carried_arguments(op), types)
+        # The lattice of types is finite in height: known size, unknown size, unknown rank.
         return self.types(carried_arguments(op)) != before
 
     def infer_function(self, op: FuncOp) -> None:
@@ -329,6 +335,8 @@ class TypeInferrer:
                 continue
             self.unknown.discard(value)
             if inferred is not value.type:
+                # With the declared type, not that of the last visit: a type may become less precise
+                # again, but never less than it was declared.
                 type = self.refined(op, self.declared.get(value, value.type), inferred)
                 if type != value.type:
                     self.retype(value, type)

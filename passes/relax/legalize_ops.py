@@ -77,8 +77,10 @@ def legalize_operations(
     kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
+    # First what has sizes that only the data decide: it becomes operations that compute them.
     replace_data_dependent(module)
     shapes = symbolic_shapes(module)
+    # Views at run time become one operation before kernels are outlined, which would capture them.
     if shapes is not None:
         views = {
             op: sizes
@@ -86,8 +88,12 @@ def legalize_operations(
             for op, sizes in sizes_of_views(func, shapes, DynamicOp).items()
         }
         replace_views(views, shapes)
+    # Each operation in a function of its own, then each function a kernel: equal ones are built
+    # once.
     outline_operations(module, actions, shapes)
     kernels = build_kernels(module, target, actions, winograd, database)
+    # A second look at the calls: a kernel whose result sizes are not known before a call is given
+    # up.
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
     replace_calls(module, kernels, sizes)
     replace_views(sizes)
@@ -121,6 +127,7 @@ def outline_operations(
 def outline_others(func: FuncOp, outliner: Outliner) -> None:
     """Outline the operations that cannot be fused, but have a legalization."""
     for op in [*walk(func)]:
+        # One that `replace_views` made: a view, for which `plan-memory` needs no kernel.
         if isinstance(op, DynamicReshapeOp) and isinstance(
             op.newshape.owner, tensor.FromElementsOp
         ):
@@ -144,6 +151,7 @@ def build_kernels(
             continue
         given = constants[func.sym_name.data]
         record = find_record(database, func, given, target, winograd)
+        # None is the cost model for all choices, () that of a kernel that was not measured.
         measured = None if database is None else () if record is None else record.choices
         try:
             kernel = kernel_of(func, target, given, winograd, measured)
@@ -160,6 +168,7 @@ def build_kernels(
         if record is not None:
             warn_of_unfit(record, kernel, actions)
         kernels[func.sym_name.data] = kernel
+        # In its place and under its name, so that calls still find it.
         module.body.block.insert_op_before(kernel.func, func)
         func.detach()
         actions.count("kernels")
@@ -195,6 +204,7 @@ def _computation(func: FuncOp) -> Operation:
 def constant_arguments(module: ModuleOp) -> Mapping[str, Constants]:
     """Return, for each private function, the arguments that are constants in all of its calls, with
     the constant of each call."""
+    # Others may call these with anything: none of their arguments is known to be constant.
     public = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp) and is_public(op)}
     constants: dict[str, Constants] = {name: {} for name in public}
     for op in walk(module):
@@ -209,6 +219,8 @@ def constant_arguments(module: ModuleOp) -> Mapping[str, Constants]:
             constants[name] = (
                 given
                 if others is None
+                # Constant in all calls, though not the same constant: each is packed for the
+                # kernel.
                 else {i: [*others[i], *given[i]] for i in others.keys() & given.keys()}
             )
     return defaultdict(dict, constants)
@@ -241,6 +253,7 @@ def sizes_of_results(
                 else:
                     missing[name] = str(error)
     for name, reason in missing.items():
+        # The function on tensors takes its place again.
         kernel = kernels.pop(name)
         module.body.block.insert_op_before(kernel.source, kernel.func)
         Rewriter.erase_op(kernel.func)
@@ -303,6 +316,7 @@ def replace_calls(
         call.location = op.location
         before = {value.owner for value in op.arguments}
         Rewriter.replace_op(op, call)
+        # A weight that was packed is not needed in its old form: both would be in the file.
         for constant in before:
             if isinstance(constant, ConstantOp) and constant.result.first_use is None:
                 Rewriter.erase_op(constant)

@@ -40,6 +40,7 @@ def plan_devices(module: ModuleOp, fallback: DeviceAttr, actions: Actions = SILE
     device of its attribute, and an operation without operands computes on the device of its
     function's result, unless a `relax.on_device` on its result names another.
     """
+    # Before the analysis, in which a tuple is one place as a whole.
     _project_first(module)
     analyzer = DeviceAnalyzer(module, actions)
     analyzer.run()
@@ -83,6 +84,8 @@ class DeviceWriter:
     def run(self) -> None:
         """Rewrite the analyzed module."""
         analyzer = self.analyzer
+        # Copies first: they are known by user and operand, and some of the users are annotations
+        # that go.
         self.insert_copies()
         for op in analyzer.ops:
             if isinstance(op, OnDeviceOp):
@@ -98,6 +101,7 @@ class DeviceWriter:
 
     def insert_copies(self) -> None:
         """Insert a copy before each user of a value on another device, one for all its operands."""
+        # By user: a copy for several users would have to dominate them, and be alive in between.
         copies: dict[tuple[Operation, SSAValue, DeviceAttr], SSAValue] = {}
         for flow, place in self.analyzer.copies:
             assert isinstance(flow.domain, Place)
@@ -129,10 +133,13 @@ class DeviceWriter:
             copy = self.copy(value, body, result, op)
             op.result.replace_all_uses_with(copy.result)
             _insert_after(op, copy)
+        # A constant has no operand that places it: without the annotation a second run would place
+        # it anew.
         place = self.analyzer.sources.get(value)
         if place is not None and place.device != self.defaulter.default_of(op):
             op.properties["device"] = place.device
             op.properties["constrain_result"] = op.properties["constrain_body"] = TRUE
+            # The annotation is kept between the constant and its copy.
             if copy is not None:
                 copy.operands[0] = op.result
         else:

@@ -88,6 +88,7 @@ def preallocate_collections(
             actions.missed(loop, "NotPreallocated", message, Limit=max_iterations)
         elif count and actions.allowed(loop):
             for collection in found:
+                # One kernel for each type of buffer, however many loops there are.
                 type = buffer_type(collection, count)
                 if type not in kernels:
                     kernels[type] = name = free_name(names)
@@ -117,6 +118,8 @@ def collections(loop: scf.WhileOp) -> Iterator[Collection]:
     condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
     assert isinstance(condition, scf.ConditionOp) and isinstance(end, scf.YieldOp)
     for argument in loop.before_region.block.args:
+        # Read nowhere but by the condition that passes it on: what it holds in between does not
+        # matter.
         if not is_empty(loop.arguments[argument.index]) or not argument.has_one_use():
             continue
         (use,) = argument.uses
@@ -174,6 +177,7 @@ def preallocate(
         start, result, append = collection
         buffer = buffer_type(collection, count)
         whole = TensorType(buffer.element_type, buffer.get_shape())
+        # Rows that are not stored are never read; zeros are a value that every pass understands.
         zeros = FullOp(zero_of(whole.element_type), whole)
         zeros.location = loop.location
         insert_before(loop, zeros)
@@ -181,6 +185,7 @@ def preallocate(
         Rewriter.replace_value_with_new_type(before.args[start], whole)
         carried = Rewriter.replace_value_with_new_type(after.args[result], whole)
         operands = [carried, collection.row, turn]
+        # n rows are n stores of a row, where n concatenations copy n * n / 2 rows.
         store = CallTIRInplaceOp(kernels[buffer], operands, [whole], [0])
         store.location = append.location
         store.res[0].name_hint = append.result.name_hint
@@ -209,6 +214,7 @@ def replace_uses(old: SSAValue, new: OpResult) -> None:
         user = use.operation
         if isinstance(user, CastOp) and user.dest.type == new.type:
             Rewriter.replace_op(user, [], [new])
+        # Its result type is inferred again by the pass.
         elif isinstance(user, InfersType):
             user.operands[use.index] = new
     if old.first_use is not None:
@@ -240,6 +246,8 @@ def store_kernel(name: str, type: MemRefType[Attribute]) -> PrimFuncOp:
         argument.name_hint = hint
     b = TirBuilder(func)
     whole, source, turn = func.args
+    # The number was computed by running the condition; a store beyond the buffer must not be
+    # possible even if that was wrong.
     b.require(b.less(turn, count), f"more than {count} rows are collected", func)
     with b.elements(shape) as index:
         b.store(b.load(source, [0, *index]), whole, [turn, *index])

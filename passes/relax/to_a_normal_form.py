@@ -43,6 +43,7 @@ def inline_graphs(root: Operation, actions: Actions = SILENT) -> list[Operation]
                 if actions.allowed(op):
                     actions.count("graphs")
                     inlined |= dict.fromkeys(ops := _inline(op))
+                    # Graphs in the graph are met next, as its operations stand here now.
                     following = ops[0] if ops else following
             else:
                 if op in inlined:
@@ -92,6 +93,7 @@ def sink_into_branches(ops: Iterable[Operation], actions: Actions = SILENT) -> N
 
 def _branch_of_uses(op: Operation) -> Block | None:
     """Return the innermost branch nested in the block of `op` with all uses of its results."""
+    # The branches around each use, from the outside in; what all have in common is where it may go.
     common: list[Block] | None = None
     for result in op.results:
         for use in result.uses:

@@ -125,6 +125,8 @@ class SizeValues:
     def covers(self, large: Size, small: Size) -> bool:
         """Return whether `small` is at most `large`, and differs from it by terms of lower degree
         only: it may take the place without much waste."""
+        # 4 * n + 8 covers 4 * n, and n * n + n covers n * n; 8 * n does not cover 4 * n, as half
+        # would be wasted for every n.
         try:
             rest = large - small
         except TooComplex:
@@ -173,6 +175,8 @@ class SizeValues:
                 return of(op.lhs) - of(op.rhs)
             case arith.MuliOp():
                 return of(op.lhs) * of(op.rhs)
+            # max(n + 3, 3) is n + 3. If neither is larger for all values of the symbols, it is a
+            # symbol itself.
             case arith.MaxSIOp():
                 pairs = (of(op.lhs), of(op.rhs)), (of(op.rhs), of(op.lhs))
                 return next((a for a, b in pairs if self.is_nonnegative(a - b)), None)
@@ -180,8 +184,11 @@ class SizeValues:
                 return of(op.lhs) // self._divisor(op)
             case arith.CeilDivSIOp() if is_safe_division(op):
                 divisor = self._divisor(op)
+                # The quotients of `Size` are rounded down: ceil(n / 4) is floor((n + 3) / 4).
                 return (of(op.lhs) + Size.of(divisor - 1)) // divisor
             case arith.DivSIOp() | arith.DivUIOp() if is_safe_division(op):
+                # `divsi` rounds toward 0 and `divui` reads -1 as 2^64 - 1: both are the floor only
+                # from 0 on.
                 return of(op.lhs) // self._divisor(op) if self.is_nonnegative(of(op.lhs)) else None
             case _:
                 return None
@@ -213,6 +220,7 @@ class SizeValues:
 
     def at_least_zero(self, size: Size) -> Size:
         """Return the early size that is `size`, or 0 if that is negative."""
+        # A key of the table alone: expressions contain the symbol that is returned.
         key = Size.symbol(f"?max {size.key}")
         if (value := self._values.get(key)) is None:
             bound = arith.MaxSIOp(self.value(size, None), self._constant(0))
@@ -236,6 +244,7 @@ class SizeValues:
 
     def erase_unused(self) -> None:
         """Erase the early operations that nothing uses."""
+        # Backwards: the users of an operation are visited, and erased, before it.
         op = self.start.prev_op
         while op is not None:
             before = op.prev_op
@@ -267,6 +276,8 @@ class SizeValues:
         first."""
         total = self._constant(0)
         for product, factor in sorted(size.terms, key=lambda term: term[1] < 0):
+            # 4 * n - 2 * m is 0 + 1 * n * 4 - 1 * m * 2, and `plus` and `times` leave out the 0 and
+            # the 1.
             factors = [self._atom(atom, where) for atom in product]
             term = reduce(lambda a, b: self.times(a, b, where), factors, self._constant(1))
             term = self.times(term, self._constant(abs(factor)), where)
@@ -280,6 +291,8 @@ class SizeValues:
         if isinstance(atom, Symbol):
             return self._symbols[atom.name]
         dividend, divisor = self.value(atom.dividend, where), self._constant(atom.divisor)
+        # The same value, and one instruction, where `floordivsi` is lowered to a division and
+        # selects.
         kind = arith.DivSIOp if self.is_nonnegative(atom.dividend) else arith.FloorDivSIOp
         return self._insert(kind(dividend, divisor), where)
 

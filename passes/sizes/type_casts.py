@@ -28,6 +28,8 @@ def cast_at_regions(holders: Iterable[Operation]) -> None:
     for holder in holders:
         for user, first, types in flows(holder):
             for index, (value, type) in enumerate(zip(user.operands[first:], types), first):
+                # xDSL's verifier wants exactly the declared types here, where `infer-type` has more
+                # precise ones.
                 if value.type != type and refine(value.type, type) is not None:
                     user.operands[index] = _cast(value, type, InsertPoint.before(user))
 
@@ -35,6 +37,7 @@ def cast_at_regions(holders: Iterable[Operation]) -> None:
 def cast_for_users(declared: Mapping[SSAValue, Attribute]) -> None:
     """Cast retyped values back to their `declared` types for users that cannot adapt."""
     for value, type in declared.items():
+        # One cast for all these users, directly after the value, where it dominates them.
         if uses := [use for use in value.uses if not _adapts(use)]:
             cast = _cast(value, type, _after_definition(value))
             for use in uses:
@@ -44,6 +47,7 @@ def cast_for_users(declared: Mapping[SSAValue, Attribute]) -> None:
 def _cast(value: SSAValue, type: Attribute, where: InsertPoint) -> SSAValue:
     owner = value.owner
     location = owner.location if isinstance(owner, Operation) else None
+    # `tensor.cast` takes tensors only; tuples with tensors in them need the cast of relax.
     cast = CastOp if is_tensor(type) else MatchCastOp
     op = cast.create(operands=[value], result_types=[type], location=location)
     Rewriter.insert_op(op, where)
@@ -59,6 +63,8 @@ def _adapts(use: Use) -> bool:
     """Return whether the user accepts a more precise type, or `cast_at_regions` handles it."""
     match use.operation:
         case InvokeOp():
+            # The closure. The verifier wants the arguments in exactly the types that the closure
+            # declares.
             return use.index == 0
         case YieldOp() as end:
             return isinstance(end.parent_op(), IfOp | ForOp | WhileOp)

@@ -60,4 +60,6 @@ def prim_func_pass(
     The class has a method `transform_function`. `opt_level`, `name` and `required` are as for
     `function_pass`.
     """
+    # One decorator for both kinds of functions, with another anchor; the overloads above tell type
+    # checkers what comes of a function and of a class.
     return function_pass(pass_func, opt_level, name, required, PrimFuncOp)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]

@@ -42,6 +42,8 @@ class BindTarget(ModulePass):
     """The cores to use, in place of those of the target; 0 leaves them."""
 
     def __post_init__(self) -> None:
+        # An invalid target is an error when the pass is made, not when it has run half of a
+        # pipeline.
         Target.parse(self.target)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

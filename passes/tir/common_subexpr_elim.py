@@ -114,6 +114,8 @@ class SubexpressionEliminator:
         self.path.append(block)
         for op in [*block.ops]:
             operands, results, _, _, _, regions, _ = read_fields(op)
+            # Operands first, so that `%1 = f(%0)` and `%3 = f(%2)` get one key once %2 is known to
+            # be %0.
             if self.renamed and not self.renamed.keys().isdisjoint(operands):
                 op.operands = [self.renamed.get(operand, operand) for operand in operands]
             if regions:
@@ -143,6 +145,8 @@ class SubexpressionEliminator:
         if key is None:
             return
         existing = self.reusable.get(key)
+        # If `existing` cannot be made visible, `op` takes its place: later operations can see that
+        # one.
         if existing is None or not self.make_visible(existing):
             self.reusable[key] = op
             return
@@ -157,6 +161,7 @@ class SubexpressionEliminator:
         operands, results, properties, attributes, _, _, _ = read_fields(op)
         cls = type(op)
         key: Key = (cls, *(self.numbers.of(result.type) for result in results))
+        # With `nsw` the order matters: another one may overflow on the way.
         if self.identify_equiv_terms and cls in REORDERABLE and not has_flags(op):
             terms = self.terms_of(op)
             return (*key, *sorted(map(id, terms)), None, *self.numbers.of_all(attributes))
@@ -169,6 +174,7 @@ class SubexpressionEliminator:
             reads = self.memory.of(op).reads
             if not reads:
                 return None
+            # Two loads are equal at equal stamps: no write may have come between them.
             key = (*key, *map(self.epochs.stamp, reads))
         return key
 
@@ -177,6 +183,8 @@ class SubexpressionEliminator:
         terms = list[SSAValue]()
         for operand in op.operands:
             owner = operand.owner
+            # `(a + b) + c` has the terms a, b, c; nested sums have their terms already, as operands
+            # are visited first.
             nested = self.terms.get(operand) if isinstance(owner, type(op)) else None
             terms += (operand,) if nested is None else nested
         if len(terms) > MAX_TERMS:
@@ -191,6 +199,7 @@ class SubexpressionEliminator:
         must not trap there, and its operands must be visible.
         """
         block, around = existing.parent, None
+        # Up from `existing`, to the first block that is around the current operation, too.
         while block is not None and not self.is_in_path(block):
             around = block.parent_op()
             block = None if around is None else around.parent
@@ -210,6 +219,7 @@ class SubexpressionEliminator:
 
     def is_in_path(self, block: Block) -> bool:
         """Return whether `block` is one of the blocks around the current operation."""
+        # Constant time: `path` still has the block at that index if the walk has not left it.
         depth = self.depths.get(block, len(self.path))
         return depth < len(self.path) and self.path[depth] is block
 

@@ -93,6 +93,8 @@ class IfHoister:
         """Return the only operation of the body with an observable effect; None if there is not
         exactly one."""
         found = None
+        # Loads and allocations may be left in the loop: a branch that moves out takes a loop with a
+        # copy of them with it.
         for op in loop.body.block.ops:
             if not self.is_repeatable(op):
                 if found is not None:
@@ -115,6 +117,7 @@ class IfHoister:
     ) -> str:
         """Return why the condition cannot be computed before `loop`; empty if it can."""
         values = [branch.cond, *(value for op in condition_ops for value in op.operands)]
+        # Values of inner loops cannot occur: the condition is computed directly in the body.
         if loop.variable in values:
             return "the condition depends on the loop variable"
         for op in condition_ops:
@@ -123,6 +126,7 @@ class IfHoister:
                     return "the condition reads a buffer that the loop may write"
             elif op.regions or not is_side_effect_free(op):
                 return f"the condition is computed by '{op.name}'"
+            # A division before a loop without iterations would be executed where it was not.
             if not _runs(loop) and not _cannot_trap(op):
                 return f"the loop may have no iteration, and '{op.name}' may trap then"
         return ""
@@ -135,6 +139,8 @@ class IfHoister:
                 continue
             if not _has_repeatable_effects(op):
                 places = {self.origin(v) for v in op.operands if isinstance(v.type, MemRefType)}
+                # A write without a buffer as operand may write anything; so may one of unknown
+                # origin.
                 if not places or not places.isdisjoint((origin, None)) or origin is None:
                     return True
         return False
@@ -188,6 +194,7 @@ def _ops_in(op: Operation) -> Iterable[Operation]:
 
 def _drop_unused(block: Block) -> None:
     """Erase operations without uses: in this copy of the loop only the other branch used them."""
+    # From the last, so that a chain goes in one sweep.
     for op in reversed(list(block.ops)):
         is_used = any(result.first_use is not None for result in op.results)
         if op.results and not op.regions and not is_used and _has_repeatable_effects(op):

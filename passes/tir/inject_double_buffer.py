@@ -84,6 +84,7 @@ class LoopPipeliner:
     def run(self, split: int) -> None:
         """Replace the loop."""
         builder = LoopBuilder(InsertPoint.before(self._loop))
+        # A fill may read out of bounds if there is no first iteration.
         with builder.when(0, self._extent) as prologue:
             if prologue is not None:
                 self._body.fill(prologue, self._first, 0)
@@ -118,11 +119,14 @@ class LoopPipeliner:
 
     def _unroll(self, builder: LoopBuilder, split: int) -> None:
         last = builder.subtract(self._extent, 1)
+        # `last / split` and not `extent / split`: the last iteration, which must not fill, is left
+        # over.
         rounds = builder.at_least_0(builder.divide(last, split))
         with builder.loop(self._loop, 0, rounds) as (inside, variable):
             base = inside.add(self._first, inside.multiply(variable, split))
             for part in range(split):
                 iteration = inside.add(base, part)
+                # An even `split` begins each round at half 0, so that halves are constants.
                 self._body.fill(inside, inside.add(iteration, 1), (part + 1) % 2)
                 self._body.rest(inside, iteration, part % 2)
         done = builder.multiply(rounds, split)
@@ -159,6 +163,7 @@ class _LoopBody:
         filling = fills.union(self._filled_views, *(buffer.inputs for buffer in buffers))
         # Inputs of the fills that the rest uses too are cloned in both parts.
         only_filling = set(fills)
+        # Backwards, so that all users of a value are decided before it.
         for op in reversed(list(block.ops)):
             uses = (use for result in op.results for use in result.uses)
             users = [block.find_ancestor_op_in_block(use.operation) for use in uses]
@@ -197,8 +202,11 @@ class _LoopBody:
         shape = mixed_shape(type, old.dynamic_sizes)
         for use in list(old.memref.uses):
             op, at = use.operation, use.index
+            # The fill is an iteration ahead: it writes the other half than the rest reads.
             is_fill = self._loop.body.block.find_ancestor_op_in_block(op) is buffer.fill
             half = self._written_half if is_fill else self._read_half
+            # A copy takes a whole buffer, here a view of one half; other accesses get one more
+            # index.
             if isinstance(op, memref.CopyOp):
                 view = _build_half_view(new.memref, half, shape, type)
                 insert_before(op, view)
@@ -233,6 +241,7 @@ def _build_half_view(
     strides: list[int | None] = [1]
     for size in reversed(type.get_shape()[1:]):
         last = strides[-1]
+        # Strides of a dynamic size are dynamic; the subview computes them at run time.
         strides.append(None if size == DYNAMIC_INDEX or last is None else last * size)
     layout = StridedLayoutAttr(strides[::-1] if shape else [], None)
     ones, zeros = [1] * len(shape), [0] * len(shape)

@@ -45,12 +45,14 @@ def outline_parallel_loops(
     for func in [op for op in module.ops if isinstance(op, PrimFuncOp)]:
         for loop in outermost(func):
             nest = nest_of(loop)
+            # Serial before the estimate of work, and in the function: one fork for each nest.
             for inner in [op for op in walk(loop) if isinstance(op, ForOp)]:
                 if inner.for_kind is ForKind.PARALLEL:
                     inner.kind = ForKindAttr(ForKind.SERIAL)
             count, work = 1, work_of(loop)
             for each in nest:
                 count *= extent_of(each)
+            # The fork costs more than it saves.
             if parallel_work(work, count, threads, fork_work) >= work:
                 message = "runs on one thread: it has too little work"
                 actions.missed(loop, "SerialLoop", message, work=work)
@@ -75,11 +77,14 @@ def nest_of(loop: ForOp) -> list[ForOp]:
     the body of one of these: operations before them have no effect."""
     nest = [loop]
     while True:
-        *before, last = [op for op in nest[-1].body.block.ops if not isinstance(op, YieldOp)]
+        *ops, _ = nest[-1].body.block.ops
+        last = ops[-1] if ops else None
         if not isinstance(last, ForOp) or last.for_kind is not ForKind.PARALLEL:
             return nest
+        # The number of all iterations is computed before the nest, where inner bounds must be
+        # known.
         bounds = integer_constant(last.min), integer_constant(last.extent)
-        if None in bounds or not all(map(is_side_effect_free, before)):
+        if None in bounds or not all(map(is_side_effect_free, ops[:-1])):
             return nest
         nest.append(last)
 
@@ -123,6 +128,7 @@ class Outlining:
         self.move_body(inner)
         block.add_op(YieldOp())
         total = self.total(build)
+        # One chunk for each thread: work that is even needs no more, and each call costs.
         chunks = min(total, self.threads) if isinstance(total, int) else self.threads
         outer = ForOp(build.value(0), build.value(chunks), kind=ForKind.PARALLEL)
         outer.location = loop.location
@@ -131,7 +137,10 @@ class Outlining:
         self.call(inside, outer.variable, total, chunks)
         outer.body.block.add_op(YieldOp())
         for old, new in self.copies.items():
+            # After all were captured: the old operations were moved into the function with their
+            # old operands.
             old.replace_uses_with_if(new, lambda use: part.is_ancestor(use.operation))
+        # Arguments were added to the block as they were met.
         part.properties["function_type"] = part.function_type.from_lists(block.arg_types, [])
         part.arg_attrs = None
         Rewriter.insert_op(part, InsertPoint.after(self.func))
@@ -158,6 +167,8 @@ class Outlining:
         build = LoopBuilder(InsertPoint.at_end(target))
         number: SSAValue = inner.variable
         values: list[SSAValue] = []
+        # Of nests i < n and j < 4, iteration k is `i = k / 4`, `j = k % 4`: a chunk may begin
+        # anywhere.
         for each in reversed(self.nest[1:]):
             extent = integer_constant(each.extent)
             assert extent is not None
@@ -196,8 +207,10 @@ class Outlining:
 
 def is_copied(op: Operation, value: SSAValue) -> bool:
     """Return whether the operation that computes `value` is copied into functions that need it."""
+    # A constant is better known inside, where loops have it as a bound.
     if isinstance(op, arith.ConstantOp | View | memref.GetGlobalOp):
         return True
+    # A scalar that can be passed is computed once, not by each thread.
     return not is_parameter(value.type) and is_side_effect_free(op) and not op.regions
 
 

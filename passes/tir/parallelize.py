@@ -36,6 +36,8 @@ def parallelize_loops(
     """
     if threads == 1 or func.is_declaration:
         return
+    # Decisions first, changes after: a choice in one branch of the search may lose to one around
+    # it.
     plan = Planner(threads, fork_work, Analyzer(), may_alias="tir.alias" in func.attributes)
     chosen = [choice for op in [*func.body.block.ops] for choice in plan.visit(op).choices]
     kept = {loop for choice in chosen for loop in choice.loops}
@@ -87,6 +89,8 @@ class Planner:
     def visit(self, op: Operation) -> Plan:
         """Return the best plan for `op`."""
         whole = work_of(op)
+        # A bound for all loops in it: with one iteration for each thread it would not be worth it
+        # either.
         if not isinstance(op, ForOp) or self.shared_work(whole, self.threads) >= whole:
             return Plan(whole)
         if op.for_kind not in (ForKind.SERIAL, ForKind.PARALLEL):
@@ -94,8 +98,10 @@ class Planner:
         plans = [Plan(whole), *self.shared(op, whole)]
         with self.analyzer.inside(op):
             inner = [self.visit(each) for each in op.body.block.ops]
+        # With the loops in it shared instead, a fork for each iteration of this one.
         work = extent_of(op) * (1 + sum(plan.work for plan in inner))
         plans.append(Plan(work, [choice for plan in inner for choice in plan.choices]))
+        # Of equal plans the first: serial, then the outer loop.
         return min(plans, key=lambda plan: plan.work)
 
     def shared_work(self, work: int, count: int) -> int:
@@ -111,6 +117,9 @@ class Planner:
         count = 1
         inner: ForOp | None = loop
         with self.analyzer.scope():
+            # An inner loop is added if the iterations of both are independent: more of them fill
+            # the threads more evenly. With scratch memory only the outer loop, whose body is to
+            # have it.
             while inner is not None and not private:
                 found = self.dependence(inner)
                 if not found.is_none or (found.private and loops):
@@ -162,6 +171,7 @@ def split_loop(loop: ForOp, private: Sequence[Operation], threads: int) -> None:
     outer.location = loop.location
     build.insert(outer)
     body = outer.body.block
+    # Moved, not copied: each thread allocates what was shared before.
     for op in (*private, loop):
         op.detach()
         body.add_op(op)

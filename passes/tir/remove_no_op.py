@@ -110,6 +110,7 @@ class NoOpRemover:
                 self.note_write(place, root)
                 if isinstance(op, memref.CopyOp) and op.destination is root:
                     self.note_write((root,), root)
+        # Backwards, a read is what separates a write from the one after it.
         self.epochs.change(effects.reads, effects.is_opaque)
         left.add(effects)
 

@@ -48,6 +48,7 @@ def simplify(
     """
     _remove_dead(func, actions)
     for _ in range(MAX_SWEEPS):
+        # A new one for each sweep: forms were read from operations that are gone.
         analyzer = Analyzer(transitive=transitive)
         simplifier = RewriteSimplifier(analyzer, and_of_ors, constrain_branches)
         sweep = FunctionSimplifier(analyzer, simplifier, actions)
@@ -88,6 +89,7 @@ class FunctionSimplifier:
 
     def visit(self, op: Operation) -> Operation | None:
         """Simplify an operation and its regions; return the next one to visit."""
+        # Read first: the operation may be erased. What replaces it is simple already.
         next = op.next_op
         if is_expression(op):
             self.visit_expression(op)
@@ -130,6 +132,7 @@ class FunctionSimplifier:
         """Simplify the conditions that `op` uses if more is known here than at their definition."""
         state = self.analyzer.constraints.state
         for number, operand in enumerate(op.operands):
+            # In the same state nothing more is known than when it was tried.
             if operand.type != BOOLEAN or self.simplified_in.get(operand) == state:
                 continue
             self.simplified_in[operand] = state
@@ -163,6 +166,8 @@ class FunctionSimplifier:
         truth = self.analyzer.prove(op.cond)
         if truth is not None and self.actions.allowed(op):
             self.report("branches", op, "RemovedBranch", "its condition is known")
+            # The branch is visited in the scope around it: its operations are part of that block
+            # now.
             return inline_branch(op, truth) or next
         for region, holds in ((op.true_region, True), (op.false_region, False)):
             for block in region.blocks:
@@ -187,6 +192,7 @@ class FunctionSimplifier:
         if not isinstance(load, memref.LoadOp) or load.memref is not store.memref:
             return False
         form = self.analyzer.linear
+        # By form, not by value: `i + 1` computed twice is one place.
         return [*map(form, load.indices)] == [*map(form, store.indices)]
 
     def visit_other(self, op: Operation) -> None:

@@ -48,6 +48,7 @@ def rewrite_storage(func: PrimFuncOp, *, reuse: bool = True, actions: Actions = 
     possible. Errors: a vectorized loop.
     """
     numbers = number_ops(func)
+    # The lanes of a loop are iterations that run at once: they would need a buffer each.
     for op in numbers:
         if isinstance(op, ForOp) and op.for_kind is ForKind.VECTORIZED:
             actions.error(op, "is vectorized: run tir-vectorize-loop before tir-storage-rewrite")
@@ -79,6 +80,7 @@ def _find_allocations(numbers: OpNumbers, actions: Actions) -> list[AllocationUs
         elif uses.accesses:
             known.append(uses)
         elif not uses.shape_queries and actions.allowed(op):
+            # Views of views are behind those they view.
             for view in reversed(uses.views):
                 erase(view)
             erase(op)
@@ -95,6 +97,7 @@ def rebase_views(uses: AllocationUses) -> None:
     for view in uses.views:
         if isinstance(view, memref.ReinterpretCastOp):
             base = view.source
+            # Views of another memory space, or of bytes with an offset, start elsewhere.
             while isinstance(base.owner, View) and not isinstance(
                 base.owner, memref.MemorySpaceCastOp | memref.ViewOp
             ):
@@ -108,6 +111,7 @@ def merge_group(group: StorageGroup, numbers: OpNumbers, actions: Actions = SILE
 
     A group of one allocation is only hoisted.
     """
+    # The first member dominates what the others dominate, once it is hoisted to their common block.
     earliest = min(group.members, key=lambda member: numbers[member.op])
     target = earliest.outermost_block
     before = target.find_ancestor_op_in_block(earliest.op)
@@ -118,6 +122,7 @@ def merge_group(group: StorageGroup, numbers: OpNumbers, actions: Actions = SILE
     actions.count("hoisted", sum(member.op.parent is not target for member in group.members))
     types = {member.type for member in group.members}
     common = _common_type(types) if not any(group.offsets) else None
+    # The allocation of the first member serves as it is, with its attributes.
     if len(types) == 1 and common:
         base = earliest.op
         if base is not before:
@@ -139,6 +144,8 @@ def _common_type(types: Set[Buffer]) -> Buffer | None:
     if len(types) == 1 or (
         all(map(is_flat, types)) and len({type.element_type for type in types}) == 1
     ):
+        # `memref<8xf32>` is the start of `memref<16xf32>`: no bytes and no `memref.view` are
+        # needed.
         return max(types, key=lambda type: byte_size(type) or 0)
     return None
 
@@ -162,6 +169,7 @@ def _common_alignment(members: Iterable[AllocationUses], always: bool) -> Intege
     """Return the largest alignment of `members`; with `always` it is at least ALIGNMENT."""
     given = [member.op.alignment for member in members]
     sizes = [alignment.value.data for alignment in given if alignment is not None]
+    # Bytes have no alignment of their own, and members of any type are put in them.
     if always:
         sizes.append(ALIGNMENT)
     return IntegerAttr(max(sizes), i64) if sizes else None

@@ -91,10 +91,12 @@ class LoopUnroller:
         size = Size()
         for region in op.regions:
             for block in region.blocks:
+                # A copy of the list: a loop is replaced by operations that are counted already.
                 for child in tuple(block.ops):
                     size = size.then(self.visit(child, options))
         if isinstance(op, ForOp):
             return self._visit_loop(op, size, options)
+        # These are never unrolled here, and so keep the loops around them (`kept_depth`).
         if isinstance(op, scf.ForOp | scf.ParallelOp | scf.WhileOp):
             size = size._replace(kept_depth=size.kept_depth + 1)
         return size._replace(ops=size.ops + 1, steps=size.steps + is_step(op))
@@ -127,6 +129,7 @@ class LoopUnroller:
                 self._report_dynamic_extent(loop)
             return kept
         is_ordered = loop.for_kind in (ForKind.SERIAL, ForKind.UNROLLED)
+        # With the limit 1 a loop is expanded whatever `explicit_unroll` says: nothing is copied.
         is_unit = is_ordered and extent <= options.auto_max_extent == 1
         if not (is_marked or is_unit or self._is_profitable(loop, extent, body, options)):
             return kept
@@ -157,10 +160,12 @@ class LoopUnroller:
         """Return whether the options select a serial `loop` that is not marked."""
         if loop.for_kind is not ForKind.SERIAL:
             return False
+        # Whatever it costs: a buffer with dynamic indices cannot be in registers at all.
         if loop.variable in self.register_indices:
             return True
         # A body that writes nothing counts as one step: copies of it are not free either.
         steps = extent * max(body.steps, 1)
+        # As in TVM: around a loop that stays, copies of it would win little.
         if body.kept_depth or body.unrolled_depth > options.auto_max_depth:
             return False
         if steps <= options.auto_max_step or extent <= options.auto_max_extent:

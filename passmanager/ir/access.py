@@ -87,6 +87,8 @@ def parts_of_verifier(verifier: Verifier) -> tuple[OpDef, Verifier] | None:
 
     It keeps both as variables of a closure only.
     """
+    # `irdl_op_definition` makes `verify_` of each class in one function of xDSL: its code object is
+    # one of the constants there, whichever class it is called for.
     if not isinstance(verifier, FunctionType):
         return None
     code, made_by = verifier.__code__, get_accessors_from_op_def

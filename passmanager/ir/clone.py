@@ -92,6 +92,7 @@ class _Cloner:
         self._copy_regions(root, copy)
         while self._pending:
             self._copy_ops(*self._pending.pop())
+        # A value of no copy comes from outside of the root, and is used by the copy as well.
         for op, operands in self._unconnected:
             op.operands = [self._values.get(id(operand), operand) for operand in operands]
         for op, successors in self._branches:
@@ -100,6 +101,7 @@ class _Cloner:
 
     def _copy_ops(self, op: Operation | None, block: Block) -> None:
         """Copy `op` and those after it to the end of `block`, up to an op with regions to enter."""
+        # Not None if the block is continued after an op with regions.
         last = block._last_op
         while op is not None:
             copy = self._copy_op(op)
@@ -129,6 +131,8 @@ class _Cloner:
         copy.attributes = attributes.copy()
         if results:
             copy.results = self._copy_results(results, copy)
+        # Once one op waits, all after it do, so that uses are added in one order: a use is put
+        # before the others of its value, and passes see that order.
         if operands and (self._unconnected or not self._connect(copy, operands)):
             self._unconnected.append((copy, operands))
         if successors:
@@ -140,6 +144,7 @@ class _Cloner:
         mapped: dict[SSAValue, SSAValue] = {}
         copy = op.clone(mapped, self._blocks, clone_operands=False)
         self._values.update((id(value), new) for value, new in mapped.items())
+        # The class copied the nested ops, too; their operands may be values that are copied later.
         for inner, new in zip(walk(op), walk(copy), strict=True):
             self._unconnected.append((new, inner._operands))
         return copy
@@ -180,6 +185,7 @@ class _Cloner:
                 block = block._next_block
             copy._last_block = last
         owner.regions = tuple(copies)
+        # A stack: the first block is to be taken first.
         self._pending += reversed(entered)
 
     def _copy_block(self, block: Block) -> Block:
@@ -200,6 +206,7 @@ class _Cloner:
         get = self._values.get
         values: list[SSAValue] = []
         for operand in operands:
+            # Also a value from outside, which never gets a copy: the op waits for the end as well.
             if (value := get(id(operand))) is None:
                 return False
             values.append(value)

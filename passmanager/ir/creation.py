@@ -29,6 +29,7 @@ def set_operands(op: Operation, operands: Sequence[SSAValue]) -> None:
         use = _new(Use)
         use._operation = op
         use._index = index
+        # Before the other uses, as xDSL's `add_use` has it.
         if (first := operand.first_use) is not None:
             use._next_use = first
             first._prev_use = use
@@ -78,6 +79,7 @@ def create_before(
         set_operands(op, operands)
     op.parent = block = place.parent
     op._next_op = place
+    # A block whose first op is `place` gets a new first op; the last one stays.
     op._prev_op = before = place._prev_op
     place._prev_op = op
     if before is None:
@@ -104,6 +106,7 @@ _METHODS = ("create", "clone", "clone_without_regions", "__new__", "__post_init_
 
 def _is_plain(op_class: type[Operation]) -> bool:
     names = {*_METHODS, *(field.name for field in fields(Operation))}
+    # Such classes are made for each name, with a `create` of their own.
     if issubclass(op_class, UnregisteredOp) and op_class.__module__ == UnregisteredOp.__module__:
         names.remove("create")  # it sets an attribute only, the name of the op
     homes = {_home(op_class, name) for name in names}

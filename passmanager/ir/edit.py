@@ -37,6 +37,8 @@ def replace_operands(op: Operation, operands: SSAValues) -> None:
         op.operands = operands
         return
     for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
+        # Uses that stay keep their place in the list of uses: a pass that visits users in that
+        # order is not disturbed.
         if new is not old:
             old.remove_use(use)
             new.add_use(use)
@@ -54,6 +56,7 @@ def replace_all_uses(old: SSAValue, new: SSAValue) -> None:
         return None
     use = old.first_use
     while use is not None:
+        # Read first: `add_use` links the use into the list of `new`.
         following = use._next_use
         operands = list(use._operation._operands)
         operands[use._index] = new

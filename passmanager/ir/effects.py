@@ -67,6 +67,8 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
     Pure: 0,
     MemoryReadEffect: READS,
     MemoryWriteEffect: WRITES,
+    # The trait does not say which value is allocated. As memory that is no value it keeps the op
+    # alive, which is the safe answer.
     MemoryAllocEffect: FREES,
     MemoryFreeEffect: FREES,
     RecursiveMemoryEffect: NESTED,
@@ -81,6 +83,7 @@ def _class_effects(cls: type[Operation]) -> int:
     if cls.name in _WITHOUT_TRAIT:
         return 0
     traits = cls.get_traits_of_type(MemoryEffect)
+    # No trait at all is no promise; an op without effects says so (`NoMemoryEffect`).
     effects = 0 if traits else UNKNOWN
     for trait in traits:
         effects |= _STATIC.get(type(trait), VARYING)
@@ -132,6 +135,7 @@ def would_be_dead(op: Operation, effects_of: Callable[[Operation], int] = own_ef
     while pending:
         inner = pending.pop()
         effects = effects_of(inner)
+        # Whether the op around defines the value is known at `op` only: xDSL's own check decides.
         if effects & ALLOCATES_OUTSIDE:
             return result_only_effects(op)
         if effects & OBSERVABLE:

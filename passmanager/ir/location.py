@@ -35,6 +35,7 @@ def span_location(span: Span[str] | Span[bytes]) -> FileLineColLoc:
 def remember_source(name: str, content: bytes) -> None:
     """Keep the text of an input without a file, so that messages can show its lines."""
     lines = content.decode("utf-8-sig", errors="replace").splitlines(keepends=True)
+    # Without a time of modification, `linecache.checkcache` leaves the entry alone.
     linecache.cache[name] = (len(content), None, lines, name)
 
 
@@ -49,6 +50,7 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             named = FileLineColLoc(StringAttr(str(location)), IntAttr(0), IntAttr(0))
             return file_location(location.location) or named
         case CallSiteLoc():
+            # The place of the code itself comes first, that of the call only if it is unknown.
             return file_location(location.callee) or file_location(location.caller)
         case FusedLoc():
             return file_location(location.locations)
@@ -63,6 +65,7 @@ def location_of(op: Operation) -> FileLineColLoc | None:
     """Return the file location of the innermost op around `op`, or `op` itself, that has one, or
     None.
     """
+    # An op that a pass created has the place of the function or loop that it is in.
     current: Operation | None = op
     while current is not None:
         if (place := file_location(current.location)) is not None:

@@ -57,6 +57,7 @@ class Signatures:
         """
         operands, results, properties, attributes, *_ = fields
         get = self._numbers.get
+        # The number of results tells where these end: the rest of the types are the operands'.
         key = (type(op), len(results), *map(get, map(id, map(read_type, results + operands))))
         if properties:
             key += (*properties, *map(get, map(id, properties.values())))
@@ -79,6 +80,8 @@ class Signatures:
         """Return the number of an attribute."""
         if (number := self._numbers.get(id(attribute))) is not None:
             return number
+        # All at once, as with the objects goes the promise that no identity is reused. No number is
+        # given to another attribute, so signatures that were made stay right.
         if len(self._kept) > _LIMIT:
             self._numbers.clear()
             self._kept.clear()
@@ -154,6 +157,7 @@ def _is_comparable(attribute: Attribute) -> bool:
     parameters of other dialects nobody knows.
     """
     pending = [attribute]
+    # The list grows while it is walked: parts of parts.
     for part in pending:
         if (parts := _parts[type(part)](part)) is None:
             return False

@@ -29,6 +29,7 @@ def brief(value: object) -> str:
 
 def symbol_of(op: Operation) -> str:
     """Return the symbol name of `op`, empty if it has none."""
+    # Not through the trait: unregistered ops have symbols, too, in their attributes.
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else ""
 

@@ -21,6 +21,7 @@ def convert_types(root: Operation, convert: Callable[[Attribute], Attribute]) ->
     """
     conversion = _Conversion(convert)
     for op in walk(root):
+        # Replacing the value of an existing key does not disturb the iteration over a dict.
         for name, attribute in op.properties.items():
             if (new := conversion.of(attribute)) is not attribute:
                 op.properties[name] = new
@@ -63,6 +64,7 @@ class _Conversion:
 
 
 def _set_type(value: SSAValue, type: Attribute) -> None:
+    # A new value, as xDSL's values have a fixed type; its uses are replaced.
     new = Rewriter.replace_value_with_new_type(value, type)
     if isinstance(value, BlockArgument) and isinstance(new, BlockArgument):
         new.location = value.location

@@ -33,6 +33,8 @@ def range_of_function(atom: Atom, range_of: RangeOf) -> Range:
         case AtomKind.FLOORDIV | AtomKind.DIV:
             return _range_of_quotient(atom, range_of)
         case AtomKind.MOD:
+            # The dividend is left out: of a constant divisor it would narrow the range only if all
+            # of it lies between two multiples, and then `CanonicalArithmetic.mod` made no atom.
             divisor = range_of(atom.operands[1])
             if divisor.low is None or divisor.low <= 0:
                 return Range()
@@ -57,6 +59,8 @@ def _range_of_quotient(atom: Atom, range_of: RangeOf) -> Range:
     if dividend.low is not None and dividend.low >= 0:
         low = 0 if divisor.high is None else dividend.low // divisor.high
         return Range(low, None if dividend.high is None else dividend.high // divisor.low)
+    # A negative dividend is largest for the largest divisor: -8 by 2 to 4 is from -4 to -2. Such
+    # divisors are rare in index arithmetic; the range is given up.
     if divisor.constant is None:
         return Range()
     found = dividend.floordiv(divisor.low)
@@ -70,6 +74,7 @@ def _range_of_remainder(atom: Atom, range_of: RangeOf) -> Range:
     dividend, divisor = map(range_of, atom.operands)
     if divisor.low is None or divisor.high is None:
         return Range(0 if dividend.low is not None and dividend.low >= 0 else None)
+    # A divisor of 0 has no remainder; that it is in the range does no harm.
     most = max(abs(divisor.low), abs(divisor.high)) - 1
     low = -most if dividend.low is None else max(-most, min(dividend.low, 0))
     return Range(low, most if dividend.high is None else min(most, max(dividend.high, 0)))
@@ -90,6 +95,7 @@ def _range_of_result(op: Operation, operands: tuple[LinearForm, ...], range_of: 
             return range_of(operands[1]).join(range_of(operands[2]))
         case arith.AndIOp():
             ranges = [range_of(operand) for operand in operands]
+            # An AND clears bits only: it is at most each operand that has no sign bit.
             highs = [one.high for one in ranges if one.low is not None and one.low >= 0]
             most = [high for high in highs if high is not None]
             return Range(0, min(most) if most else None) if highs else Range()
@@ -100,6 +106,7 @@ def _range_of_result(op: Operation, operands: tuple[LinearForm, ...], range_of: 
             highs = [one.high for one in ranges if one.high is not None]
             if len(highs) < len(ranges):
                 return Range(0)
+            # No bit above the highest of both operands is set: of 5 and 8, at most 15.
             return Range(0, (1 << max(highs).bit_length()) - 1)
         case arith.ShLIOp():
             return _range_of_shift(op, *map(range_of, operands))

@@ -26,6 +26,8 @@ class AtomTable(ScopedDict[tuple[object, ...], Atom]):
         has_division = kind in DIVISIONS or (
             kind is AtomKind.MUL and any(atom.has_division for atom in atoms)
         )
+        # Not the length of the table, which lacks VALUE atoms and shrinks at the end of a scope. If
+        # two atoms had one number, equal sums could be sorted in two ways, and be different forms.
         self._count += 1
         return Atom(self._count, kind, operands, value, depth, has_division)
 
@@ -41,6 +43,7 @@ class AtomTable(ScopedDict[tuple[object, ...], Atom]):
         """Return the atom that is the product of one or more atoms, in any order."""
         if len(factors) == 1:
             return factors[0]
+        # Sorted and flat (`factors_of`), so that `(a * b) * c` and `c * (b * a)` are one atom.
         in_order = sorted(factors, key=lambda atom: atom.number)
         product = self.function(AtomKind.MUL, *map(LinearForm.of, in_order)).atom
         assert product is not None

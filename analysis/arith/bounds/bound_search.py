@@ -42,6 +42,7 @@ class BoundSearch:
         answer = decide(predicate, found)
         if answer is not None or not difference.terms:
             return answer
+        # Each bound is a search of its own, and one usually decides.
         found = found.meet(Range(None, self.upper_bound(difference)))
         if (answer := decide(predicate, found)) is not None:
             return answer
@@ -62,6 +63,8 @@ class BoundSearch:
         """Return the bound with up to `depth` more relations; `has_constraint` says that a
         constraint was added already."""
         constraints_used_up = has_constraint and not self.transitive
+        # A sum may have a constraint of its own, which would be a second one. The range of a single
+        # atom includes the constraints on it anyway.
         if constraints_used_up and len(form.terms) > 1:
             best = self.constraints.upper_bound_of_atoms(form)
         else:
@@ -75,11 +78,17 @@ class BoundSearch:
                 if is_constraint and constraints_used_up:
                     continue
                 # form = factor * relation + left, so that form <= factor * bound + high(left).
+                # Only whole multiples, as forms have integer coefficients: `3*i` is not bounded by
+                # a relation of `2*i`, though `3/2` of it would do (Fourier-Motzkin scales both
+                # sides instead).
                 factor, rest = divmod(count, relation.coefficient(atom))
                 bound = within.high if factor > 0 else within.low
                 if rest or bound is None:
                     continue
                 left = form.plus(relation, -factor)
+                # The search is to cancel atoms. One more is allowed: in a tiled loop, `j` is
+                # replaced by a bound of two terms, such as `n - 4*i`, and the next step cancels
+                # `4*i`.
                 if len(left.terms) > len(form.terms) + 1:
                     continue
                 self._sums_left -= 1

@@ -72,6 +72,9 @@ class Constraints:
         finally:
             for table, mark in zip(tables, marks, strict=True):
                 table.rollback(mark)
+            # Ranges that were cached before the scope are valid again, without being computed anew:
+            # the constraints are those of that state. `_last_state` still grows, so no state is
+            # used twice.
             self.state = state
 
     # Adding constraints
@@ -88,12 +91,14 @@ class Constraints:
         within = within.plus(Range(-form.constant, -form.constant)).unscaled(factor)
         old = self._ranges.get(terms)
         new = within if old is None else old.meet(within)
+        # A constraint that says nothing new does not change the state, so caches stay valid.
         if new == old or self._sum_of_ranges(terms).meet(new).is_empty:
             return
         self._ranges.put(terms, new)
         self._renew()
         if len(terms) == 1:
             self._add_for_operands(terms[0][0], new)
+        # Once for each sum; `_ranges` has the newest range of it.
         elif old is None:
             for atom, _ in terms:
                 self._relations.put(atom, _Chain(terms, self._relations.get(atom)))
@@ -119,6 +124,7 @@ class Constraints:
         `y >= 3`, and `x * y >= 1` with `x >= 0` gives `x >= 1`.
         """
         match atom.kind, atom.operands:
+            # `low <= x floordiv d <= high` is `low*d <= x <= high*d + d - 1`, without loss.
             case AtomKind.FLOORDIV, (dividend, LinearForm((), divisor)) if divisor > 0:
                 low = None if within.low is None else within.low * divisor
                 high = None if within.high is None else within.high * divisor + divisor - 1
@@ -156,6 +162,8 @@ class Constraints:
 
     def range_of_atom(self, atom: Atom) -> Range:
         """Return the range of `atom`, from its operands and the constraints on it alone."""
+        # By state and not by scope: without this, ranges of nested quotients are computed
+        # exponentially often, once for each path from the root to the leaf.
         cached = self._atom_ranges.get(atom)
         if cached is not None and cached[0] == self.state:
             return cached[1]

@@ -69,6 +69,7 @@ def solve(
     factor, rest = difference.coefficient(atom), difference.without(atom)
     if factor == 0 or depends_on(rest, atom):
         return None
+    # Only then does one floor division serve for all predicates: the factor is positive.
     if factor < 0:
         factor, rest, predicate = -factor, rest.scaled(-1), SWAPPED[predicate]
     # factor * atom is compared with `limit`.
@@ -132,6 +133,8 @@ class BoundDeducer:
             case "slt":
                 holds, fails = at_least(negative, 1), at_least(form, 0)
             case _:
+                # `a == 0` is `a >= 0 and -a >= 0`; it fails where one of `a >= 1` and `-a >= 1`
+                # holds. If one bound is not found, nothing is known of where it holds.
                 both = [*at_least(form, 0), *at_least(negative, 0)]
                 holds = [intersection(self.analyzer, *both)] if len(both) == 2 else []
                 fails = [*at_least(form, 1), *at_least(negative, 1)]
@@ -147,6 +150,8 @@ class BoundDeducer:
         least = self._relax(form, variable)
         if least is None:
             return None
+        # Of `i + i floordiv 4` the quotient was relaxed; of `i floordiv 4 + i floordiv 8` neither,
+        # so it stays unsolved.
         dependent = [term for term in least.terms if depends_on(LinearForm.of(term[0]), variable)]
         if len(dependent) != 1:
             return None
@@ -156,6 +161,8 @@ class BoundDeducer:
         # count * (dividend floordiv divisor) + rest >= 0
         dividend, divisor = atom.operands
         rest = least.without(atom)
+        # `x floordiv d >= q` is `x >= d*q`, and `x floordiv d <= q` is `x <= d*q + d - 1`, for
+        # integers: the rewriting is exact, so the interval is not made smaller by it.
         if count > 0:
             quotient = self.analyzer.floordiv(rest.scaled(-1).shifted(count - 1), count)
             inner = dividend.plus(quotient, -divisor.constant)
@@ -172,6 +179,7 @@ class BoundDeducer:
         solved for one term only.
         """
         is_changed = True
+        # Ends: an atom is replaced by atoms with smaller numbers, since operands are made first.
         while is_changed:
             is_changed = False
             for atom, count in form.terms:
@@ -216,6 +224,8 @@ class BoundDeducer:
             op = None if atom.value is None else atom.value.owner
             if not isinstance(op, Operation):
                 return False
+            # `memref.dim` lacks the trait in xDSL; it reads the descriptor of a buffer, and does
+            # not trap.
             if not is_speculatable(op) and not isinstance(op, memref.DimOp):
                 return False
         inner = (atom for operand in atom.operands for atom, _ in operand.terms)

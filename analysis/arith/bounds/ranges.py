@@ -44,6 +44,7 @@ class Range(NamedTuple):
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
         if factor < 0:
             ends.reverse()
+        # The factor is not 0: 0 times a range is 0, also if that has a hole at 0.
         holes = self.holes if factor == 1 else frozenset(hole * factor for hole in self.holes)
         return Range(ends[0], ends[1], holes)
 
@@ -52,6 +53,8 @@ class Range(NamedTuple):
         within = self
         if factor < 0:
             within, factor = self.scaled(-1), -factor
+        # Both ends are rounded inward, as integers between multiples are hit by no `a`: `2*a <= 5`
+        # is `a <= 2`. A hole between multiples disappears for the same reason.
         low = None if within.low is None else -(-within.low // factor)
         high = None if within.high is None else within.high // factor
         holes = frozenset(hole // factor for hole in within.holes if hole % factor == 0)
@@ -63,6 +66,8 @@ class Range(NamedTuple):
         if a.low is not None and b.low is not None and min(a.low, b.low) >= 0:
             high = None if a.high is None or b.high is None else a.high * b.high
             return Range(a.low * b.low, high)
+        # One end may still be known, as of [1, inf) times [-3, -1]; indices are rarely negative,
+        # and the case is left out.
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return Range()
         ends = [one * two for one in (a.low, a.high) for two in (b.low, b.high)]
@@ -82,6 +87,7 @@ class Range(NamedTuple):
         if high is not None and self.high is not None:
             high = min(high, self.high)
         holes = self.holes | other.holes
+        # `0 <= x` without 0 is `1 <= x`: comparisons look at the ends only.
         while low in holes:
             low += 1
         while high in holes:

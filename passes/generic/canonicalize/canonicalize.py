@@ -81,6 +81,7 @@ def _may_hide_dead_ops(module: ModuleOp) -> bool:
         for result in results:
             seen.add(id(result))
         for value in operands:
+            # A use before its definition in the text: a cycle, or a block out of dominance order.
             if id(value) not in seen and isinstance(value, OpResult):
                 return True
         for region in regions:

@@ -57,6 +57,7 @@ class PropagateCondition(RewritePattern):
         if isinstance(op.cond.owner, arith.ConstantOp):
             return
         for region, truth in ((op.true_region, True), (op.false_region, False)):
+            # The constant is made only if it is used: else the pattern would fire forever.
             inner = [use for use in op.cond.uses if _is_in(use.operation, region)]
             if inner:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
@@ -76,6 +77,7 @@ class SelectYieldedValues(RewritePattern):
             return
         dropped: list[int] = []
         for index, pair in enumerate(zip(*map(_yielded, op.regions), strict=True)):
+            # Both values dominate the branch, so a selection before it may use them.
             if not any(_is_defined_in(value, op) for value in pair):
                 new, (taken, other) = pair[0], pair
                 if taken is not other and not isinstance(taken.type, SELECTED):
@@ -100,6 +102,7 @@ class DropUnusedResults(RewritePattern):
         pairs = zip(*map(_yielded, op.regions), strict=True)
         for index, (result, pair) in enumerate(zip(op.results, pairs, strict=True)):
             if result.first_use is not None:
+                # Equal in each branch, as SSA values: expressions are for `cse`.
                 if (equal := first.setdefault(pair, result)) is result:
                     continue
                 rewriter.replace_all_uses_with(result, equal)
@@ -149,6 +152,7 @@ class CombineNestedBranches(RewritePattern):
             return
         if any(branch.results or branch.false_region.blocks for branch in (op, inner)):
             return
+        # The inner condition is computed outside already: nothing but the branch is in the block.
         both = arith.AndIOp(op.cond, inner.cond)
         region = inner.detach_region(inner.true_region)
         rewriter.replace(op, [both, scf.IfOp(both, (), region, attr_dict=op.attributes)])
@@ -162,6 +166,7 @@ class CombineBranches(RewritePattern):
         first = op.prev_op
         if not isinstance(first, scf.IfOp):
             return
+        # Directly one after the other: operations between them would have to move past effects.
         if first.cond is op.cond:
             regions = list(op.regions)
         elif _negated(op.cond) is first.cond:
@@ -245,8 +250,10 @@ class DropLoopArguments(RewritePattern):
         replaced: dict[int, SSAValue] = {}
         first: dict[tuple[SSAValue, SSAValue], int] = {}
         for index, (start, new) in enumerate(zip(op.iter_args, yielded, strict=True)):
+            # Unchanged in each iteration: the value is the initial one throughout.
             if new is arguments[index] or new is start:
                 replaced[index] = start
+            # Equal at the start and after each iteration, and therefore always.
             elif (equal := first.setdefault((start, new), index)) != index:
                 rewriter.replace_all_uses_with(op.results[index], op.results[equal])
                 rewriter.replace_all_uses_with(arguments[index], arguments[equal])
@@ -255,6 +262,8 @@ class DropLoopArguments(RewritePattern):
             rewriter.replace_all_uses_with(arguments[index], value)
         if all(result.first_use is not None for result in op.results):
             return
+        # What feeds only itself, as `s` in `s = s + x` with an unused result, is not reached from
+        # these.
         used = [y for result, y in zip(op.results, yielded, strict=True) if result.first_use]
         sources: dict[SSAValue, SSAValue] = dict(zip(arguments, yielded, strict=True))
         live = _live_values(op, used, sources)
@@ -271,7 +280,9 @@ def _drop_carried(rewriter: PatternRewriter, op: scf.ForOp, dropped: Collection[
     """Replace a loop by one that does not carry the values at some positions; what uses them in the
     loop is dead."""
     block, starts = op.body.block, op.iter_args
+    # From the last, so that the positions of the others stay.
     for index in sorted(dropped, reverse=True):
+        # Dead users are left to the removal of dead code; until then they need some operand.
         argument = block.args[index + 1]
         rewriter.replace_all_uses_with(argument, starts[index])
         block.erase_arg(argument)
@@ -308,6 +319,7 @@ class DropConditionArguments(RewritePattern):
         used = [v for result, v in zip(op.results, passed, strict=True) if result.first_use]
         sources: dict[SSAValue, SSAValue] = dict(zip(before.args, yielded, strict=True))
         sources |= dict(zip(after.args, passed, strict=True))
+        # The condition decides how often effects happen, and so does each value that it depends on.
         live = _live_values(op, [end.condition, *used], sources)
         unpassed = [
             index
@@ -328,6 +340,8 @@ class DropConditionArguments(RewritePattern):
             op.arguments, before.args, _yielded(op.after_region), strict=True
         ):
             is_kept = value is start
+            # `after` passes it on unchanged, and `before` passed its own argument: the value never
+            # changes.
             if value in after.args:
                 is_kept = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
             if is_kept and argument.first_use is not None:
@@ -400,6 +414,7 @@ def _live_values(
         if value in live:
             continue
         live.add(value)
+        # An argument is live: so is the value that it takes in the next iteration.
         if value in sources:
             pending.append(sources[value])
         elif isinstance(value, OpResult) and value.op.parent in blocks:

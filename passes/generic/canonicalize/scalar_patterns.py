@@ -11,6 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
+from ....compat.floats import key_of
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ...constants.scalar_folds import (
     COMMUTATIVE,
@@ -48,6 +49,7 @@ Foldable: TypeAlias = (
 def scalar_patterns() -> list[RewritePattern]:
     """Return the patterns, for one run of the driver."""
     return [
+        # First, so that equal constants are one value for the other patterns, as in MLIR's driver.
         HoistConstant(),
         FoldScalar(),
         ConstantToRight(),
@@ -66,7 +68,7 @@ class HoistConstant(RewritePattern):
     """Move a constant to the start of the function around it, and use an equal one there."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Block, Attribute, int | None], arith.ConstantOp] = {}
+        self.known: dict[tuple[Block, object, int | None], arith.ConstantOp] = {}
         self.last: dict[Block, Operation] = {}
         """The last constant at the start of each function."""
 
@@ -75,10 +77,12 @@ class HoistConstant(RewritePattern):
         if op.attributes or (entry := _entry_block(op)) is None:
             return
         number = constant_integer(op.result)
-        key = (entry, op.value if number is None else op.result.type, number)
+        key = (entry, key_of(op.value) if number is None else op.result.type, number)
+        # By the bits of an integer: `255 : i8` and `-1 : i8` are one constant.
         existing = self.known.get(key)
         if existing is op:
             return
+        # It may have been erased since, as dead.
         if existing is not None and existing.parent is entry:
             rewriter.replace(op, (), existing.results)
             return
@@ -87,6 +91,7 @@ class HoistConstant(RewritePattern):
         if last is not None and last.parent is not entry:
             last = None
         self.last[entry] = op
+        # Not if it is in its place already: a pattern that always reports a change never ends.
         if op.prev_op is not last or op.parent is not entry:
             op.detach()
             place = InsertPoint.at_start(entry) if last is None else InsertPoint.after(last)
@@ -131,6 +136,7 @@ class ConstantToRight(RewritePattern):
         if type(op) not in COMMUTATIVE and not isinstance(op, arith.CmpiOp):
             return
         lhs, rhs = op.operands
+        # Two constants stay, as they are folded; exchanging them would never end.
         if is_scalar_constant(lhs) and not is_scalar_constant(rhs):
             op.operands = [rhs, lhs]
             if isinstance(op, arith.CmpiOp):
@@ -158,11 +164,14 @@ class MergeIntegerConstants(RewritePattern):
             return
         if (inner := _with_constant(outer.value.op)) is None:
             return
+        # Distributing `(x + 1) * 3` would give more operations.
         if isinstance(op, arith.MuliOp) is not isinstance(outer.value.op, arith.MuliOp):
             return
         if isinstance(op, arith.MuliOp):
             constant, sign = outer.constant * inner.constant, 1
         else:
+            # `c - (x + d)` is `(c - d) - x`. Arithmetic wraps, so the order of the sums does not
+            # matter; flags that forbid it to wrap are dropped.
             constant = outer.constant + outer.sign * inner.constant
             sign = outer.sign * inner.sign
         type = op.result.type
@@ -233,6 +242,8 @@ class CompareExtended(RewritePattern):
             assert isinstance(rhs, Extension)
             a, b = lhs.operands[0], rhs.operands[0]
             if a.type == b.type:
+                # Zero-extended numbers are not negative: a signed comparison of them is an unsigned
+                # one of the narrow ones, 4 further in the table of predicates.
                 if isinstance(lhs, arith.ExtUIOp) and 2 <= predicate <= 5:
                     predicate += 4
                 rewriter.replace(op, arith.CmpiOp(a, b, predicate))
@@ -271,12 +282,14 @@ class MergeCasts(RewritePattern):
 def _merged_cast(outer: Operation, inner: Operation) -> type[Operation] | None:
     """Return the class of the cast that does what `inner` and then `outer` do."""
     match outer, inner:
+        # A zero-extended number has a sign bit of 0, which extends as zero.
         case (arith.ExtUIOp(), arith.ExtUIOp()) | (arith.ExtSIOp(), arith.ExtUIOp()):
             return arith.ExtUIOp
         case arith.ExtSIOp(), arith.ExtSIOp():
             return arith.ExtSIOp
         case arith.TruncIOp(), arith.TruncIOp():
             return arith.TruncIOp
+        # i8 -> i32 -> i16 is i8 -> i16; i16 -> i32 -> i8 is i16 -> i8.
         case arith.TruncIOp(), arith.ExtUIOp() | arith.ExtSIOp():
             is_wider = width_of(outer.results[0].type) > width_of(inner.operands[0].type)
             return type(inner) if is_wider else arith.TruncIOp

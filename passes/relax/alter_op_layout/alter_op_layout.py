@@ -47,6 +47,7 @@ def layout_hooks(target: str = "") -> dict[str, Hook]:
     """Return the registered hooks by operation name; those for `target` override general ones."""
     return {
         op: hook
+        # General hooks first: those of the target override them in the dict.
         for wanted in dict.fromkeys(("", target))
         for (registered, op), hook in _registered.items()
         if registered == wanted
@@ -86,6 +87,7 @@ class AlterOpLayout(FunctionPass):
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks: dict[str, Hook] = {}
         if has_target(module):
+            # Lowest first: those of the target, those registered, those of the option.
             hooks = blocked_layouts(target_of(module), uses_winograd(ctx))
         hooks |= layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
         checked = {op: _checked(hook, ctx.actions) for op, hook in hooks.items()}
@@ -96,6 +98,8 @@ def uses_winograd(ctx: PassContext) -> bool:
     """Return whether `legalize-ops` is configured to use Winograd's algorithm."""
     from ..legalize_ops import LegalizeOps
 
+    # The options of a later pass, as far as the context has them: a convolution that is left to
+    # Winograd must not be blocked here.
     configured = ctx.config.apply(LegalizeOps(), LegalizeOps.name)
     assert isinstance(configured, LegalizeOps)
     return configured.winograd != "none"

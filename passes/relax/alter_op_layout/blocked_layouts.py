@@ -38,6 +38,7 @@ def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
 
     def hook(op: Operation) -> Conversion | None:
         assert isinstance(op, Conv2dOp)
+        # Winograd's transforms read tiles of an image, which in NCHW are rows of it.
         return None if winograd and is_3x3(op) else in_blocks(op, lanes)
 
     return {Conv2dOp.name: hook}
@@ -61,6 +62,7 @@ def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
     near = [*neighbours(op)] if layouts else []
     if not layouts or any(conv.groups > 1 for conv in near):
         return None
+    # Alone it would need two transformations of the data, for one operation that gains.
     if not any(blocks_of(conv, lanes) for conv in near):
         return None
     before, after = layouts
@@ -79,6 +81,8 @@ def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
     if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
         return None
     outputs, inputs, *_ = weight
+    # The first convolution of a network has 3 channels: its data stay in NCHW, its result is
+    # blocked.
     before, after = (
         "NCHW" if channels % lanes else f"NCHW{lanes}c" for channels in (inputs, outputs)
     )
@@ -88,9 +92,11 @@ def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
 def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
     """Yield the convolutions between which and `op` there are only operations that are computed in
     any layout of the channels; of a long chain of these, the nearest."""
+    # Breadth first: the nearest are found, also of a long chain.
     seen: set[Operation] = {op}
     pending: list[Operation] = [op]
     for current in pending:
+        # Not along the weight, whose layout is another.
         data = current.operands[:1] if current is op else current.operands
         owners = [value.owner for value in data]
         users = [use.operation for result in current.results for use in result.uses]

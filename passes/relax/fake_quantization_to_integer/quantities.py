@@ -69,6 +69,8 @@ class Affine:
 
 def computed(value: SSAValue, scale: Array, bound: int, error: float) -> Affine:
     """Return numbers that floats would have rounded: `error` is that of the integers alone."""
+    # Numbers in f32 and products of scales are rounded: an error in proportion to the greatest
+    # number.
     exact = Affine(value, scale, 0, bound, error)
     return replace(exact, error=error + exact.reach * ROUNDING)
 

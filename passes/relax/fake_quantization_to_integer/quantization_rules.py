@@ -153,6 +153,7 @@ class RegionBuilder:
 
     def centred(self, x: Affine, element: Element) -> SSAValue:
         """Return the value less its zero point, in a type that has all differences."""
+        # Cast first: 0 - 128 does not fit in a byte.
         value = self.cast(x.value, element)
         if x.zero == 0:
             return value
@@ -222,8 +223,10 @@ def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Qua
         return Table(move(b, op, x.value, *others), x.numbers)
     x = affine(x)
     value = move(b, op, x.value, *others)
+    # One scale belongs to every element, wherever it moves.
     if x.scale.ndim == 0 or isinstance(op, _KEEPS_CHANNELS):
         return replace(x, value=value)
+    # A weight that is reshaped: its scales can be reshaped along, as full arrays.
     elements = known(x.value)
     if not isinstance(op, View) or elements is None:
         raise Refused("an operand has a scale for each channel")
@@ -271,6 +274,7 @@ def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
     one_scale(x)
     value = op.pad_value
     if op.pad_mode == "constant":
+        # 0.0 is the zero point, which is what padding nearly always is.
         quotient = value / float(x.scale) + x.zero
         low, high = bounds(x.element)
         if quotient != round(quotient) or not low <= quotient <= high:
@@ -330,6 +334,7 @@ def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Se
     one_scale(*parts)
     if all((x.scale, x.zero, x.element) == (first.scale, first.zero, first.element) for x in parts):
         return parts
+    # `round(max(a, b))` is `max(round(a), round(b))`, but `round(a + b)` is not a sum of roundings.
     if op not in b.commutes:
         raise Refused("the scales or zero points of the operands differ")
     scale, zero, element = b.target()
@@ -358,6 +363,7 @@ def data_of_product(b: RegionBuilder, x: Operand) -> Affine:
     one_scale(data)
     if not b.unsigned or data.element != i8:
         return data
+    # -128 + -128 wraps to 0 and 127 + -128 is -1, which as a byte is 255: the number plus 128.
     shifted = b.insert(AddOp(data.value, b.number(-128, i8)))
     return replace(data, value=b.cast(shifted, ui8), zero=data.zero + 128)
 
@@ -372,6 +378,7 @@ def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Opera
     rows = rows_of(weight, axis=0)
     check_sum(data, rows, op.out_dtype)
     value, padding = data.value, op.padding
+    # The convolution would pad with 0, which stands for `-zero * scale`.
     if data.zero and any(padding):
         spatial = len(op.SPATIAL)
         pairs = zip(padding[:spatial], padding[-spatial:], strict=True)
@@ -393,6 +400,7 @@ def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Opera
         )
     )
     after = (1,) * len(op.SPATIAL)
+    # sum((q - z) * w) is sum(q * w) - z * sum(w), whose second part is a constant for each output.
     total = less_zero(b, total, data, rows.sum(axis=1).reshape(-1, *after))
     scale = weight.scale.reshape(-1, *after) if weight.scale.ndim else weight.scale
     return product(total, data, replace(weight, scale=scale), rows)
@@ -408,6 +416,7 @@ def rows_of(weight: Affine, axis: int) -> Array:
     sizes = (1,) * (rank - weight.scale.ndim) + weight.scale.shape
     if any(size != 1 for i, size in enumerate(sizes) if i != axis % rank):
         raise Refused("the scales of the weight are not those of its outputs")
+    # `integers` has subtracted the zero points of constants already.
     if weight.zero:
         raise Refused("the zero point of the weight is not 0")
     array = np.moveaxis(full(elements).astype(np.int64), axis, 0)
@@ -420,6 +429,8 @@ def check_sum(data: Affine, rows: Array, out_dtype: object) -> None:
         raise Refused(f"the data is {data.element}, expected integers of at most 16 bits")
     if out_dtype is not None and not isinstance(out_dtype, Float32Type):
         raise Refused(f"out_dtype is {out_dtype}")
+    # By the weights at hand, not by their type: sums over thousands of bytes nearly always fit.
+    # Without the zero point subtracted yet, the data reach further by it.
     greatest = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
     if greatest >= I32:
         raise Refused(f"the sums of products may reach {greatest}, which exceeds an i32")
@@ -437,6 +448,7 @@ def product(total: SSAValue, data: Affine, weight: Affine, rows: Array) -> Affin
     scale = np.asarray(np.float32(data.scale) * weight.scale, np.float32)
     check_scale(scale)
     weights = int(np.abs(rows).sum(axis=1).max(initial=0))
+    # An error of each number of the data adds up with the weights that it is multiplied by.
     error = data.error * weights * float(weight.scale.max(initial=0))
     return computed(total, scale, weights * data.bound, error)
 
@@ -489,6 +501,8 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
             raise Refused(f"an operand is {x.element}, expected integers of 8 bits")
     if bound >= I32:
         raise Refused(f"the sums of products may reach {bound}, which exceeds an i32")
+    # Differences of two bytes have 9 bits. The trick with sums of weights would need a sum of each
+    # row and column at run time.
     operands = [x.value if x.zero == 0 else b.centred(x, i16) for x in (lhs, rhs)]
     total = b.insert(MatmulOp(*operands, out_dtype=i32))
     scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
@@ -522,6 +536,8 @@ def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
     if not x.is_sum:
         raise Refused("a constant is added to numbers that are no sums of products")
     with np.errstate(all="ignore"):
+        # The bias in the scale of the sums, which is that of data times weights: ONNX quantizes it
+        # so.
         quotient = np.rint(numbers / x.scale.astype(np.float64))
     if not np.isfinite(quotient).all():
         raise Refused("the constant is not finite")
@@ -558,6 +574,7 @@ def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand)
             raise Refused(f"the sum may reach {bound}, which exceeds an i32")
         total = b.insert(type(op)(b.centred(lhs, i32), b.centred(rhs, i32)))
         return computed(total, lhs.scale, bound, lhs.error + rhs.error)
+    # 22 bits leave room for the sum of two, and f32, in which the factor is applied, has 24.
     reach = max(float((v.scale.astype(np.float64) * v.bound).max()) for v in (lhs, rhs))
     scale = np.asarray(reach / 2**22, np.float32)
     check_scale(scale)
@@ -604,6 +621,7 @@ def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) 
     if elements is None or elements.array.size != 1 or any(n != 1 for n in elements.shape):
         return None
     number = np.float32(elements.array.flat[0])
+    # A negative scale would turn maxima into minima; 0 would have no inverse.
     if not number > 0:
         return None
     with np.errstate(all="ignore"):
@@ -655,6 +673,7 @@ def relu(b: RegionBuilder, op: ReluOp, x: Operand) -> Quantity:
     if isinstance(x, Table):
         return function(b, op, x)
     x = affine(x)
+    # Exact, as 0 is the zero point itself.
     return replace(x, value=b.insert(MaximumOp(x.value, b.number(x.zero, x.element))))
 
 
@@ -677,6 +696,8 @@ def function(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
 def tabulated(op: Operation, *operands: Operand) -> Table | None:
     """Return an element-wise operation on functions of one 8-bit integer, and on scalars, as such a
     function; None if it has other operands."""
+    # `x * sigmoid(x)` of one byte is one table of 256 numbers, computed by the semantics of the
+    # operations as they are; a function of two bytes would have 65536.
     sources = {operand.value for operand in operands if not isinstance(operand, SSAValue)}
     if len(sources) != 1:
         return None
@@ -689,6 +710,8 @@ def tabulated(op: Operation, *operands: Operand) -> Table | None:
             columns.append(Known(elements.array.reshape(()), ()))
             continue
         if isinstance(operand, Affine):
+            # A table is exact for its input only: an error before it may be enlarged by any
+            # function.
             if not operand.is_narrow or operand.error:
                 return None
             operand = Table(operand.value, all_numbers(operand))
@@ -707,6 +730,7 @@ def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
     """Compute means of integers in f32, which are not rounded before the end."""
     x = affine(x)
     one_scale(x)
+    # f32 holds sums of bytes exactly over a window of 2^16, not those of 32 bits.
     if is_integer(x.element) and x.element.bitwidth > 16:
         raise Refused("the mean of sums of products is left in floats")
     value = b.cast(x.value, f32)
@@ -724,6 +748,7 @@ def requantized(b: RegionBuilder, x: Affine) -> SSAValue:
     """Return integers in the scale of the end."""
     assert b.end is not None
     scale, zero, element = b.target()
+    # Nothing to compute: `quantize(dequantize(q))` of equal parameters is `q`.
     if (x.element, x.zero) == (element, zero) and np.array_equal(x.scale, scale):
         return x.value
     with np.errstate(all="ignore"):
@@ -749,6 +774,7 @@ def check_error(b: RegionBuilder, x: Affine) -> None:
         return  # elements that only move
     step = float(scale.min(initial=np.inf))
     low, high = bounds(element)
+    # The second part is the rounding of the quotient in f32 before the last rounding.
     steps = x.error / step + (high - low) * ROUNDING
     if not steps <= LIMIT:  # NaN too
         raise Refused(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
@@ -770,6 +796,7 @@ def finished(b: RegionBuilder, x: Quantity) -> SSAValue:
     assert quantized is not None
     source = tensor_type(x.value).element_type
     assert is_integer(source)
+    # From the least value on: of i8, element 0 is the result of -128.
     index = b.cast(x.value, i32)
     if (low := int(bounds(source)[0])) != 0:
         index = b.insert(SubtractOp(index, b.number(low, i32)))

@@ -58,6 +58,7 @@ def convert_regions(
     """
     converted = 0
     convert = partial(convert_region, hard_fail=hard_fail, unsigned=unsigned, actions=actions)
+    # From the ends back: a region is what one rounding to integers needs.
     for end in [op for op in walk(func) if isinstance(op, QuantizeOp)]:
         converted += convert(end, end.data, end)
     if use_qat:
@@ -93,6 +94,7 @@ def convert_region(
         return False  # a constant that fold-constant quantizes
     builder: RegionBuilder | None = None
     try:
+        # The cheapest reasons first, before anything is built.
         if end is not None:
             parameters(end.scale, end.zero_point)
         region = Region.of(op, value, end)
@@ -158,6 +160,7 @@ class Region:
     def commuting(self) -> set[Operation]:
         """Return the operations that may be computed after rounding to the scale of the end: their
         results only move, or are compared, until the end."""
+        # Users first, so that the answers of all users of an operation are known.
         commuting: set[Operation] = set()
         for op in reversed(self.ops):
             users = [use.operation for result in op.results for use in result.uses]
@@ -214,6 +217,7 @@ def check_uses(
             user = use.operation
             if user in ends or user in region:
                 continue
+            # A second copy of a movement costs little; a convolution would be computed twice.
             if isinstance(op, Injective) and isinstance(user, QuantizeOp):
                 continue
             raise Refused(f"the result of '{op.name}' is also used by '{user.name}'")
@@ -225,6 +229,7 @@ def in_order(ops: Iterable[Operation]) -> list[Operation]:
     ordered: list[Operation] = []
     pending = [*left]
     while pending:
+        # Depth first: an operation stays on the stack until its operands are in order.
         op = pending[-1]
         missing = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
         if missing := [owner for owner in missing if owner in left and owner is not op]:
@@ -254,6 +259,7 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
     element = tensor_type(data).element_type
     assert isinstance(element, IntegerType)
     if points.array.any():
+        # A weight less its zero point has one bit more; as a constant it costs memory, but no time.
         wide = i16 if element.bitwidth <= 8 else i32
         array = full(elements).astype(np.int64) - full(points)
         if np.abs(array).max(initial=0) >= 1 << wide.bitwidth - 1:

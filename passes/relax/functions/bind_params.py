@@ -51,6 +51,7 @@ def bind_params(
             hint = did_you_mean(name, names) or has
             raise PasslineError(f"@{function} has no parameter '{name}'{hint}")
         _check_elements(name, func.args[names.index(name)], array)
+    # Sizes first: the types of other parameters follow from those of the arrays.
     bind_function(func, Bindings({name: array.shape for name, array in arrays.items()}, {}))
     for name, arg in reversed([*zip(names, func.args, strict=False)]):  # constants in this order
         if name in arrays:

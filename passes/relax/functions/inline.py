@@ -60,6 +60,8 @@ class Inliner:
             isinstance(op, FuncOp) and _is_private(op) for op in self.graph.symbols.values()
         ):
             return
+        # By count, and not by asking the call graph again: inlining moves references and adds new
+        # ones.
         self.count_references(self.module)
         for op in [*self.graph.callees_first()]:
             if isinstance(op, FuncOp) and not is_opaque(op):
@@ -72,6 +74,7 @@ class Inliner:
         func = self.graph.symbols.get(name)
         if not isinstance(func, FuncOp) or not _is_private(func):
             return
+        # A call in a nested module means a function of that one.
         if not _resolves_symbols_in(call, self.module):
             return
         if reason := self.reason_against(func) or _mismatch(call, func):
@@ -82,6 +85,7 @@ class Inliner:
         self.actions.passed(call, "Inlined", "replaced by the function's body", Callee=name)
         self.actions.count("inlined")
         self.references[name] -= 1
+        # The last reference takes the body itself: no copy is made, and the function is gone.
         if self.references[name]:
             copy = clone(func)
             self.count_references(copy)
@@ -104,11 +108,13 @@ class Inliner:
                 )
             elif len(func.body.blocks) > 1:
                 self.reasons[func] = "the function has more than one block"
+            # Asked once for each function, and only of those that are called: O(functions) each.
             elif func in self.graph.reachable(self.graph.callees(func)):
                 self.reasons[func] = "the function is recursive"
             else:
                 self.sizes[func] = sum(1 for _ in walk(func))
                 self.reasons[func] = ""
+        # Not cached: a large function may come down to its last call.
         many = self.references[func.sym_name.data] > 1
         if many and self.sizes.get(func, 0) > self.max_ops:
             return "the function is large, and called more than once"
@@ -119,6 +125,7 @@ def replace_by_body(call: CallOp, body: Block) -> None:
     """Replace `call` by the operations of `body`, which are moved out of it."""
     end = body.last_op
     assert end is not None
+    # Uses are moved before operations, so that nothing of the body refers to it.
     for parameter, argument in zip(body.args, call.arguments, strict=True):
         parameter.replace_all_uses_with(argument)
     results: tuple[SSAValue, ...] = tuple(end.operands)

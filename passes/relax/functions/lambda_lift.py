@@ -47,7 +47,10 @@ class LambdaLifter:
 
     def run(self, module: ModuleOp) -> None:
         """Lift all lambdas; each after those that it contains or follows, and may thus invoke."""
+        # Closures that the module has already: their calls can be direct as well.
         closures = [op for op in walk(module) if isinstance(op, MakeClosureOp)]
+        # An inner lambda's captures become operands of a `make_closure`, which the outer one then
+        # captures.
         lambdas = [*_innermost_first(module)]
         _order_graphs(closures + lambdas)
         for closure in closures:
@@ -62,6 +65,7 @@ class LambdaLifter:
             return
         captured = op.captured()
         name = self.unused_name(op, top)
+        # Always a closure first; `call_directly` removes it where all uses are calls.
         closure = MakeClosureOp(name, captured, op.result.type)
         closure.location = op.location
         insert_before(op, closure)
@@ -70,6 +74,7 @@ class LambdaLifter:
         func = _function_of(op, name, captured)
         self.symbols_beside(top)[name] = func
         if (module := top.parent) is not None:
+            # After those lifted before, so that functions stand in the order of their lambdas.
             module.insert_op_after(func, self.last.get(top, top))
         self.last[top] = func
         self.actions.passed(func, "Lifted", "made a function", Captured=len(captured))
@@ -88,6 +93,7 @@ class LambdaLifter:
         for invoke in calls:
             if not isinstance(invoke, InvokeOp) or invoke.callee is not closure.result:
                 continue
+            # A call must have the types of its function; the closure hides more precise ones.
             if invoke.res.types != func.function_type.outputs.data:
                 continue
             arguments = (*closure.captured, *invoke.arguments)
@@ -182,6 +188,7 @@ def _function_of(op: LambdaOp, name: str, captured: Sequence[SSAValue]) -> FuncO
     func = FuncOp(name, (block.arg_types, op.result.type.outputs.data), body, PRIVATE)
     func.attributes |= op.attributes
     func.location = op.location
+    # Also in regions: a branch of the body uses captured values directly.
     for inner in walk(func) if inside else ():
         if not inside.keys().isdisjoint(inner.operands):
             inner.operands = [inside.get(operand, operand) for operand in inner.operands]

@@ -58,6 +58,7 @@ def run_codegen(
         and actions.allowed(func)
         and compile_function(func, functions, actions)
     ]
+    # Not before, as the composites are what a back end compiles from.
     if compiled:
         actions.count("compiled", len(compiled))
         _erase_composites(module)
@@ -79,8 +80,10 @@ def compile_function(func: FuncOp, functions: Mapping[str, FuncOp], actions: Act
     except VerifyException as error:
         actions.error(func, f"cannot be compiled by '{name.data}': {error}")
         return False
+    # As bytes of a tensor: an attribute that every printer and parser knows.
     type = TensorType(i8, [len(external)])
     func.attributes[EXTERNAL] = DenseIntOrFPElementsAttr(type, BytesAttr(external))
+    # A declaration would have unknown effects; what was outlined here was pure.
     func.attributes[PURE] = UnitAttr()
     for block in [*func.body.blocks]:
         func.body.erase_block(block)

@@ -45,6 +45,7 @@ def merge_composites(
     """
     merger = CompositeMerger(outliner, purity, actions)
     for block in _blocks(func):
+        # Each block alone: a region of another back end is one call, which cannot span a branch.
         groups = MergeGroups(merger.codegen_of, merger.is_ordered)
         groups.add(block)
         found = groups.found()
@@ -72,10 +73,12 @@ class CompositeMerger:
         if not isinstance(op, CallOp) or not any(result.first_use for result in op.results):
             return None
         codegen = composite_codegen(self.purity.callee(op))
+        # A call with effects would have to keep its place among the others with effects.
         return codegen if codegen and self.purity.is_pure(op) else None
 
     def is_ordered(self, op: Operation) -> bool:
         """Return whether `op` must stay in the order of the operations with effects."""
+        # Nested operations count: a branch that writes is ordered as a whole.
         return is_kept[type(op)] or any(
             inner not in self.regions
             and not is_kept[type(inner)]
@@ -88,6 +91,7 @@ class CompositeMerger:
         codegen = self.codegen_of(ops[-1])
         assert codegen is not None
         inside = {*ops}
+        # The call takes the place of the last of `ops`, which all users have to follow.
         self.delay_users(ops, inside)
         results = [result for op in ops for result in op.results]
         call = self.outliner.outline(
@@ -113,9 +117,12 @@ class CompositeMerger:
         if len(span) < len(ops):
             return  # there are no others
         users: dict[Operation, None] = {}
+        #   a = f(x); u = user(a); b = g(x)     ->     a = f(x); b = g(x); u = user(a)
+        # `u` cannot be needed by `b`, as the group would be a cycle then (`MergeGroups`).
         for op, needed in dependences(span, self.is_ordered):
             if op not in inside and any(p in inside or p in users for p in needed):
                 users[op] = None
+        # Each right behind `last`, so the last one is put there first.
         for op in reversed(users):
             op.detach()
             block.insert_op_after(op, last)

@@ -57,10 +57,12 @@ def fuse_operations(
     partitioner = GraphPartitioner(graph, max_depth, actions)
     if fuse_opt_level > 0:
         partitioner.fuse()
+    # Before the groups are outlined: a dead user would count as one outside of the group.
     for op, dead in zip(graph.ops, graph.dead, strict=True):
         if dead:
             erase(op)
     for ops in partitioner.groups():
+        # A reshape alone is a view at run time; with other operations it is a change of indices.
         if needs_no_kernel(ops, shapes) or not actions.allowed(ops[-1]):
             continue
         call = outliner.outline(ops, _PRIMITIVE)
@@ -68,6 +70,7 @@ def fuse_operations(
             name = call.callee.root_reference.data
             actions.count("fused")
             actions.passed(call, "Fused", "in one function", Function=name, Ops=len(ops))
+    # Only now: until here they have kept apart what they stand between.
     for op in graph.stops:
         op.result.replace_all_uses_with(op.input)
         erase(op)

@@ -61,6 +61,8 @@ def select_matches(
     number = {op: i for i, op in enumerate(walk(func))}
     taken: set[Operation] = set()
     groups: list[list[Operation]] = []
+    # From the last operation back, as a pattern is rooted at its result: of `relu(add(conv))` the
+    # longest match is found before a part of it.
     for op in reversed(number):
         if op.name not in last_ops or op in taken or all(r.first_use is None for r in op.results):
             continue
@@ -89,6 +91,7 @@ def can_outline(last: Operation, ops: Collection[Operation]) -> bool:
             op.parent is last.parent and not op.regions and is_side_effect_free(op) for op in ops
         )
         and all(
+            # A value that is used outside would have to be a result as well: a composite has one.
             use.operation in ops
             for op in ops
             if op is not last

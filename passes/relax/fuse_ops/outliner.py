@@ -85,6 +85,7 @@ class Outliner:
         inside = () if results is None else {*ops}
         if results is None:
             results = [result for result in last.results if result.first_use is not None]
+        # O(operands) for each group: equal groups are found by hash, not by comparing pairs.
         group = self.describe(ops, attributes, results)
         callee = self.callees.get(group.key)
         symbol, types, kept = callee or self.name_function(name or _name_of(ops), group, ops)
@@ -94,6 +95,7 @@ class Outliner:
             properties={"callee": symbol},
             location=last.location,
         )
+        # In the place of the last one, where all operands of the group are defined.
         insert_before(last, call)
         for old, new in zip(results, call.results, strict=True):
             if self.shapes is not None:
@@ -107,6 +109,7 @@ class Outliner:
             self.callees[group.key] = Callee(symbol, types, kept)
             self.build(ops, group, symbol, types, attributes)
         else:
+            # Users before the operations that they use.
             for op, equal in zip(reversed(ops), reversed(kept), strict=True):
                 self.actions.merged(op, equal)
                 erase(op)
@@ -143,6 +146,8 @@ class Outliner:
                     continue
                 local[id(operand)] = len(local)
                 owner = operand.owner
+                # By value, not by position: functions with different constants inside are
+                # different.
                 if isinstance(owner, Operation) and self.binds(owner):
                     constants.append(owner)
                     key += (type(owner), *numbers(owner.properties))
@@ -158,6 +163,8 @@ class Outliner:
                 local[id(result)] = len(local)
                 key += (None, number(result.type))
         used = [local[id(result)] for result in results]
+        # Part of the key: `add` of `?` and `?` that are equal, and of those that are not, need two
+        # kernels.
         names = None if self.shapes is None else dimension_names(parameters, self.shapes)
         return Group(parameters, constants, results, (*key, *used, names), names)
 
@@ -165,6 +172,7 @@ class Outliner:
         """Return an unused name for the function of a group, `stem` or with a number, and its
         type."""
         name = stem
+        # The suffix is remembered, so that n equal stems take n steps and not n^2.
         while name in self.names:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
             name = f"{stem}{suffix}"
@@ -257,6 +265,7 @@ def dimension_names(
     if not sizes:
         return None
     names: dict[Size, Size] = {}
+    # Lone symbols first, so that `2 * n` beside `n` is `2 * d0`, and not a name of its own.
     for size in sorted(sizes, key=lambda size: size.lone_symbol is None):
         if size not in names:
             inner = {symbol.name: names.get(Size.symbol(symbol.name)) for symbol in size.symbols()}

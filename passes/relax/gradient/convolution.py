@@ -38,9 +38,12 @@ def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor
     convolution of the data with the adjoint of the result."""
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, kernel = "NC" + op.SPATIAL, "OI" + op.SPATIAL
+    # In one layout, as the rules are those of axes.
     x = relayout(b.of(op.data), data_layout, plain)
     w = relayout(b.of(op.weight), kernel_layout, kernel)
     g = relayout(g.astype(x.element), out_layout, plain)
+    # A result depends on elements `stride` apart: its adjoint goes back to these places, which is
+    # what the transposed convolution does.
     windows = op.windows(w.shape[2:])
     # Elements behind the last window, which no result depends on, get zeros: first those of the
     # padding, which are not cut off then.
@@ -117,6 +120,8 @@ def weight_gradient(
     result = x.apply(
         FORWARD[spatial],
         g,
+        # d_w[k] is the sum over i of x[stride * i + dilation * k] * g[i]: over i it is a
+        # convolution whose steps are the old dilation, and whose dilation is the old stride.
         strides=[window.dilation for window in windows],
         dilation=[window.stride for window in windows],
         padding=[*(window.before for window in windows), *(window.after for window in windows)],
@@ -125,6 +130,7 @@ def weight_gradient(
         kernel_layout="IO" + spatial,
         out_layout="CN" + spatial,
     )
+    # Behind the kernel there may be room for more windows, which no weight stands for.
     for axis, window in enumerate(windows, 2):
         result = result.cut(axis, 0, window.size)
     return result

@@ -38,6 +38,7 @@ def tile(op: broadcast.TileOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     rank = g.rank
     reps = (1,) * (rank - len(op.reps)) + op.reps
     sizes = (1,) * (rank - x.rank) + x.shape
+    # A tile is a broadcast along a new axis before each: the adjoint is the sum over these.
     parts = g.reshape([n for pair in zip(reps, sizes, strict=True) for n in pair])
     return (parts.sum([*range(0, 2 * rank, 2)]).reshape(x.shape),)
 
@@ -53,6 +54,7 @@ def repeat(op: broadcast.RepeatOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
 
 def transpose(op: permutation.TransposeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     axes = [*range(g.rank)][::-1] if op.axes is None else [*normalize_axes(op.axes, g.rank)]
+    # The inverse permutation: axis i of the data is where `axes` has i.
     return (g.transpose([axes.index(i) for i in range(len(axes))]),)
 
 
@@ -97,6 +99,7 @@ def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
     axis = normalize_axis(op.axis, x.rank)
     size = x.shape[axis]
     parts = [part.indices(size)[:2] for part in split_slices(size, op.indices, op.sections or 0)]
+    # Then the parts follow each other: the ends of one are the starts of the next.
     if all(start <= stop for start, stop in parts):
         return (b.apply(ConcatenateOp, *adjoints, axis=axis),)
     total = b.zeros(op.data.type)
@@ -109,6 +112,7 @@ def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
 def strided_slice(op: StridedSliceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     """Put the adjoint back at its places, with zeros between, before and after."""
     x = b.of(op.data)
+    # For `x[1:8:3]` of 10 elements: [a b c] becomes 0 a 0 0 b 0 0 c 0 0.
     for axis, part in op.slices(x.rank).items():
         size = x.shape[axis]
         places = range(*part.indices(size))
@@ -126,6 +130,7 @@ def dilate(x: Tensor, axis: int, step: int) -> Tensor:
     if step == 1 or not x.shape[axis]:
         return x
     shape = x.shape
+    # Without a scatter: a new axis is padded with zeros, and merged.
     column = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :]))
     padded = column.pad(_along(axis + 1, len(shape) + 1, (0, step - 1)))
     return padded.reshape((*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
@@ -145,6 +150,7 @@ def pad(op: PadOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
         if (before, after) != (0, 0):
             cut = np.arange(max(-before, 0), size - max(-after, 0))
             added = (max(before, 0), max(after, 0))
+            # The padding of the positions tells which element each copy is of.
             places = _padded(cut, added, op.pad_mode)
             g = scatter_along(g, b.integers(places), axis, size)
     return (g,)

@@ -40,6 +40,7 @@ def by_derivative(derivative: Derivative) -> Rule:
     """Return the rule of a function of one tensor."""
 
     def rule(op: unary.UnaryOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+        # From f(x) where it is there already: `tanh'` is 1 - y^2, with no second tanh.
         return (g * derivative(b.of(op.input), b.of(op.result)),)
 
     return rule
@@ -64,6 +65,7 @@ def gelu_tanh_derivative(x: Tensor, _: Tensor) -> Tensor:
 
 
 DERIVATIVES: Mapping[type[Operation], Derivative] = {
+    # 0 at 0, one of the subgradients, as in PyTorch.
     unary.AbsOp: lambda x, y: x.apply(SignOp),
     unary.SquareOp: lambda x, y: 2 * x,
     unary.SqrtOp: lambda x, y: 0.5 / y,
@@ -81,6 +83,7 @@ DERIVATIVES: Mapping[type[Operation], Derivative] = {
     unary.AtanOp: lambda x, y: 1 / (1 + x * x),
     unary.SinhOp: lambda x, y: x.apply(CoshOp),
     unary.CoshOp: lambda x, y: x.apply(SinhOp),
+    # Not 1 - y * y, which cancels where y is near 1.
     unary.TanhOp: lambda x, y: (1 - y) * (1 + y),
     unary.AsinhOp: lambda x, y: (1 + x * x).apply(RsqrtOp),
     unary.AcoshOp: lambda x, y: (x - 1).apply(RsqrtOp) * (x + 1).apply(RsqrtOp),
@@ -108,6 +111,7 @@ def negative(op: unary.NegativeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
 
 
 def relu(op: activation.ReluOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    # A selection, not a product with 0 or 1: the adjoint may be infinite where it is not wanted.
     return (b.where(b.of(op.input) > 0, g, 0),)
 
 
@@ -169,6 +173,7 @@ def power(b: Tensors, x: Tensor, y: Tensor, z: Tensor, g: Tensor) -> tuple[Tenso
     exponent."""
     d_x = b.where(y.equals(0), 0, y * x.apply(PowerOp, y - 1))
     zero_base = x.equals(0)
+    # The logarithm of 1 in place of 0, as both operands of a selection are computed.
     d_y = b.where(zero_base, 0, z * b.where(zero_base, 1, x).apply(LogOp))
     return g * d_x, g * d_y
 
@@ -193,6 +198,7 @@ PARTIALS: Mapping[type[Operation], Partial] = {
     binary.AddOp: lambda b, x, y, z, g: (g, g),
     binary.SubtractOp: lambda b, x, y, z, g: (g, -g),
     binary.MultiplyOp: lambda b, x, y, z, g: (g * y, g * x),
+    # -g * x / y^2 by the quotient z, which is there already: y^2 might overflow.
     binary.DivideOp: lambda b, x, y, z, g: (g / y, -(g / y) * z),
     binary.ModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(TruncOp))),
     binary.FloorModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(FloorOp))),

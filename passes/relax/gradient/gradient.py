@@ -52,6 +52,8 @@ def add_adjoint(
     func = _function(graph, function)
     name = f"{function}_adjoint"
     indices = _parameters(func, require_grads)
+    # Of a copy: the function itself stays. Calls are inlined, as their values are needed in
+    # reverse.
     adjoint = _inlined(func, graph, (function,))
     end = adjoint.body.block.last_op
     assert isinstance(end, ReturnOp)
@@ -66,6 +68,7 @@ def add_adjoint(
     b = Tensors(Builder(InsertPoint.before(end)))
     sources = [adjoint.body.block.args[i] for i in indices]
     mode = ReverseMode(b, sources, on_error)
+    # Before the first adjoint is inserted: the adjoints are not differentiated.
     ops = [op for op in adjoint.body.block.ops if op is not end]
     mode.run(ops, [(target, b.full(1.0, b.of(target).element))])
     if failed:
@@ -76,11 +79,13 @@ def add_adjoint(
         raise DiagnosticException(f"function @{function}: {error}") from None
     b.builder.insert(ReturnOp(*end.operands, *gradients))
     erase(end)
+    # Adjoints of parameters that are not asked for, and values that no derivative needs.
     remove_dead_operations(adjoint)
     _rename(adjoint, name, [*func.function_type.outputs, *(g.type for g in gradients)])
     if (old := graph.symbols.get(name)) is not None:
         if not isinstance(old, FuncOp) or old.function_type != adjoint.function_type:
             raise DiagnosticException(f"there is a symbol @{name} already, which is not a gradient")
+        # A second run changes nothing.
         if old.is_structurally_equivalent(adjoint):
             return old
         erase(old)
@@ -143,6 +148,7 @@ def _inlined(func: FuncOp, graph: CallGraph, callers: tuple[str, ...]) -> FuncOp
     for call in [op for op in walk(copy) if isinstance(op, CallOp)]:
         name = call.callee.string_value()
         callee = graph.symbols.get(name)
+        # A recursion would be inlined without end.
         if isinstance(callee, FuncOp) and len(callee.body.blocks) == 1 and name not in callers:
             replace_by_body(call, _inlined(callee, graph, (*callers, name)).body.block)
     return copy

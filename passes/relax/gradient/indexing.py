@@ -31,6 +31,7 @@ def scatter_along(g: Tensor, indices: Tensor, axis: int, size: int) -> Tensor:
     order = [axis, *(i for i in range(g.rank) if i != axis)]
     slices = g.transpose(order)
     zeros = g.tensors.full(0.0, g.element, (size, *slices.shape[1:]))
+    # Added, as an element that was taken twice gets both adjoints.
     places = indices.reshape((indices.shape[0], 1))
     added = zeros.apply(ScatterNDOp, places, slices, reduction="add")
     return added.transpose([order.index(i) for i in range(len(order))])
@@ -41,6 +42,7 @@ def take(op: TakeOp, b: Tensors, g: Tensor) -> Sequence[Tensor | None]:
     axis = 0 if op.axis is None else normalize_axis(op.axis, x.rank)
     shape = (prod(x.shape),) if op.axis is None else x.shape
     size, count = shape[axis], prod(indices.shape)
+    # The adjoint goes where the element was read, so the indices are wrapped or clamped as there.
     if op.mode == "wrap":
         indices = indices.apply(FloorModOp, b.full(size, indices.element))
     elif op.mode != "raise":
@@ -97,6 +99,8 @@ def check_reduction(op: ScatterOp) -> None:
 
 
 def sort(op: SortOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    # Place k of the result has the element `order[k]` of the data. A permutation, so nothing is
+    # added up.
     order = b.of(op.data).apply(ArgsortOp, axis=op.axis, descending=op.descending)
     return (b.zeros(op.data.type).apply(ScatterElementsOp, order, g, axis=op.axis),)
 

@@ -25,6 +25,7 @@ def matmul(op: MatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     rows = x.reshape((1, *x.shape)) if x.rank == 1 else x
     columns = y.reshape((*y.shape, 1)) if y.rank == 1 else y
     g = g.reshape(shape)
+    # Batch dimensions may have been broadcast: their adjoints are summed.
     d_rows = (g @ columns.swapped()).sum_to(rows.value)
     d_columns = (rows.swapped() @ g).sum_to(columns.value)
     return d_rows.reshape(x.shape), d_columns.reshape(y.shape)
@@ -34,6 +35,7 @@ def dense(op: DenseOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     x, w = b.of(op.data), b.of(op.weight)
     g = g.astype(x.element)
     outputs, inputs = w.shape
+    # One product over all leading dimensions at once, in place of one for each and their sum.
     d_w = g.reshape((-1, outputs)).swapped() @ x.reshape((-1, inputs))
     return g @ w, d_w
 
@@ -71,6 +73,9 @@ def einsum(op: EinsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
                 "relax.gather_nd"
             )
         others = [output, *names[:i], *names[i + 1 :]]
+        # For "ij,jk->ik" the adjoint of the first operand is einsum("ik,jk->ij") of g and the
+        # second. An index that only the operand has was summed over: each of its elements gets the
+        # same adjoint.
         kept = [name for name in own if any(name in other for other in others)]
         terms = ["".join(letters[name] for name in term) for term in (*others, kept)]
         product = b.apply(

@@ -21,6 +21,8 @@ __all__ = ["GRADIENTS"]
 
 
 def softmax(op: SoftmaxOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    # The Jacobian is diag(y) - y y^T, which is never built: its product with g is y * (g - sum(g *
+    # y)).
     y = b.of(op.result)
     return (y * (g - (g * y).sum([op.axis], keepdims=True)),)
 
@@ -35,6 +37,8 @@ def lrn(op: LRNOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     axis = normalize_axis(op.axis, x.rank)
     channels, before = np.arange(x.shape[axis]), (op.size - 1) // 2
     distance = channels - channels[:, None]
+    # The sum over a window is a product with this matrix, and its adjoint one with the transposed
+    # matrix.
     band = ((-before <= distance) & (distance <= op.size - 1 - before)).astype(np.float64)
     alpha = op.alpha / op.size
     base = (x * x).contract(axis, band) * alpha + op.bias

@@ -39,6 +39,7 @@ def window_elements(window: Window, extent: int) -> Array:
 def range_elements(size: int, extent: int) -> Array:
     """Return the positions of the elements of each range of adaptive pooling to `size`, one row a
     range; -1 behind the end of a short range."""
+    # floor(i * extent / size) up to ceil((i + 1) * extent / size): ranges may overlap.
     first = np.arange(size) * extent // size
     end = -(-(np.arange(size) + 1) * extent // size)
     places = first[:, None] + np.arange(int(np.max(end - first, initial=0)))
@@ -62,9 +63,12 @@ def max_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     starts: Array = np.arange(0, count * size, size, dtype=np.int64)
     table = b.integers(places.ravel())
     flat = x.reshape((batch, channels, extent))
+    # An element of -inf at the end stands for all positions outside: none is a maximum.
     if (places == extent).any():
         flat = flat.apply(PadOp, pad_width=[0, 0, 0, 0, 0, 1], pad_value=float("-inf"))
     windows = flat.apply(TakeOp, table, axis=2, mode="fast")
+    # All elements of each window are read into rows, of which `argmax` finds the first maximum.
+    # That takes `size` times the memory, but only operations that exist.
     tap = windows.reshape((batch, channels, count, size)).apply(ArgmaxOp, axis=3)
     element = tap + b.integers(starts)
     place = table.apply(TakeOp, element, axis=0, mode="fast")
@@ -82,6 +86,7 @@ def _flat(elements: Sequence[Array], sizes: Sequence[int]) -> Array:
     """
     flat: Array = np.zeros((1, 1), np.int64)
     for places, size in zip(elements, sizes, strict=True):
+        # Each window of the dimensions so far with each of the next one, and so their elements.
         outer, inner = flat[:, None, :, None], places[None, :, None, :]
         joined = np.where((outer < 0) | (inner < 0), -1, outer * size + inner)
         flat = joined.reshape((flat.shape[0] * places.shape[0], -1))
@@ -96,6 +101,8 @@ def avg_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     for axis, (places, size, counts) in enumerate(
         zip(elements_of(op, sizes), sizes, divisors(op, sizes), strict=True), 2
     ):
+        # A mean is linear: a matrix of windows by elements along each dimension, one after the
+        # other.
         taken = (places[:, :, None] == np.arange(size)).sum(axis=1)
         g = g.contract(axis, (taken / np.maximum(counts, 1)[:, None]).T)
     return (relayout(g, plain, layout),)
@@ -125,6 +132,7 @@ def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Tensor) -> S
     sampling = replace(op.sampling(), extrapolation=0.0)
     scales, roi = (None, None) if isinstance(op, image.UpsamplingOp) else (op.scales, op.roi)
     for i in range(count):
+        # The interpolation of the unit vectors: its columns are how each element is spread.
         matrix = resample(
             np.eye(x.shape[i + 2]),
             [0],

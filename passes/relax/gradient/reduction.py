@@ -42,6 +42,7 @@ def extremum(op: MaxOp | MinOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     """Share the adjoint evenly among the elements that are equal to the extremum."""
     x = b.of(op.input)
     mask = x.equals(kept(op, x, b.of(op.result))).astype(x.element)
+    # One of the subgradients, which does not depend on the order of the elements.
     count = mask.sum(axes_of(op, x.rank), keepdims=True)
     return (mask * (kept(op, x, g) / count),)
 
@@ -55,6 +56,7 @@ def prod(op: ProdOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     moved = x.transpose(order)
     outer = moved.shape[: x.rank - len(axes)]
     rows = moved.reshape((*outer, product(x.shape[axis] for axis in axes)))
+    # For x, y, z these are 1, x, xy and yz, z, 1: the products are yz, xz, xy.
     before = rows.apply(CumprodOp, axis=-1, exclusive=True)
     after = rows.apply(CumprodOp, axis=-1, exclusive=True, reverse=True)
     others = (before * after).reshape(moved.shape)
@@ -65,6 +67,7 @@ def cumsum(op: CumsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     """Sum the adjoint in the other direction."""
     x = b.of(op.input)
     axis = 0 if op.axis is None else op.axis
+    # The matrix of a cumulative sum is triangular; the transposed one sums from the other side.
     total = g.apply(CumsumOp, axis=axis, exclusive=op.exclusive, reverse=not op.reverse)
     return (total.reshape(x.shape),)
 
@@ -75,6 +78,7 @@ def cumprod(op: CumprodOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     x, axis = _along_last(op, b)
     size = x.shape[-1]
     g = g.reshape(x.shape) if op.axis is None else _to_last(g, axis)
+    # O(n^2) memory along the axis: dividing by x[i] would be O(n), but fails for zeros.
     identity = np.eye(size, dtype=bool)
     reached = np.tri(size, k=-1 if op.exclusive else 0).T  # result k depends on x[i], i <= k
     if op.reverse:

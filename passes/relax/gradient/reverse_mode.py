@@ -56,12 +56,15 @@ class ReverseMode:
     def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Tensor]]) -> None:
         """Compute the adjoints through `ops` of one block from those of the `seeds`, which are
         results of `ops` or defined before."""
+        # Forward first: what does not depend on a source needs no adjoint, and no rule.
         for op in ops:
             used = (operand for inner in walk(op) for operand in inner.operands)
             if any(value in self.active for value in used):
                 self.active.update(r for r in op.results if is_differentiable(r.type))
         for value, adjoint in seeds:
             self.add(value, adjoint)
+        # In reverse, all users of a value have added to its adjoint before its operation is
+        # visited.
         for op in reversed(ops):
             found = [self.adjoints.get(result) for result in op.results]
             if any(adjoint is not None for adjoint in found):
@@ -78,6 +81,7 @@ class ReverseMode:
                 assert isinstance(fields, list)
                 for operand, adjoint in zip(op.operands, fields, strict=True):
                     self.add(operand, adjoint)
+            # The other fields get nothing from this use (None), which costs no zeros.
             case TupleGetItemOp():
                 assert isinstance(type := op.tuple.type, TupleType)
                 parts: list[Adjoint | None] = [None] * len(type.types)
@@ -87,6 +91,8 @@ class ReverseMode:
                 self.add(op.operands[0], self.cast(adjoints[0], op.operands[0].type))
             case IfOp():
                 self.visit_branches(op, adjoints)
+            # A rule of the table counts more than the interface, and that more than a
+            # decomposition.
             case _ if (rule := GRADIENTS.get(op.__class__)) is not None:
                 self.add_all(op, rule(op, self.b, *self.tensors(op, adjoints)))
             case Differentiable():
@@ -112,6 +118,8 @@ class ReverseMode:
         for inner in ops:
             inner.detach()
             self.b.builder.insert(inner)
+        # The decomposition is computed again beside the operation; what no derivative reads is
+        # dead.
         self.run(ops, zip(values, self.tensors(op, adjoints), strict=True))
 
     def visit_branches(self, op: IfOp, adjoints: Sequence[Adjoint | None]) -> None:
@@ -128,6 +136,9 @@ class ReverseMode:
         )
         if tuples := [value for value in used if not is_tensor(value.type)]:
             raise NotDifferentiable(f"a branch uses a value of type {tuples[0].type} from outside")
+        # Values of a branch are not visible in another `scf.if`: recomputing them costs time, where
+        # returning them from the first one would cost memory, and a value for the branch that was
+        # not taken.
         copy = clone(op)
         regions: list[Region] = []
         for region in [*copy.regions]:
@@ -151,6 +162,7 @@ class ReverseMode:
         inner = ReverseMode(b, sources, self.on_error)
         pairs = zip(end.operands, seeds, strict=True)
         inner.run(ops, [(value, b.of(seed.value)) for value, seed in pairs])
+        # Both branches yield an adjoint for each source: zeros where a branch does not use it.
         results = [inner.materialize(inner.adjoints.get(v), v.type) for v in sources]
         b.builder.insert(YieldOp(*results))
         erase(end)
@@ -214,7 +226,7 @@ def reason_against(op: Operation) -> str:
             return "is a kernel: differentiate before legalize-ops"
         case GraphOp():
             return "is a graph: to-a-normal-form puts its operations in order"
-        case _ if op.name.startswith("relax.dynamic."):
+        case _ if op.name.startswith("relax.dyn."):
             return "takes a shape at run time: dynamic-to-static replaces it where that is known"
         case _ if op.name == "func.call":
             return "calls a recursive function, or one without a body or with several blocks"

@@ -196,6 +196,7 @@ class Tensor:
         """Return the products of a constant matrix with the vectors along an axis."""
         shape = self.shape
         rows = self.tensors.constant(matrix, self.element)
+        # Without a reshape along the last axis, where the vectors are rows.
         if axis == len(shape) - 1:
             return self @ rows.transpose([1, 0])
         flat = self.reshape((prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])))
@@ -213,6 +214,8 @@ class Tensor:
     def sum_to(self, value: SSAValue) -> Tensor:
         """Return the adjoint of `value`, which was broadcast to the shape of this tensor."""
         shape, own = known_shape(value.type), self.shape
+        # Numpy's broadcasting, reversed: new leading dimensions, and those that were 1, are summed
+        # over.
         new = len(own) - len(shape)
         axes = [i + new for i, size in enumerate(shape) if size == 1 != own[i + new]]
         return self.sum([*range(new), *axes]).reshape(shape)

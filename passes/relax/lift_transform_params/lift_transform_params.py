@@ -87,6 +87,7 @@ class LiftTransformParams(ModulePass):
         for name, func in functions.items():
             if is_opaque(func) or (self.functions and name not in self.functions):
                 continue
+            # Without the second condition a second run would lift from what the first one made.
             by_default = func.sym_visibility != PRIVATE and not name.endswith(SUFFIX)
             if not self.functions and not by_default:
                 continue
@@ -97,6 +98,7 @@ class LiftTransformParams(ModulePass):
         """Return the number of parameters of `func` before the weights; None if it is unknown."""
         name, known = func.sym_name.data, func.attributes.get(NUM_INPUT)
         inputs = known.value.data if isinstance(known, IntegerAttr) else self.num_input
+        # Only a function that was named must have it; others are not meant.
         if inputs is None and self.functions:
             raise PassFailedException(
                 f"function @{name} has no attribute '{NUM_INPUT}', and there is no option num-input"

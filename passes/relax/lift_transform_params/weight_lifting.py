@@ -3,14 +3,15 @@ runs once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from ....analysis.calls.call_graph import CallGraph
+from ....compat.floats import key_of
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -51,10 +52,14 @@ def lift_transform_params(
     if shared:
         check_weights(free)
     used = set(graph.symbols)
+    # A numbering for each group: in it, equal numbers are equal computations, whatever the
+    # function.
     groups = [free] if shared and free else [{func: inputs} for func, inputs in free.items()]
     for group in groups:
         numbers: dict[Hashable, int] = {}
         weighted = [
+            # Value numbering: `transpose(w)` has one number in `prefill` and in `decode`, which
+            # then share it.
             WeightedFunction(func, inputs, lambda key, n=numbers: n.setdefault(key, len(n)))
             for func, inputs in group.items()
         ]
@@ -92,6 +97,8 @@ class WeightedFunction:
         """The operations that could be computed in advance, constants too."""
         self.liftable: set[Operation] = set()
         """Those that depend on a weight."""
+        # One pass in order, as operands come first. Regions are not entered: what is computed in a
+        # branch may never be, and only the entry block runs for sure.
         for op in func.body.blocks[0].ops:
             if is_computable(op) and all(operand in self.values for operand in op.operands):
                 self.add(op, number)
@@ -99,15 +106,17 @@ class WeightedFunction:
     def add(self, op: Operation, number: Number) -> None:
         """Give `op`, and its results, the numbers of the computation."""
         operands = tuple(self.values[operand] for operand in op.operands)
-        properties = (*op.properties.items(), None, *op.attributes.items())
+        properties = (*keys_of(op.properties), None, *keys_of(op.attributes))
         self.ops[op] = n = number((type(op), operands, properties, tuple(op.result_types)))
         self.values |= {result: number((n, i)) for i, result in enumerate(op.results)}
+        # What only constants compute is for `fold-constant`, unless a lifted operation needs it.
         if not self.dependent.isdisjoint(op.operands):
             self.liftable.add(op)
             self.dependent.update(op.results)
 
     def keep(self, common: set[int]) -> None:
         """Keep only operations with numbers in `common`; they are closed under operands."""
+        # An operation in all functions has operands in all of them, by its number.
         self.ops = {op: n for op, n in self.ops.items() if n in common}
         self.liftable &= self.ops.keys()
 
@@ -117,6 +126,7 @@ class WeightedFunction:
         return {
             self.values[value]
             for value in sources
+            # Not all values that could be lifted: those that only lifted ones use stay inside.
             if any(use.operation not in self.liftable for use in value.uses)
         }
 
@@ -138,9 +148,11 @@ class WeightedFunction:
                 attributes.append(DictionaryAttr({}))
                 for value in old:
                     value.replace_all_uses_with(argument)
+        # Constants stay where others use them.
         for op in reversed(self.ops):
             if all(result.first_use is None for result in op.results):
                 erase(op)
+        # From the last, as erasing an argument renumbers those after it.
         for weight in reversed(self.weights):
             if self.values[weight] not in outputs:
                 del attributes[weight.index]
@@ -179,9 +191,15 @@ class WeightedFunction:
         for op in reversed(self.ops):
             if any(self.values[result] in needed for result in op.results):
                 needed |= {self.values[operand] for operand in op.operands}
+                # The earliest of equal operations, so that its operands come before it.
                 found.pop(self.ops[op], None)
                 found[self.ops[op]] = op
         return [*reversed(found.values())]
+
+
+def keys_of(attributes: Mapping[str, Attribute]) -> Iterator[tuple[str, object]]:
+    """Return a key for each attribute, with its name."""
+    return ((name, key_of(attribute)) for name, attribute in attributes.items())
 
 
 def is_computable(op: Operation) -> bool:
@@ -208,6 +226,7 @@ def lift(functions: Sequence[WeightedFunction], name: str, actions: Actions) -> 
     needed = set[int]().union(*(each.needed() for each in functions))
     outputs = [first.values[weight] for weight in first.weights]
     outputs += [first.values[result] for op in first.ops for result in op.results]
+    # One order for all functions: the runtime binds the results to parameters by position.
     outputs = [n for n in dict.fromkeys(outputs) if n in needed]
     transformation = first.transformation(name, outputs)
     insert_before(first.func, transformation)

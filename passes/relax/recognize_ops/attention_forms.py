@@ -77,6 +77,7 @@ class RecognizeAttention(RewritePattern):
         element = type.element_type
         if not isinstance(element, Float) or element != tensor_type(op.lhs).element_type:
             return
+        # With other uses the scores are computed anyway: attention would compute them twice.
         scores = scores_of(softmax.data) if op.lhs.has_one_use() else None
         if scores is None:
             actions_of(rewriter).missed(
@@ -103,11 +104,15 @@ def scores_of(value: SSAValue) -> Scores | None:
         return None
     op = value.owner
     if isinstance(op, AddOp):
+        # The types tell them apart: the mask may broadcast, the products have the shape of the
+        # result.
         for inner, bias in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if inner.type == value.type and (found := scaled_products(inner)) is not None:
                 return replace(found, mask=Mask(bias))
         return None
     if isinstance(op, WhereOp):
+        # `where(allowed, scores, -inf)` of some exporters is `where(forbidden, -inf, scores)` of
+        # others.
         for inner, fill, negated in ((op.x1, op.x2, False), (op.x2, op.x1, True)):
             number = scalar(fill)
             if number is None or inner.type != value.type:
@@ -146,6 +151,7 @@ def factor_of(value: SSAValue) -> tuple[SSAValue, float] | None:
     if isinstance(op, DivideOp) and op.lhs.type == value.type:
         number = scalar(op.rhs)
         if number is not None and isfinite(number) and number:
+            # Rounded once more than the division, within what the pass declares (`rounds`).
             return op.lhs, 1 / number
     return None
 
@@ -179,12 +185,15 @@ class Operand:
             source = operand.source
             if isinstance(op := source.owner, TransposeOp):
                 order = order_of(op)
+                # Dimension i of the operand is `axes[i]` of the value, which is `order[axes[i]]` of
+                # the data.
                 moved = tuple(order[axis] for axis in operand.axes)
                 operand = replace(operand, source=op.data, axes=moved)
                 heads = None if heads is None else order[heads]
             elif factors and source.has_one_use() and (factor := factor_of(source)):
                 scale = operand.scale * factor[1]
                 operand = replace(operand, source=factor[0], scale=scale)
+            # Grouped-query attention: attention itself reads each head of the keys `group` times.
             elif heads is not None and (found := repeated(source, heads)):
                 operand, heads = replace(operand, source=found[0], group=found[1]), None
             else:
@@ -248,6 +257,8 @@ class Operands:
         def operands(
             order: Sequence[int], new: Sequence[int], heads: int | None = None
         ) -> Operands:
+            # Keys that are columns, as `q @ k.T` has them, are read as rows: one more
+            # transposition.
             keys = [{rank - 2: rows, rank - 1: dim}.get(axis, axis) for axis in order]
             return Operands(
                 Operand.of(scores.query, order),
@@ -259,9 +270,12 @@ class Operands:
 
         if rank == 4:
             grouped = operands((0, 2, 1, 3), (), heads=1)
+            # Attention has one number of heads for keys and values.
             same = grouped.key.group == grouped.value.group
             return grouped if same else operands((0, 2, 1, 3), ())
         if rank == 3:
+            # Queries (length, heads, dim) that were transposed to (heads, length, dim) need no
+            # transposition at all then: attention reads batch, length, heads, dim.
             by_heads = operands((1, 0, 2), (0,))
             return by_heads if by_heads.query.axes == (0, 1, 2) else operands((0, 1, 2), (2,))
         return operands((0, 1), (0, 2))
@@ -331,6 +345,7 @@ def prepared_mask(
     bias, shape = mask.bias, shape_of(tensor_type(mask.bias))
     if shape is None or not broadcasts_to(shape, scores):
         return None
+    # The kernel then skips the masked half, and reads no mask.
     if (causal := causal_mask(mask, scores)) is not None:
         return PreparedMask(causal_mask=causal)
     if mask.negated and (elements := known(bias)) is not None:
@@ -353,12 +368,15 @@ def causal_mask(mask: Mask, scores: Shape) -> str | None:
     if elements is None or not elements.array.ndim >= 2:
         return None
     array = elements.array
+    # One mask for all heads and batches, as the property has it.
     if array.shape[-2:] != scores[-2:] or any(size != 1 for size in array.shape[:-2]):
         return None
     seen = seen_keys(mask, array.reshape(array.shape[-2:]))
     if seen is None:
         return None
     rows, columns = scores[-2:]
+    # Row i sees the keys up to i, or up to i and those that were there before: with a cache of past
+    # keys there are more columns than rows.
     for name, past in (("TopLeft", 0), ("BottomRight", columns - rows)):
         if past >= 0 and np.array_equal(seen, np.tri(rows, columns, past, dtype=bool)):
             return name
@@ -372,5 +390,7 @@ def seen_keys(mask: Mask, array: Array) -> Array | None:
             return None
         return np.logical_not(array) if mask.negated else array
     numbers = array.astype(np.float64)
+    # Exporters write -inf or the least f32; the exponential of either, and of half of it, is 0
+    # beside that of an ordinary score.
     masked = numbers <= LOWEST / 2
     return np.logical_not(masked) if (masked | (numbers == 0)).all() else None

@@ -91,6 +91,8 @@ class Form:
             if (expected := NUMBERS.get(name.partition(".")[0])) is None:
                 continue
             number = scalar(value)
+            # sqrt(2) in f16 is 1.414: a constant is that of the form up to the precision of its
+            # type.
             if number is None or not isclose(number, expected, rel_tol=tolerance):
                 return False
         return True
@@ -127,6 +129,8 @@ def candidates(op: Operation) -> Iterable[tuple[OpPattern, Form]]:
     """Return the patterns that may end with `op`, judged by the operations before it: few sums and
     products have any."""
     table = _patterns()
+    # A hash of two names in place of 20 patterns: most operations match none, and cost this
+    # look-up.
     names = {value.owner.name for value in op.operands if isinstance(value.owner, Operation)}
     found: dict[int, tuple[OpPattern, Form]] = {}
     for name in names:
@@ -142,6 +146,7 @@ def _patterns() -> Mapping[tuple[str, str], Mapping[int, tuple[OpPattern, Form]]
     patterns = [(p, form) for form in FORMS for p in alternatives(parse_pattern(form.pattern))]
     for number, (pattern, form) in enumerate(patterns):
         before = [operand.last_ops() for operand in pattern.operands or ()]
+        # By the operand with the fewest possible names; one of them must be there in any match.
         for name in min(filter(None, before), key=len):
             table.setdefault((pattern.name, name), {})[number] = pattern, form
     return table
@@ -168,6 +173,7 @@ def axes_of(found: Found, cls: type[ReductionOp]) -> tuple[int, ...] | None:
     """Return the axes of all reductions of a class, if they are the same and keep them as
     dimensions of size 1."""
     rank = len(shape_of(tensor_type(found.value("x"))) or ())
+    # Mean and variance have to be over the same axes.
     axes = {
         tuple(sorted(range(rank) if op.axis is None else normalize_axes(op.axis, rank)))
         for op in found.all(cls)
@@ -192,6 +198,7 @@ def runs_along(found: Found, name: str, axes: tuple[int, ...]) -> bool:
     if shape is None or given is None or len(given) > len(shape):
         return False
     whole = (*(1,) * (len(shape) - len(given)), *given)
+    # (8, 1, 1) runs along axis 1 of (n, 8, h, w); a parameter that also runs along others is none.
     expected = tuple(size if axis in axes else 1 for axis, size in enumerate(shape))
     return whole == expected and DYNAMIC_INDEX not in expected
 
@@ -226,6 +233,8 @@ def layer_norm(found: Found) -> Operation | None:
     if (parts := normalization(found)) is None:
         return None
     axes, sizes, epsilon = parts
+    # In steps: the pattern without parameters matches first, and the driver then visits its users,
+    # which are a product with gamma and a sum with beta.
     one, zero = found.fill(1.0, sizes), found.fill(0.0, sizes)
     return LayerNormOp(
         found.value("x"), one, zero, axes=axes, epsilon=epsilon, center=False, scale=False

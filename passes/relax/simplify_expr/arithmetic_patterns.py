@@ -43,6 +43,7 @@ class RemoveNeutral(RewritePattern):
             value = rhs
         else:
             return
+        # `x + 0` of a larger shape broadcasts, and is no identity.
         if value.type == op.results[0].type:
             rewriter.replace(op, (), [value])
 
@@ -78,6 +79,7 @@ class MergeConstants(RewritePattern):
         if (outer := _with_constant(op)) is None:
             return
         inner_op, b = outer[0].owner, outer[1]
+        # With another use `x o a` is computed anyway, and nothing would be saved.
         if type(inner_op) is not type(op) or not outer[0].has_one_use():
             return
         assert isinstance(inner_op, Operation)
@@ -185,6 +187,7 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     if not is_number(element := type.element_type):
         return None
     few = [constants[0].array, constants[1].array]
+    # (1, 8) and (8, 1) would make a constant of 64 elements of two of 8.
     if np.broadcast(*few).size > max(few[0].size, few[1].size):
         return None
     values = evaluate(op, constants[0], constants[1])

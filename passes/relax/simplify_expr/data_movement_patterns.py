@@ -33,6 +33,7 @@ class MergeReshapes(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: View, rewriter: PatternRewriter, /) -> None:
+        # Through the whole chain at once, and not one view after the other.
         value = op.operands[0]
         while isinstance(value.owner, View):
             value = value.owner.operands[0]
@@ -63,6 +64,7 @@ class MergeTransposes(RewritePattern):
         value = op.data
         while isinstance(inner := value.owner, TransposeOp) and (first := _axes(inner)) is not None:
             value, axes = inner.data, [first[axis] for axis in axes]
+        # Axis i of the result is axis `first[axes[i]]` of the first operand.
         if axes == [*range(len(axes))]:
             if value.type == op.result.type:
                 rewriter.replace(op, (), [value])
@@ -125,6 +127,7 @@ def _is_lossless(op: AstypeOp) -> bool:
         if is_integer(new):
             least, greatest = _range(new)
             return least <= low and high <= greatest
+        # All integers up to 2^digits are exact: i8 in bf16, whose significand has 8 bits.
         return isinstance(new, Float) and max(-low, high) <= 1 << _digits(new)
     if not isinstance(old, Float) or not isinstance(new, Float):
         return False

@@ -48,6 +48,8 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
         if is_tensor(arg.type)
     }
     declared = {name: dimensions for name, (_, dimensions) in parameters.items()}
+    # All at once, so that a name that two parameters share gets one size, or a contradiction is
+    # found.
     bound = bind_shapes(declared, bindings)
     retyped: dict[SSAValue, Attribute] = {}
     for name, (arg, _) in parameters.items():
@@ -63,8 +65,10 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
     if func.res_attrs is not None:
         pairs = zip(func.res_attrs, func.function_type.outputs)
         func.res_attrs = _unless_empty([_without(a, type, bound.sizes) for a, type in pairs])
+    # Names in the function are those of its parameters: those that have a size now go.
     for op in walk(func):
         rename_dimensions(op, lambda name: _name(bound_dimension(name, bound.sizes)))
+    # No inference here: users get the old types until `infer-type` runs.
     cast_for_users(retyped)
     func.update_function_type()
 

@@ -79,9 +79,11 @@ class _Folder:
         self.actions = actions
 
     def run(self, function: FuncOp) -> None:
+        # In order: an operand that was replaced has its shape under the new value (`move`).
         for op in [*walk(function)]:
             if len(op.results) != 1 or op.results[0].first_use is None:
                 continue
+            # The most is gained by removing an operation, the least by another form of it.
             new = self.same(op) or self.constant(op) or self.reshape(op)
             if new is None or not self.actions.allowed(op):
                 continue
@@ -101,6 +103,7 @@ class _Folder:
         if not isinstance(op, _IDENTITIES) or not _keeps_order(op, self.shapes):
             return None
         result = op.results[0]
+        # Two reshapes that undo each other: the shape of the first operand is that of the result.
         for data in _sources(op):
             if (shape := self.shapes.of(data)) is None or shape != self.shapes.of(result):
                 continue
@@ -115,6 +118,7 @@ class _Folder:
             return None
         elements = self.shapes.elements_of(op.results[0])
         numbers = [n.known for n in elements or () if n is not None and n.known is not None]
+        # In part known elements are used by the operations that read them.
         if elements is None or len(numbers) < len(elements):
             return None
         type = op.results[0].type
@@ -149,6 +153,7 @@ def _sources(op: Operation) -> Iterator[SSAValue]:
 def _newshape(shape: Sizes, target: Sizes) -> list[int] | None:
     """Return `newshape` of a reshape from `shape` to `target`; None if it cannot say that."""
     newshape = [_new_size(i, size, shape) for i, size in enumerate(target)]
+    # 0 copies a dimension in `newshape`, so a size of 0 cannot be said; one -1 can be computed.
     if 0 in (size.known for size in target) or newshape.count(-1) > 1:
         return None
     return newshape
@@ -157,6 +162,7 @@ def _newshape(shape: Sizes, target: Sizes) -> list[int] | None:
 def _new_size(i: int, size: Size, shape: Sizes) -> int:
     if size.known is not None:
         return size.known
+    # (b, s, 64) to (b, s, 8, 8) is [0, 0, 8, 8], whatever b and s are.
     return 0 if i < len(shape) and shape[i] == size else -1
 
 

@@ -27,6 +27,8 @@ def infer_symbolic_shapes(module: ModuleOp, graph: CallGraph | None = None) -> N
         return
     if retype_known_sizes(functions, SymbolicShapes(module, graph)):
         infer_types(module, graph)
+    # Once more after the types have changed: values were replaced, and the old answers are of
+    # those.
     shapes = SymbolicShapes(module, graph)
     for function in functions:
         for op in walk(function):

@@ -54,6 +54,7 @@ class MixedPrecision:
         pending = [func]
         while pending:
             blocks = [block for region in pending.pop().regions for block in region.blocks]
+            # In order, as "follow" asks of an operand whether it was converted.
             for op in [op for block in blocks for op in in_order(block)]:
                 if op.regions:
                     pending.append(op)
@@ -68,6 +69,7 @@ class MixedPrecision:
     def merge_cast(self, op: AstypeOp) -> None:
         """Remove a conversion to the narrower type of a value that was computed in it."""
         source = self.source(op.input)
+        # f16 -> f32 -> f16 is the identity; f32 -> f16 -> f32 would not be.
         if source is not None and source.type == op.result.type and self.actions.allowed(op):
             op.result.replace_all_uses_with(source)
             erase(op)
@@ -75,12 +77,16 @@ class MixedPrecision:
     def visit(self, op: InfersType) -> None:
         """Convert `op` if its policy says so."""
         policy = self.policies.get(op.name, Policy.NEVER)
+        # An explicit f64 or i32 is what the author asked for.
         if policy is Policy.NEVER or op.properties.get("out_dtype") not in (None, f32):
             return
         floats = [value for value in op.operands if _element(value) == f32]
         constants = [value for value in floats if isinstance(value.owner, ConstantOp | FullOp)]
+        # A mixture of types is invalid for most operations, and what is narrow already needs
+        # nothing.
         if not floats or any(_element(value) == self.narrow for value in op.operands):
             return
+        # Constants do not count: they are converted for nothing, at compile time.
         if policy is Policy.FOLLOW:
             others = [value for value in floats if value not in constants]
             if not others or any(self.source(value) is None for value in others):
@@ -106,6 +112,7 @@ class MixedPrecision:
             self.actions.missed(op, "NotConverted", f"is not defined for {self.narrow}: {error}")
             inferred = ()
         types = zip(new.result_types, inferred)
+        # The operation itself says whether it takes f16: no list of types is kept here.
         if len(inferred) != len(op.results) or any(refine(*pair) is None for pair in types):
             new.erase()
             return
@@ -116,6 +123,8 @@ class MixedPrecision:
             if old.type == result.type:
                 old.replace_all_uses_with(result)
             else:
+                # Made for all users; those that are converted read `result` (`source`), and if all
+                # are, it goes.
                 wide = AstypeOp(result, dtype=f32, result_types=[old.type], location=op.location)
                 insert_before(op, wide)
                 self.optional[wide] = None
@@ -132,6 +141,7 @@ class MixedPrecision:
 
     def narrowed(self, value: SSAValue) -> SSAValue:
         """Return `value` in the narrower type, converted after its definition if it must be."""
+        # One conversion for each value: it stands after the definition, and so dominates all users.
         if (known := self.source(value) or self.converted.get(value)) is not None:
             return known
         owner = value.owner
@@ -177,6 +187,7 @@ class MixedPrecision:
         array = elements.array
         with np.errstate(all="ignore"):
             rounded = fit(array, self.narrow)
+        # An infinity that was one before, as in a mask, is kept.
         kept = np.isfinite(rounded) | ~np.isfinite(array)
         if zeros:
             kept &= (rounded != 0) | (array == 0)
@@ -189,6 +200,8 @@ class MixedPrecision:
 
         numbers = [v.value.data for v in op.properties.values() if isinstance(v, FloatAttr)]
         greatest = float_limits(self.narrow).greatest
+        # Clipping at infinity is no clipping, which is right for numbers that are all below the
+        # bound.
         return isinstance(op, ClipOp) or not any(greatest < abs(n) < inf for n in numbers)
 
 

@@ -89,6 +89,7 @@ class ToMixedPrecision(FunctionPass):
             (Policy.FOLLOW, self.follow),
             (Policy.NEVER, self.never),
         )
+        # By the class, not by the table: operations of other projects can be named as well.
         given: dict[str, Policy] = {}
         for policy, names in lists:
             for name in names:

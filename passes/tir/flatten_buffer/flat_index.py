@@ -27,6 +27,7 @@ def build_flat_index(
     analyzer: Analyzer = builder.analyzer
     has_offset = layout.offset != ZERO
     total = layout.offset
+    # Each term costs a sum, but the first none: n terms are n - 1 sums.
     plain_cost = builder.cost(layout.offset) if has_offset else -1
     for index, stride in zip(indices, layout.strides, strict=True):
         analyzer.make_available(index)
@@ -34,6 +35,7 @@ def build_flat_index(
         if form != ZERO:
             plain_cost += 1 + (stride != ONE)
         total = analyzer.add(total, analyzer.multiply(form, stride))
+    # Of equal cost the simplified one, as it may be equal to the index of another access.
     if builder.cost(total) <= plain_cost:
         value = builder.build(total)
     else:

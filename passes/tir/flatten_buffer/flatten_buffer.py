@@ -83,6 +83,7 @@ class BufferFlattener:
     def run(self, func: PrimFuncOp) -> None:
         """Flatten the buffers of `func`."""
         self._visit(func.body.block)
+        # Views of views come first, as they use the others.
         for view in (*reversed(self._old_views), *self._flat_views):
             if not view.results[0].uses:
                 self._old_indices += view.operands
@@ -102,6 +103,8 @@ class BufferFlattener:
 
     def _visit_op(self, op: Operation) -> None:
         match op:
+            # The order matters: a view whose layout is known needs no flat view of its own, and
+            # what defines a buffer in another way, as a call or a loop does, gets one after it.
             case memref.AllocOp() | memref.AllocaOp() if can_flatten_allocation(op.memref):
                 self._add_flat_allocation(op)
             case memref.DimOp():
@@ -121,6 +124,7 @@ class BufferFlattener:
                 for result in op.results:
                     if can_flatten(result):
                         self._add_flat_view(result, InsertPoint.after(op))
+                    # Forms that are built later may use it: it dominates what comes after.
                     elif result.type == INDEX:
                         self.analyzer.make_available(result)
                 self._visit_regions(op)
@@ -160,6 +164,7 @@ class BufferFlattener:
     def _add_collapsed_view(self, buffer: SSAValue, at: InsertPoint) -> None:
         type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
         rank = type.get_num_dims()
+        # The first size has no influence on strides, so no `memref.dim` is made for it.
         sizes = [ZERO] + [self._size(buffer, axis, builder) for axis in range(1, rank)]
         strides = row_major_strides(sizes, self.analyzer)
         view = memref.CollapseShapeOp.build(
@@ -176,6 +181,7 @@ class BufferFlattener:
         buffer's own elements.
         """
         type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
+        # `reinterpret_cast` counts from the start of the memory, so the offset is given once more.
         begin = offset_of(type) or 0
         span = ONE
         for axis, stride in enumerate(strides):
@@ -235,11 +241,13 @@ class BufferFlattener:
                 sizes.append(LinearForm((), size))
             else:
                 self.analyzer.make_available(size)
+                # A size is not negative, which proves remainders like `i mod n`.
                 self.analyzer.constraints.add(self.analyzer.linear(size), Range(0))
                 sizes.append(self.analyzer.linear(size))
         strides = row_major_strides(sizes, self.analyzer)
         if all(isinstance(size, int) for size in shape):
             return strides, []
+        # The first stride is the product of all sizes but the first.
         return strides, [builder.build(self.analyzer.multiply(strides[0], sizes[0]))]
 
     def _size(self, buffer: SSAValue, axis: int, builder: FormBuilder) -> LinearForm:
@@ -282,6 +290,8 @@ class BufferFlattener:
         layout = self._layouts.get(source)
         if layout is None and rank_of(source) == 1 and rank_of(result) > 1:
             layout = FlatLayout.of(source)
+        # A flat view of a parameter is a flat buffer already, and stays; of an allocation that
+        # becomes flat it would be a cast to itself.
         if layout is None or (not layout.owned and is_flat_view(op)):
             return False
         found = layout_of_view(op, layout, self.analyzer)
@@ -295,6 +305,7 @@ class BufferFlattener:
     def _replace_dim(self, op: memref.DimOp) -> None:
         """Replace a size of an allocation by the value it was allocated with."""
         form = self.analyzer.linear(op.result)
+        # The flat allocation does not have that dimension any more.
         if isinstance(op.source.owner, Allocation) and op.source in self._layouts:
             value = FormBuilder(self.analyzer, InsertPoint.before(op)).build(form)
             if value is not op.result:
@@ -314,6 +325,7 @@ class BufferFlattener:
             self.actions.count("accesses")
 
     def _flatten_access(self, op: Access) -> None:
+        # Stores have the value before the buffer, `vector.maskedstore` has it after the indices.
         at = 1 if isinstance(op, memref.AtomicRMWOp | memref.StoreOp | vector.StoreOp) else 0
         layout = self._layouts.get(op.operands[at])
         if layout is None:
@@ -323,6 +335,7 @@ class BufferFlattener:
             return
         if not self.actions.allowed(op):
             return
+        # Operands after the indices, such as a mask, stay.
         end = at + 1 + len(layout.strides)
         indices = list(op.operands[at + 1 : end])
         builder = FormBuilder(self.analyzer, InsertPoint.before(op))
@@ -363,6 +376,7 @@ def replace_by_expanded(op: Allocation, flat: SSAValue, shape: Sequence[SSAValue
 
 def erase_unused(values: Iterable[SSAValue]) -> None:
     """Erase the pure operations that compute `values` if unused, and then their operands'."""
+    # A chain of index arithmetic is dead from its last operation back.
     pending = list(dict.fromkeys(values))
     while pending:
         op = pending.pop().owner

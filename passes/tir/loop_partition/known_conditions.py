@@ -32,8 +32,11 @@ def replace_conditions(known: Iterable[tuple[OpResult, bool]]) -> None:
                 case LikelyOp():
                     pending.append((user.res, truth))
                 case arith.AndIOp() | arith.OrIOp():
+                    # `true or x` is true, and `false and x` false; else the other operand is the
+                    # result.
                     if truth is isinstance(user, arith.OrIOp):
                         pending.append((user.result, truth))
+                    # It has none if the other operand was known, too, and it was replaced.
                     elif user.parent is not None:
                         Rewriter.replace_op(user, [], [user.operands[1 - use.index]])
                 case arith.SelectOp() if use.index == 0:
@@ -57,6 +60,7 @@ def _erase(value: OpResult, truth: bool) -> None:
         constant = arith.ConstantOp.from_int_and_width(int(truth), 1)
         insert_before(value.op, constant)
         value.replace_all_uses_with(constant.result)
+    # Not beyond the block: operations around the loop may serve other parts of it.
     block, pending = value.op.parent, [value.op]
     while pending:
         op = pending.pop()

@@ -59,6 +59,7 @@ def partition_loops(
         LoopPartBuilder(Analyzer(), keep_unit_loops=no_unroll_loop_with_extent_one),
         partition_constant=partition_const_loop,
         unroll_hinted=unroll_loop_with_partition_hint_no_interval,
+        # Each split may triple a loop, and so do the loops in it: without a limit, 3^depth.
         growth_left=(max_growth - 1) * len(ops),
         actions=actions,
     )
@@ -71,6 +72,7 @@ def partition_loops(
             op.attributes.pop(HINT, None)
         elif isinstance(op, LikelyOp):
             Rewriter.replace_op(op, [], [op.condition])
+    # The index arithmetic of conditions that are gone is dead.
     if partitioner.is_changed:
         apply_patterns(func, (), remove_dead=True)
 
@@ -130,10 +132,12 @@ class LoopPartitioner:
 
     def is_candidate(self, loop: ForOp) -> bool:
         """Return whether the kind, hint and bounds of `loop` allow splitting it."""
+        # The threads of a block run one program together: a split would let them diverge.
         if loop.for_kind is ForKind.THREAD_BINDING and not is_block_bound(loop):
             return False
         if has_hint(loop) or self.partition_constant:
             return True
+        # Constant loops are left to unrolling, as in TVM, unless asked for.
         return any(self.analyzer.linear(bound).terms for bound in (loop.min, loop.extent))
 
     def partition(self, loop: ForOp, comparisons: Sequence[arith.CmpiOp]) -> bool:
@@ -146,12 +150,15 @@ class LoopPartitioner:
         first = analyzer.linear(loop.min)
         end = analyzer.add(first, analyzer.linear(loop.extent))
         whole = IterationRange(first, end, [first], [end.shifted(-1)])
+        # A launch of no threads is for the driver to judge.
         if analyzer.can_prove("sge", first, end) and loop.for_kind is not ForKind.THREAD_BINDING:
             self.is_changed = True
             erase(loop)
             return True
         conditions = BoundDeducer(analyzer, loop).deduce(comparisons)
         known = known_conditions(analyzer, whole, conditions)
+        # Before the loop is split: most conditions of a tile that divides the size are decided
+        # here.
         known |= proved_comparisons(analyzer, comparisons)
         if known:
             self.is_changed = True
@@ -159,6 +166,7 @@ class LoopPartitioner:
             return True
         middle = find_middle(analyzer, conditions, whole, keep_first=has_hint(loop))
         parts = [] if middle is None else split_range(analyzer, whole, middle.interval)
+        # The middle may be empty, where only the tails are left.
         if middle is None or not any(part.is_middle for part in parts):
             self.unroll_or_report(loop, conditions)
             return False
@@ -175,6 +183,7 @@ class LoopPartitioner:
         message = "split where its conditions change"
         actions.passed(loop, "Partitioned", message, Parts=len(parts))
         self.is_changed = True
+        # One loop with branches in it: a thread-bound loop is a dimension of the launch.
         if loop.for_kind is ForKind.THREAD_BINDING:
             self.final.add(loop)
             middle_part = next(part for part in parts if part.is_middle)
@@ -190,6 +199,7 @@ class LoopPartitioner:
         bounds = [self.analyzer.linear(bound) for bound in (loop.min, loop.extent)]
         if loop.for_kind in (ForKind.VECTORIZED, ForKind.UNROLLED):
             is_constant = not any(bound.terms for bound in bounds)
+            # A vector needs a constant number of lanes, and unrolling a constant number of copies.
             if is_constant and not all(part.is_constant for part in parts):
                 return f"a {loop.for_kind} loop has a constant extent, its parts would not"
         return ""

@@ -48,6 +48,7 @@ class LoopPartBuilder:
     ) -> ForOp | None:
         begin = self._compute(part.begin, loop)
         extent = self.analyzer.add(part.end, part.begin, -1)
+        # An annotation may be meant for the loop that a later pass looks for.
         has_annotations = any(key != HINT for key in loop.attributes)
         if extent == ONE and not has_annotations and not self.keep_unit_loops:
             self._insert_iteration(loop, begin, part.known, comparisons)
@@ -62,6 +63,7 @@ class LoopPartBuilder:
             variable = shifted.result
         copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
         body.add_ops([op.clone(copies) for op in _statements(loop)])
+        # In the copy alone: the loop itself is copied for the next part.
         replace_known(_of_copies(part.known, copies))
         body.add_op(YieldOp())
         copy = ForOp(
@@ -89,6 +91,7 @@ class LoopPartBuilder:
         body = Block()
         copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
         body.add_ops([op.clone(copies) for op in _statements(loop)])
+        # The truth is a placeholder; only the keys are used.
         others = _of_copies(dict.fromkeys(comparisons, True), copies)
         replace_known(_of_copies(known, copies) | proved_comparisons(self.analyzer, others))
         Rewriter.inline_block(body, InsertPoint.before(loop))
@@ -97,6 +100,7 @@ class LoopPartBuilder:
         """Return a value of `form` before `loop`, from values that are available."""
         before = loop.prev_op
         value = FormBuilder(self.analyzer, InsertPoint.before(loop)).build(form)
+        # Whatever `build` inserted: bounds of later parts reuse it.
         for op in ops_between(before, loop):
             self.bound_ops.add(op)
             self.analyzer.make_available(op.results[0])
@@ -114,10 +118,13 @@ class LoopPartBuilder:
             bounds.append(("sge", self._compute(middle.begin, loop)))
         if middle.end != whole.end:
             bounds.append(("slt", self._compute(middle.end, loop)))
+        # The middle is all of the loop: no branch is needed.
         if not bounds:
             replace_known(middle.known)
             return 0
         copied = 0
+        # The branch stands as deep as possible, so that all loops over threads stay around it, and
+        # the launch has all its dimensions.
         for inner in _innermost_threads(loop):
             known = {op: truth for op, truth in middle.known.items() if inner.is_ancestor(op)}
             if known:

@@ -73,6 +73,7 @@ def place_buffers(func: PrimFuncOp, stack_bytes: int, *, actions: Actions = SILE
         type = op.memref.type
         assert _is_buffer(type)
         size = _stack_size(type)
+        # An `alloca` without a scope was put on the stack by its author.
         if isinstance(op, memref.AllocOp) and _named_scope(type) in (None, "global"):
             _put_on_heap(op)
         elif size is None or size > stack_bytes:
@@ -80,6 +81,7 @@ def place_buffers(func: PrimFuncOp, stack_bytes: int, *, actions: Actions = SILE
             actions.missed(op, "OnHeap", message)
             _put_on_heap(op)
         else:
+            # First come, first served: a knapsack would rarely do better, and be harder to foresee.
             stack_bytes -= size
             actions.count("stack-buffers")
             _put_on_stack(op)
@@ -130,6 +132,7 @@ def _has_own_stack(op: Operation) -> bool:
 def _put_on_heap(op: Allocation) -> None:
     """Allocate on the heap, and free the buffer at the end of the block."""
     op = _convert(op, memref.AllocOp)
+    # No analysis of lifetimes: `can_lower` refused the function if it frees buffers itself.
     assert op.parent is not None and op.parent.last_op is not None
     dealloc = memref.DeallocOp.get(op.memref)
     dealloc.location = op.location
@@ -138,6 +141,7 @@ def _put_on_heap(op: Allocation) -> None:
 
 def _convert(op: Allocation, kind: type[Allocation]) -> Allocation:
     """Return the allocation `op` as one of `kind`, in its place, aligned."""
+    # An alignment that is given counts more than the default.
     properties = {"alignment": IntegerAttr(ALIGNMENT, i64)} | op.properties
     if isinstance(op, kind):
         op.properties = properties

@@ -103,6 +103,9 @@ class Lowering:
         half = VectorType(i16, [2 * self.lanes])
         operands = [self.parts(self.op.data, i8), self.parts(self.op.weights, i8)]
         pairs = self.call(MULTIPLY_BYTES[self.lanes], operands, half)
+        # `pmadd.wd` adds pairs of products of i16: with ones, pairs of the sums. The first
+        # instruction saturates at 16 bits, so it serves only where the pairs are known to fit
+        # (`exact_pairs`).
         ones = self.parts(self.splat(1 | 1 << 16), i16)
         products = self.call(MULTIPLY_I16[self.lanes], [pairs, ones], self.op.res.type)
         return self.add(arith.AddiOp(self.op.sum, products))
@@ -115,6 +118,7 @@ class Lowering:
             d * w = (d - 128) * w - (-128) * w
         """
         least = self.splat(-0x7F7F7F80)  # -128 in each byte
+        # Flipping the highest bit of an unsigned byte subtracts 128, as a signed one.
         shifted = self.add(arith.XOrIOp(self.op.data, least))
         total = self.dot(SDOT, self.op.sum, shifted, self.op.weights)
         others = self.dot(SDOT, self.splat(0), least, self.op.weights)
@@ -124,6 +128,8 @@ class Lowering:
         """Multiply byte after byte in i32."""
         total = self.op.sum
         for byte in range(4):
+            # The data are unsigned and the weights signed: the one is shifted in zeros, the other
+            # its sign.
             data = self.add(arith.ShRUIOp(self.op.data, self.splat(8 * byte)))
             data = self.add(arith.AndIOp(data, self.splat(255)))
             weight = self.add(arith.ShLIOp(self.op.weights, self.splat(24 - 8 * byte)))

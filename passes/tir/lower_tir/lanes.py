@@ -38,6 +38,7 @@ def repeat_for_lanes(op: LanewiseOp) -> None:
         return add(vector.ExtractOp(value, [lane], element_of(value.type)))
 
     count = type.get_shape()[0]
+    # Every lane is overwritten: what is in it at first does not matter.
     whole = add(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, [0] * count)))  # pyright: ignore
     for lane in range(count):
         scalars = [lane_of(value, lane) for value in op.arguments]

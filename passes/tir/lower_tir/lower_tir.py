@@ -62,6 +62,7 @@ def lower_functions(
     """
     target = target_of(module)
     functions = [op for op in module.ops if isinstance(op, PrimFuncOp)]
+    # A list, so that the errors of all functions are reported.
     if not all([can_lower(op, actions) for op in functions]):
         return
     for op in functions:
@@ -85,6 +86,7 @@ def can_lower(func: PrimFuncOp, actions: Actions) -> bool:
                 message = f'is bound to "{tag}", but a CPU has no such threads'
                 actions.error(op, message).help("a parallel loop runs on any target")
                 errors += 1
+            # A remark, no error: the result is right, only slow.
             case ForOp() if op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
                 message = f"runs as a serial loop: no pass has {op.for_kind} it"
                 actions.missed(op, "Serial", message, kind=str(op.for_kind))
@@ -110,6 +112,7 @@ def lower_loop(op: ForOp, one: SSAValue) -> None:
         insert_before(op, end)
     body = op.detach_region(op.body)
     bounds = (op.min, SSAValue.get(end), one)
+    # `scf.parallel` goes on to threads in MLIR; `tir-outline-parallel` makes those of Passline.
     if op.for_kind is ForKind.PARALLEL:
         start, end, step = ([bound] for bound in bounds)
         new: Operation = scf.ParallelOp(start, end, step, body)
@@ -182,6 +185,7 @@ def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
 def _lower_body(op: PrimFuncOp, target: Target, scalarize: bool) -> None:
     ops = [*walk(op)]
     one = arith.ConstantOp(IntegerAttr(1, IndexType()))
+    # Inner loops first: the body of a loop moves as a whole into its successor.
     for inner in reversed(ops):
         match inner:
             case ForOp():
@@ -197,6 +201,7 @@ def _lower_body(op: PrimFuncOp, target: Target, scalarize: bool) -> None:
             case _:
                 pass
     block = op.body.block
+    # One step for all loops, at the start, where it dominates them.
     if one.result.first_use is not None:
         one.location = op.location
         Rewriter.insert_op(one, InsertPoint.at_start(block))
@@ -227,6 +232,7 @@ def lower_prefetch(op: PrefetchOp) -> None:
 
     address = add(memref.ExtractAlignedPointerAsIndexOp.get(op.memref))
     step = width
+    # Row-major, in bytes: `address + width * (j + sizes[1] * i)`.
     for at, size in zip(reversed(op.indices), reversed(type.get_shape()), strict=True):
         address = add(arith.AddiOp(address, add(arith.MuliOp(at, index(step)))))
         step *= size

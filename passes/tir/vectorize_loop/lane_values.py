@@ -85,6 +85,8 @@ class LaneValues:
         op = value.owner
         if isinstance(op, Block) or self._strides.stride(value) is not None:
             return ()
+        # Lane by lane, an index of constant stride is computed for the lane (`_in_lane`), from no
+        # vector.
         if op not in self._plan.wide:
             return [v for v in op.operands if self._strides.stride(v) is None]
         return [v for n, v in enumerate(op.operands) if not self._plan.stays_scalar(op, n)]
@@ -92,6 +94,7 @@ class LaneValues:
     def _build(self, value: SSAValue) -> None:
         """Build the vector of `value`, or its parts; its inputs are built."""
         match self._strides.stride(value), value.owner:
+            # The cheapest form first: a broadcast, a ramp, a load, an operation on vectors, lanes.
             case 0, _:
                 self.vectors[value] = self._splat(value)
             case int(stride), _:
@@ -113,6 +116,7 @@ class LaneValues:
             return self._constant_vector(value.type, [op.value.value.data] * self._count)
         new = vector.BroadcastOp(value, type)
         loop = self._plan.loop
+        # A value from outside: once, before the loop.
         if not loop.is_ancestor(op):
             insert_before(loop, new)
         elif isinstance(op, Block):
@@ -162,6 +166,7 @@ class LaneValues:
         places = [stride * lane for lane in range(count)]
         *leading, first = [self.first(index) for index in op.indices]
         result = self._load_at(op, [*leading, first])
+        # With each part, `result` has the lanes whose elements were loaded so far.
         for part in range(1, stride):
             start = min(part * count, places[-1] - count + 1)
             index = self.arithmetic(arith.AddiOp, first, start, op)
@@ -234,6 +239,7 @@ class LaneValues:
             return value
         if stride is not None:
             return self.arithmetic(arith.AddiOp, self.first(value), stride * lane, before)
+        # Parts before vectors: no extraction is needed.
         if value in self.parts:
             return self.parts[value][lane]
         insert_before(before, new := vector.ExtractOp(self.vectors[value], [lane], value.type))
@@ -247,6 +253,7 @@ class LaneValues:
         """
         if not self._strides.varies(value):
             return value
+        # Memoized in `first_lane`: each operation is cloned once, however many values need it.
         for op in self.recomputed([value], self.first_lane):
             for clone in clone_ops([op], self.first_lane, self._constants):
                 insert_before(op, clone)

@@ -74,6 +74,7 @@ def _vectorize(loop: ForOp, constants: ConstantPool, predicate: bool, actions: A
     elif not actions.allowed(loop):
         return
     elif count < 2:
+        # A vector of one lane is a scalar, and one of none does not exist.
         expand_loop(loop, count, constants)
     else:
         vectorize_loop(loop, count, constants, predicate=predicate, actions=actions)

@@ -63,6 +63,7 @@ def vectorize_loop(
         actions.missed(loop, "VectorsOfBF16", "is serial: this xDSL has no vectors of bf16")
         return
     location = loop.location
+    # Before the plan, which then sees accesses whose last index is the lane.
     privatize_buffers(loop, count, constants)
     vectorizer = LoopVectorizer(VectorizationPlan(loop, count, predicate), constants)
     vectorizer.run()
@@ -83,6 +84,7 @@ def privatize_buffers(loop: ForOp, count: int, constants: ConstantPool) -> None:
     Each lane gets a copy of its own, and the accesses of the lanes are contiguous.
     """
     buffers = [op for op in walk(loop) if isinstance(op, Allocation) and is_expandable(op)]
+    # A size that differs between the lanes makes no rectangular buffer.
     buffers = [op for op in buffers if not any(loop.is_ancestor(n.owner) for n in op.operands)]
     if not buffers:
         return
@@ -155,6 +157,7 @@ class LoopVectorizer:
         tail = self.plan.serial_tail.get(block)
         for op in tuple(block.ops):
             if op is tail:
+                # The first operation without a vector and all after it: its users are among them.
                 ops = [op]
                 while (following := ops[-1].next_op) is not None:
                     ops.append(following)
@@ -244,6 +247,7 @@ class LoopVectorizer:
     def _run_serially(self, ops: Sequence[Operation]) -> None:
         """Move neighboring operations into a loop over the lanes."""
         loop = self.plan.loop
+        # The same iterations as the lanes, so that operations can be moved in as they are.
         serial = ForOp(loop.min, loop.extent)
         serial.location = loop.location
         serial.variable.name_hint = loop.variable.name_hint

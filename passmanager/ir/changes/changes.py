@@ -48,11 +48,15 @@ def compare(module: ModuleOp, old: Record, new: Record) -> Changes:
 
     Only the contents of top-level ops that differ are looked into.
     """
+    # A pass that changed one function of many costs the comparison of that one, after one
+    # comparison of lists for each of the others.
     bodies = [op for op in old.bodies | new.bodies if old.bodies.get(op) != new.bodies.get(op)]
     found = _Comparison(_Index(old, bodies), _Index(new, bodies))
     old_top, new_top = old.top_level(), new.top_level()
     kept = frozenset(new_top)
+    # Before the module is added: that is a symbol op as well.
     symbols_changed = found.symbols_differ()
+    # The module itself is the first op: it precedes all that is in it.
     if old_top != new_top:
         found.ops = {module: None} | found.ops
     return Changes(
@@ -77,6 +81,8 @@ class _Index:
         self.items = record.top.copy()
         for op in bodies:
             self.items += record.bodies.get(op, ())
+        # Entries have no length field: an item that is an op, block or region starts one, as
+        # values, types and names are none of these.
         heads = map(node_kind.__getitem__, map(type, self.items))
         self.starts = [*compress(count(), heads), len(self.items)]
         self.nodes = [cast(Node, self.items[start]) for start in self.starts[:-1]]
@@ -143,6 +149,8 @@ class _Comparison:
         assert owner is not None
         moved = owner in self.moved
         if owner in self.ops:
+            # A region that was taken from another op has the entries that it had, but another op
+            # around it.
             moved = moved or region not in self.before.regions(owner)
         if blocks != (old_blocks := self.before.blocks.get(region, [])):
             self.ops[owner] = None
@@ -158,6 +166,8 @@ class _Comparison:
             self._note_retyped(entry, old_entry, 1)
         if ops != old_ops or moved:
             self.moved |= set(ops).difference(() if moved else old_ops)
+        # An op that is inserted shifts the runs of one side only, but a run is found by its first
+        # op: it is equal again from the run after the change on.
         for start in range(0, len(ops), _RUN):
             if not self._is_same_run(run := ops[start : start + _RUN]):
                 for op in run:
@@ -194,6 +204,7 @@ class _Comparison:
         nodes = (*self.before.nodes, *self.after.nodes)
         kinds = {cls for cls in set(map(type, nodes)) if _is_symbol(cls)}
         symbols = (cast(Operation, node) for node in nodes if type(node) in kinds)
+        # New and changed ones are in `ops`; those removed have no number any more.
         return any(op in self.ops or op not in self.after.numbers for op in symbols)
 
 
@@ -228,6 +239,7 @@ class Snapshot:
         """Return the changes since the snapshot was taken or last updated, and take a new one."""
         old, new = self._record, Record(self._module)
         self._record = new
+        # The common case, in C: most passes of a pipeline change nothing.
         if new.same_as(old):
             return Changes()
         self._op_classes = None

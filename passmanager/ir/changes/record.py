@@ -38,8 +38,10 @@ class Record:
         self.top: State = []
         self.bodies: dict[Operation, State] = {}
         regions: list[Region] = []
+        # The module as an op, then the ops in it; the regions of these are recorded as bodies.
         _record_ops(self.top, regions, module, module.next_op)
         _record_regions(self.top, regions, nested=False)
+        # An op without regions has no body: all of it is in `top`.
         for region in regions:
             for block in region.blocks:
                 self.bodies |= {op: _record_body(op) for op in block.ops if op.regions}
@@ -82,6 +84,7 @@ def _record_regions(state: State, regions: list[Region], nested: bool) -> None:
 
     The regions found on the way are appended to `regions`.
     """
+    # `regions` grows while it is walked: breadth first, without recursion.
     inner = regions if nested else []
     for region in regions:
         state.append(region)

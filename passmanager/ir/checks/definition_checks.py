@@ -45,6 +45,7 @@ def check_of_definition(
     operand_definitions = [(d, d.constr) for _, d in definition.operands]
     operands = _proof_of_types(operand_definitions)
     segments = _segments_of(definition)
+    # Sizes of results, regions or successors are rare, and left to xDSL.
     if isinstance(segments, AttrSizedOperandSegments):
         operands = _proof_of_segments(segments, operand_definitions)
         segments = None
@@ -58,6 +59,7 @@ def check_of_definition(
     properties = _proof_of_dictionary(definition.properties)
     attributes = _proof_of_dictionary(definition.attributes)
     names = definition.properties.keys()
+    # Most traits are marks, with nothing to verify.
     traits = [trait for trait in definition.traits if type(trait).verify is not OpTrait.verify]
 
     def check(op: Operation) -> None:
@@ -69,6 +71,7 @@ def check_of_definition(
             and regions(fields[5], variables)
             and len(fields[4]) == successors
             and properties(fields[2], variables)
+            # Unknown properties are an error, unknown attributes are not: these are discardable.
             and fields[2].keys() <= names
             and attributes(fields[3], variables)
         ):
@@ -86,6 +89,7 @@ def _proof_of_types(
     """Return the proof of operands or results of which at most one definition is variadic; None if
     there are more, or their constraints are not those of single elements.
     """
+    # With one variadic definition its number of elements is what the others leave.
     variadic = [index for index, (d, _) in enumerate(definitions) if isinstance(d, VariadicDef)]
     if len(variadic) > 1:
         return None
@@ -123,7 +127,9 @@ def _proof_with_variadic(
     after: Sequence[Proof | None],
     optional: bool,
 ) -> ListProof:
+    # In the order of the definitions, as the first one of a type variable sets it for the others.
     first, last = _proof_of_each(before), _proof_of_each(after)
+    # For operands `(a, b..., c)`: 1 before, 1 after, and all between are b's.
     start, single = len(before), len(before) + len(after)
 
     def proves(op: Operation, types: Sequence[Attribute], variables: Variables) -> bool:

@@ -28,6 +28,7 @@ def invalid(op: Operation, message: str) -> InvalidIRError:
 
 def verify_dominance(op: Operation) -> None:
     """Raise InvalidIRError for the first use below `op` whose definition does not dominate it."""
+    # Values do not pass the border of an isolated op, so each scope is checked alone.
     scopes = [op]
     for scope in scopes:
         scopes += verify_scope(scope)
@@ -93,6 +94,8 @@ class _DominanceVerifier:
                 tree = DominatorTree(entry)
                 self._children |= zip(tree.blocks, tree.children)
                 self._unreachable |= {b for b in region.blocks if b not in tree.numbers}
+                # Below the entry on the stack: unreachable blocks come last, when those that
+                # dominate are done.
                 self._pending.append(region)
             self._pending.append(entry)
 
@@ -123,6 +126,8 @@ class _DominanceVerifier:
                 self._define(op.results)
 
     def _define(self, values: Iterable[SSAValue]) -> None:
+        # What was visible before stays so when the trail is cut: in a graph region the results are
+        # defined at the start, and once more when the scan meets the op.
         ids = [id(value) for value in values if id(value) not in self._visible]
         self._visible.update(ids)
         self._trail += ids
@@ -133,6 +138,8 @@ class _DominanceVerifier:
         while op is not None:
             operands, results, regions, next_op = read_step(op)
             for operand in operands:
+                # The fast path ends here; everything that `_check_invisible` does is for a few
+                # uses.
                 if id(operand) not in visible:
                     self._check_invisible(op, operand)
             if regions:

@@ -37,6 +37,8 @@ class DominatorTree:
             number = self.numbers[block] = len(self.blocks)
             self.blocks.append(block)
             self.parents.append(parent)
+            # Reversed on a stack, so that the first successor is visited first, as in a recursive
+            # search; a block may be pushed several times, and the first to be popped counts.
             pending += [(successor, number) for successor in reversed(_successors(block))]
 
     def _predecessors(self) -> list[list[int]]:
@@ -54,6 +56,8 @@ class DominatorTree:
         of the semidominator (the "NCA" step).
         """
         semi = self._semidominators(predecessors)
+        # In preorder, so that the dominators of all ancestors are final. O(n^2) in the worst case,
+        # to which real programs do not come near.
         dominators = self.parents.copy()
         for number in range(1, len(dominators)):
             while dominators[number] > semi[number]:
@@ -71,6 +75,7 @@ class DominatorTree:
         semi, labels, ancestors = [*range(count)], [*range(count)], self.parents.copy()
         for number in range(count - 1, 0, -1):
             semi[number] = min(
+                # The edge from the parent is a path of its own.
                 self.parents[number],
                 *(
                     semi[_lowest(predecessor, number + 1, semi, labels, ancestors)]
@@ -107,6 +112,7 @@ class DominatorTree:
         if (a_number := self.numbers.get(a)) is None:
             return False
         return (
+            # Constant time, where walking up the tree takes its depth.
             self.enter[a_number] < self.enter[b_number]
             and self.leave[b_number] < self.leave[a_number]
         )

@@ -96,6 +96,7 @@ def checks_of(
         return OpChecks(False, (verifier, _verify_by_class), ())
     if verifier is Operation.verify_:
         return None
+    # A verifier written by hand without a definition may look anywhere: it runs for each op.
     if not IS_FAST or (others := _others(verifier, without)) is None:
         return OpChecks(False, (verifier,), ())
     return OpChecks(True, (*_all(verifier, without),), (*others,))
@@ -125,6 +126,7 @@ def _others(verifier: Check, without: type[OpTrait] | None) -> list[Check] | Non
     if (parts := parts_of_verifier(verifier)) is None:
         return None
     definition, author = parts
+    # The author's `verify_` may be that of a base class with a definition of its own.
     inherited = _others(author, without)
     return [
         *checks_of_definition(definition, without=without),
@@ -152,6 +154,7 @@ def _checks_signature(verifier: Check) -> bool:
 
 def _looks_around(trait: OpTrait) -> bool:
     """Return whether a trait may look at more than the signature; one that is unknown may."""
+    # By the method, not the class: a subclass of a known trait that overrides `verify` is unknown.
     verifier = type(trait).verify
     return not any(verifier is known.verify for known in (OpTrait, *_TRAITS))
 
@@ -160,6 +163,7 @@ def check_types(op: Operation) -> None:
     """Raise VerifyException if a shape has a dimension that is negative or no i64 in a type of
     `op`: of a result, an argument of an entry block, or a property that is a type.
     """
+    # Operands are results or arguments elsewhere, and checked there.
     types = [*op.result_types]
     types += (value for value in op.properties.values() if isinstance(value, TypeAttribute))
     for region in op.regions:

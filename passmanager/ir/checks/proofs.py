@@ -99,9 +99,12 @@ def _proof_of_equality(expected: Attribute) -> Proof:
 
 def _proof_of_variable(name: str, proof: Proof | None) -> Proof:
     def proves(attribute: Attribute, variables: Variables) -> bool:
+        # `T` of the first operand: all others of `T` have to equal it.
         if (known := variables.get(name)) is not None:
             return known is attribute or known == attribute
         variables[name] = attribute
+        # A variable that was set by an alternative that fails is of no harm: the whole proof fails
+        # then.
         return proof is None or proof(attribute, variables)
 
     return proves
@@ -113,6 +116,7 @@ def _proof_of_any(alternatives: Sequence[AttrConstraint]) -> Proof:
     abstract: Proof = _no_proof
     for alternative in alternatives:
         proof = proof_of(alternative)
+        # xDSL allows one abstract alternative, and picks by class among the others.
         if (bases := alternative.get_bases()) is None:
             abstract = proof or abstract
         else:

@@ -49,6 +49,8 @@ def has_custom_form(op: Operation) -> bool:
     parser follows from a declarative format; those written by hand, as the ones of `llvm`, keep
     such attributes. Functions lose the attributes of parameters of declarations.
     """
+    # `{overflowFlags = 1 : i32}` beside the properties of an `arith.addi` is a discardable
+    # attribute in generic form, and would be read as the property in the custom one.
     names = _properties[type(op)]
     if op.attributes and _reads_properties[type(op)] and not names.isdisjoint(op.attributes):
         return False
@@ -56,6 +58,7 @@ def has_custom_form(op: Operation) -> bool:
 
 
 def _holds_function(op: Operation) -> bool:
+    # The custom form has a keyword in its place.
     visibility = op.properties.get("sym_visibility", op.properties.get("visibility"))
     if visibility is not None and (
         not isinstance(visibility, StringAttr) or visibility.data not in _VISIBILITIES

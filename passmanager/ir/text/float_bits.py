@@ -33,10 +33,12 @@ def bits_of(value: float, type: AnyFloat) -> tuple[int, int]:
     if not isinstance(type, Float80Type | Float128Type):
         data = pack(type, (value,))
         return int.from_bytes(data, "little"), 8 * len(data)
+    # Exact, in integers: f80 and f128 hold each f64, with zeros after its 52 digits.
     digits = _fraction_digits(type)
     sign = int(math.copysign(1.0, value) < 0)
     if math.isfinite(value):
         fraction, exponent = math.frexp(abs(value))  # value = fraction * 2 ** exponent
+        # frexp gives a fraction from 1/2 up to 1, so that its first bit is at `digits`.
         significand = int(Fraction(fraction) * (1 << (digits + 1)))
         exponent = exponent - 1 + _BIAS if value else 0
     else:
@@ -69,6 +71,7 @@ def value_of(bits: int, type: AnyFloat) -> float | None:
     else:
         if isinstance(type, Float128Type) and exponent:
             significand |= 1 << digits
+        # The exponent 0 is that of 1, but without the implied bit: subnormal numbers.
         exact = Fraction(significand) * Fraction(2) ** (max(exponent, 1) - _BIAS - digits)
         try:
             value = float(exact)
@@ -93,6 +96,7 @@ def float_words(values: Sequence[float], type: Float) -> list[str]:
     It is that of xDSL's `print_float`: six digits if they are exact, else all.
     """
     words = [f"{value:.5e}".replace("e", "0e", 1) for value in values]
+    # Rounded to `type` in one call for all.
     read = type.unpack(type.pack([*map(float, words)]), len(words))
     if read == (*values,):
         return words
@@ -105,6 +109,7 @@ def float_words(values: Sequence[float], type: Float) -> list[str]:
 def _exact_word(value: float, type: Float) -> str:
     match type:
         case Float32Type():
+            # 9 digits tell all f32 apart, 17 all f64.
             word = f"{value:.9g}"
             return word if "." in word else f"0x{convert_f32_to_u32(value):X}"
         case Float64Type():

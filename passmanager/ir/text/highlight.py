@@ -47,10 +47,12 @@ def mlir_lexer() -> Lexer:
                 (r"[!#][A-Za-z_][\w$.-]*", token.Keyword.Type),
                 (r"(?:tensor|memref|vector|tuple|complex)(?=<)", token.Keyword.Type),
                 (r"0x[0-9A-F]+\b", token.Number.Hex),
+                # Before numbers: `4x?xf32` is one shape, and `0x1F` above is not.
                 (r"(?:(?:\d+|\?)x)+(?=\w)", token.Number.Integer),
                 (r"(?:[su]?i\d+|index|none|t?f\d+\w*|bf16)\b", token.Keyword.Type),
                 (r"-?\d+\.\d*(?:[eE][+-]?\d+)?", token.Number.Float),
                 (r"-?\d+", token.Number.Integer),
+                # A word with a dot is the name of an op, as `arith.addf`.
                 (r"[A-Za-z_][\w$]*(?:\.[\w$]+)+", token.Keyword),
                 (r"[\w$]+", token.Name),
                 (r"\s+", token.Whitespace),

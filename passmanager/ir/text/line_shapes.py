@@ -33,6 +33,7 @@ def shape_key(parts: Sequence[str]) -> str:
 
     The texts are joined by a character that no line contains.
     """
+    # Names count by their place in the line alone: `addi %a, %b` and `addi %b, %a` have one shape.
     return "\n".join(parts[::2])
 
 
@@ -103,6 +104,8 @@ class LineShape:
         try:
             for place, type in self.operands:
                 (value,) = values[names[place]]
+                # The text of an op may leave a type out that its operands decide: the line of `%c =
+                # add %a, %b` is that of another op if these have another type.
                 if value._type is not type and value._type != type:
                     return None
                 found.append(value)
@@ -142,6 +145,7 @@ def learn_body(
         return None
     names = parts[1::2]
     operands = {place: found[0] for place, name in enumerate(names) if (found := values.get(name))}
+    # A name in the line that is no operand is that of a block argument, if one has its place.
     by_location = {arg.location: arg for arg in block.args}
     arguments = {
         place: by_location.get(location)
@@ -192,6 +196,8 @@ def learn(
     names = parts[1::2]
     results = op.results
     bound = len(names) - len(op._operands)
+    # The line binds all results or none (an op may end without `%r =`); a name that occurs twice
+    # would be two operands of which one cannot be told from the other.
     if bound not in (0, len(results)) or len({*names}) != len(names):
         return None
     # Each name must be that of one operand: a name elsewhere is not understood.
@@ -214,6 +220,7 @@ def learn(
         op.properties.copy(),
         op.attributes.copy(),
         location,
+        # Names of other lengths shift the column.
         column - sum(1 + len(name) for name in names[:bound]),
     )
 

@@ -151,6 +151,7 @@ class LiteralParser(Parser):
         except (ArithmeticError, AssertionError, NotImplementedError, ValueError, struct.error):
             self._raise_unfit(start, type)
             raise
+        # Only then is the literal read twice: a constant of a million finite numbers is read once.
         if not self.lexer.input.content.startswith('<"', start) and _may_have_changed(dense):
             end = self.pos
             self._raise_unfit(start, type)
@@ -207,6 +208,7 @@ class LiteralParser(Parser):
     def _span_from(self, start: Position) -> Span[str]:
         """Return the text from `start` to the end of the last token."""
         content = self.lexer.input.content
+        # `pos` is the start of the next token: the space before that is not part of the number.
         end = start + len(content[start : self.pos].rstrip())
         return Span(start, end, self.lexer.input)
 
@@ -228,6 +230,8 @@ class LiteralParser(Parser):
                 self.raise_error(f"{span.text} are not the bits of a number of {type}", span)
             return number
         try:
+            # Decimal digits become an f64 first, and that is rounded to the type, as in MLIR's
+            # parser.
             number = FloatAttr(rounded(float(value), type), type).value.data
         except OverflowError:
             number = math.inf
@@ -248,6 +252,7 @@ def _may_have_changed(dense: DenseIntOrFPElementsAttr) -> bool:
     """Return whether elements may not be what was written: xDSL rounds a number that is too large
     for some types, as bf16, to infinity, and the parts of complex integers towards zero.
     """
+    # A decimal literal is finite: infinity comes from rounding, or was given by its bits.
     if isinstance(dense.get_element_type(), AnyFloat):
         return not all(map(math.isfinite, cast(Sequence[float], dense.get_values())))
     return isinstance(dense.get_element_type(), ComplexType)

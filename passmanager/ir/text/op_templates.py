@@ -112,6 +112,8 @@ def make_template(
     of these is the name of which value. Text of several lines depends on the indentation, and
     other values than the op's own may differ.
     """
+    # For `%2 = arith.addi %0, %1 : i32` the format is `%%%s = arith.addi %%%s, %%%s : i32`, and the
+    # slots are 0 (the result), 1 and 2.
     text = "".join(pieces)
     if len(text) > LONGEST or "\n" in text:
         return None

@@ -131,6 +131,7 @@ class MemoizingParser(LocatingParser):
         """Append the ops of the next lines to a block, up to the first without a known shape."""
         text = self.lexer.input.content
         start = position = self.pos
+        # Up to a line of an unknown shape. A line without a region is read without a token.
         while (end := _end_of_line(text, position)) >= 0:
             parts = split_names(text[position:end])
             if (shape := shapes.get(key := shape_key(parts))) is None or key in self._refused:
@@ -145,6 +146,8 @@ class MemoizingParser(LocatingParser):
                 self.lines_by_shape += 1
                 start = position = self.pos
                 continue
+            # The op may go on in the next line, with what the shape has not seen: `loc(...)`, a
+            # region.
             if follower(text, next_line) not in shape.followers:
                 break
             if (op := self._op_of(shape, names, position)) is None:
@@ -194,6 +197,7 @@ class MemoizingParser(LocatingParser):
             "}",
         ):
             return None
+        # Names that the body defines are forgotten at its end, as by xDSL's parser.
         mark = values.copy()
         block = Block(arg_types=[type for _, type in shape.body.arguments])
         columns = [*name_columns(parts)]
@@ -259,6 +263,8 @@ class MemoizingParser(LocatingParser):
             return
         if shape is None or (key := shape_key(parts)) in self._refused:
             return
+        # A shape with other types of operands takes the place of the old one: the last is the
+        # likeliest.
         if (known := shapes.get(key)) is not None and known.operands == shape.operands:
             shape = known
         shapes[key] = shape

@@ -295,6 +295,8 @@ class ExactPrinter(TemplatePrinter):
             op.attributes = attributes
 
     def _print_with_users(self, op: Operation) -> None:
+        # Twice: the users of a value come after it, and have their names only once they are
+        # printed.
         numbering = _Numbering(self)
         numbering.print_op(op)
         self._ids = numbering.ids

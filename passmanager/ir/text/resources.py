@@ -60,6 +60,7 @@ def dense_of(type: Attribute, text: str) -> DenseIntOrFPElementsAttr:
         raise ValueError(f"cannot be the elements of {type}")
     element = type.get_element_type()
     try:
+        # The alignment is not needed: the elements are copied.
         data = bytes.fromhex(text.removeprefix("0x"))[4:]
     except ValueError:
         raise ValueError("is not made of hexadecimal digits") from None

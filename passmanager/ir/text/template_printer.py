@@ -237,6 +237,7 @@ class TemplatePrinter(Printer):
             self._print_attribute_itself(attribute)
         finally:
             self._kept_pieces -= 1
+        # An attribute whose text has names of values differs from op to op.
         if len(pieces) - start > LONGEST or len(self._record or ()) > names:
             return
         text = "".join(pieces[start:])
@@ -276,6 +277,8 @@ class TemplatePrinter(Printer):
         template = self._templates.get(self._signatures.of(op, fields))
         if template is None:
             key = self._signatures.complete(op, fields)
+            # `addi %a, %a` is printed right from a template of `addi %a, %b`, not the other way
+            # round.
             if (repeated := repetition(values)) is not None and key not in self._templates:
                 key = (*key, repeated)
             template = self._templates.get(key)

@@ -142,3 +142,19 @@ func.func @tensors(%c: i1, %a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32
   }
   func.return %0 : tensor<3xf32>
 }
+
+// -----
+
+// 0.0 and -0.0 are different constants, also with a release of xDSL that takes their attributes for
+// equal.
+// CHECK-LABEL: @zeros
+// CHECK-NEXT:    [[ZERO:%.*]] = arith.constant 0.0
+// CHECK-NEXT:    [[NEGATIVE:%.*]] = arith.constant -0.0
+// CHECK-NEXT:    [[S:%.*]] = arith.select %c, [[ZERO]], [[NEGATIVE]]
+// CHECK-NEXT:    func.return [[ZERO]], [[NEGATIVE]], [[S]]
+func.func @zeros(%c: i1) -> (f32, f32, f32) {
+  %0 = arith.constant 0.0 : f32
+  %1 = arith.constant -0.0 : f32
+  %2 = arith.select %c, %0, %1 : f32
+  func.return %0, %1, %2 : f32, f32, f32
+}

@@ -212,3 +212,17 @@ func.func @f(%x: f32, %m: memref<4xf32>, %i: index) {
   memref.store %0, %m[%i] : memref<4xf32>
   func.return
 }
+
+// -----
+
+// 0.0 and -0.0 are different constants, also with a release of xDSL that takes their attributes for
+// equal.
+// CHECK-LABEL: func.func @zeros
+// CHECK-NEXT:    %0 = llvm.mlir.constant(0.0
+// CHECK-NEXT:    %1 = llvm.mlir.constant(-0.0
+// CHECK-NEXT:    func.return %0, %1
+func.func @zeros() -> (f32, f32) {
+  %0 = arith.constant 0.0 : f32
+  %1 = arith.constant -0.0 : f32
+  func.return %0, %1 : f32, f32
+}

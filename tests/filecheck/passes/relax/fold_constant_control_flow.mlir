@@ -123,3 +123,22 @@ func.func @closure() -> ((tensor<f32>) -> tensor<f32>) {
   return %1 : (tensor<f32>) -> tensor<f32>
 }
 func.func private @callee(tensor<f32>, tensor<f32>) -> tensor<f32>
+
+// -----
+
+// 0.0 and -0.0 are different constants, also with a release of xDSL that takes their attributes
+// for equal.
+// CHECK-LABEL: @zeros
+func.func @zeros(%c: i1) -> f32 {
+  // CHECK-NEXT: [[R:%.*]] = scf.if
+  // CHECK: arith.constant -0.0
+  // CHECK: func.return [[R]]
+  %0 = scf.if %c -> (f32) {
+    %1 = arith.constant 0.0 : f32
+    scf.yield %1 : f32
+  } else {
+    %1 = arith.constant -0.0 : f32
+    scf.yield %1 : f32
+  }
+  func.return %0 : f32
+}

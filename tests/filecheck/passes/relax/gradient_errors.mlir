@@ -86,3 +86,12 @@ func.func private @main(tensor<f32>) -> tensor<f32>
 // CHECK: error: there is a symbol @main_adjoint already, which is not a gradient
 func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 func.func @main_adjoint(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+
+// -----
+
+// CHECK: error: 'relax.dyn.reshape' op cannot be differentiated: takes a shape at run time: dynamic-to-static replaces it where that is known
+func.func @main(%x: tensor<4xf32>, %n: tensor<1xi64>) -> tensor<f32> {
+  %0 = relax.dyn.reshape %x, %n : (tensor<4xf32>, tensor<1xi64>) -> tensor<4xf32>
+  %1 = relax.sum %0 : (tensor<4xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}

@@ -130,3 +130,21 @@ func.func @done_transform_params(%w : tensor<4xf32>) -> tensor<4xf32> attributes
   %0 = relax.exp %w : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// 0.0 and -0.0 are different constants, also with a release of xDSL that takes their attributes
+// for equal.
+// CHECK-LABEL: func.func @main_transform_params
+// CHECK: [[P:%.*]] = relax.divide
+// CHECK: [[N:%.*]] = relax.divide
+// CHECK: func.return [[P]], [[N]]
+func.func @main(%x : tensor<4xf32>, %w : tensor<4xf32>) -> tensor<4xf32> attributes {num_input = 1} {
+  %p = relax.full 0.0 : tensor<f32>
+  %n = relax.full -0.0 : tensor<f32>
+  %0 = relax.divide %w, %p : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = relax.divide %w, %n : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = relax.add %x, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = relax.multiply %2, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}

@@ -113,3 +113,17 @@ builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
   tir.prim_func @alias_part() {
   }
 }
+
+// -----
+
+// A loop without a body.
+// CHECK-LABEL: @empty
+// CHECK:         tir.for %i = %c0 extent %n {
+builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+  tir.prim_func @empty() {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 4 : index
+    tir.for parallel %i = %c0 extent %n {
+    }
+  }
+}

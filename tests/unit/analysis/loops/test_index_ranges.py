@@ -126,3 +126,10 @@ def test_negative_indices_that_are_counted_from_the_start():
   %s = relax.add %i, %five : ({INDEX}, {INDEX}) -> {INDEX}
   %k = relax.where %n, %s, %i : (tensor<2xi1>, {INDEX}, {INDEX}) -> {INDEX}"""
     assert of_body(body) == (0, 4)
+
+
+def test_no_valid_index():
+    """Indices that are too far apart for the data have no range, not one that is empty."""
+    body = f"""%far = relax.constant dense<[0, 5]> : {INDEX}
+  %k = relax.add %i, %far : ({INDEX}, {INDEX}) -> {INDEX}"""
+    assert of_body(body) is None

@@ -105,6 +105,18 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         f"%r = relax.nn.global_avg_pool2d %i : (tensor<?x2x?x?xf32>) -> {T4}",
         ["b", "2", "1", "1"],
     ),
+    "resize by powers of 2": (
+        [IMAGE],
+        "%r = relax.image.resize2d %i {size = [-1, -1], scales = [0.5, 2.0]} "
+        f": (tensor<?x2x?x?xf32>) -> {T4}",
+        ["b", "2", "s", "2 * t"],
+    ),
+    "resize by a reciprocal that is rounded": (  # floor(161 * (1 / 161)) is 0
+        [IMAGE],
+        f"%r = relax.image.resize2d %i {{size = [-1, -1], scales = [{1 / 161}, 3.0]}} "
+        f": (tensor<?x2x?x?xf32>) -> {T4}",
+        ["b", "2", None, "3 * t"],
+    ),
     "flatten": ([X], f"%r = relax.flatten %x : (tensor<?x?x6xf32>) -> {V1}", ["6 * b * s"]),
     "matmul": (
         [X, Y],
