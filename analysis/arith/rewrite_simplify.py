@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor, log2
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr
+from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -47,6 +47,10 @@ MAY_TRAP = (
     arith.RemUIOp,
 )
 """Operations that are undefined for some operands."""
+
+
+SUMS = frozenset((arith.AddiOp, arith.SubiOp, arith.MuliOp))
+"""Operations on indices that are folded by their forms alone."""
 
 
 class RewriteSimplifier:
@@ -136,14 +140,16 @@ class RewriteSimplifier:
 
     def _fold(self, op: Operation) -> SSAValue | None:
         """Fold an operation with a constant operand."""
+        result_type = op.results[0].type
+        if type(op) in SUMS and isinstance(result_type, IndexType):
+            return None  # its form says as much, and xDSL's folding is slow
         if not any(isinstance(operand.owner, arith.ConstantOp) for operand in op.operands):
             return None
         folded = op.fold() if isinstance(op, HasFolderInterface) else None
         value = folded[0] if folded else _folded_float(op)
         if value is None or isinstance(value, SSAValue):
             return value
-        type = op.results[0].type
-        constant = arith.ConstantOp.create(result_types=[type], properties={"value": value})
+        constant = arith.ConstantOp.create(result_types=[result_type], properties={"value": value})
         return _insert_before(op, constant)
 
     def _rebuild(self, op: Operation, form: LinearForm) -> SSAValue | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -12,6 +14,7 @@ from xdsl.utils.hints import isa
 from ...compat.effects import is_side_effect_free
 from ...dialects.tir.lanewise import LANEWISE
 from ...dialects.tir.ops import ForOp, LikelyOp
+from ...passmanager.ir.per_class import PerClass
 from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar
 
@@ -59,15 +62,11 @@ class VectorizationPlan:
         self.wide: set[Operation] = set()
         self.lanewise: set[Operation] = set()
         self._predicate = predicate
-        self._has_form: dict[tuple[object, ...], bool] = {}
-        self._vector_types: dict[Attribute, VectorType] = {}
         self._plan_block(loop.body.block)
 
     def vector_type(self, type: Attribute) -> VectorType:
         """Return the type of a vector with one lane of scalar `type` for each iteration."""
-        if (known := self._vector_types.get(type)) is None:
-            known = self._vector_types[type] = VectorType(type, [self.count])
-        return known
+        return _vector_type(type, self.count)
 
     def stays_scalar(self, op: Operation, number: int) -> bool:
         """Return whether operand `number` of `op` stays a scalar when `op` is done on vectors.
@@ -93,7 +92,7 @@ class VectorizationPlan:
     def _plan(self, op: Operation) -> bool:
         """Plan `op`; return False if its users have to run in a loop over the lanes."""
         match op:
-            case _ if op.has_trait(IsTerminator):
+            case _ if _is_terminator[type(op)]:
                 return True
             case scf.IfOp():
                 return self._plan_if(op)
@@ -161,22 +160,12 @@ class VectorizationPlan:
 
         No trait tells which: a copy on vectors is built and verified, once for each signature.
         """
-        scalar = [self.stays_scalar(op, number) for number in range(len(op.operands))]
-        key = (type(op), *op.operand_types, *op.result_types, *scalar)
-        # The properties are no part of the key: they do not decide which types an operation takes.
-        if (known := self._has_form.get(key)) is None:
-            operands = [
-                type if keep else self.vector_type(type)
-                for type, keep in zip(op.operand_types, scalar, strict=True)
-            ]
-            trial = op.create(
-                operands=Block(arg_types=operands).args,
-                result_types=list(map(self.vector_type, op.result_types)),
-                properties=op.properties.copy(),
-            )
-            known = self._has_form[key] = _verifies(trial)
-            trial.drop_all_references()
-        return known
+        types = tuple(
+            operand.type if self.stays_scalar(op, number) else self.vector_type(operand.type)
+            for number, operand in enumerate(op.operands)
+        )
+        result_types = tuple(self.vector_type(result.type) for result in op.results)
+        return _verifies(type(op), types, result_types, tuple(op.properties.items()))
 
     # Branches
 
@@ -260,9 +249,32 @@ def is_expandable(op: Allocation) -> bool:
     )
 
 
-def _verifies(op: Operation) -> bool:
+@lru_cache(maxsize=1024)
+def _vector_type(element: Attribute, count: int) -> VectorType:
+    return VectorType(element, [count])
+
+
+@lru_cache(maxsize=1024)
+def _verifies(
+    op_class: type[Operation],
+    operand_types: tuple[Attribute, ...],
+    result_types: tuple[Attribute, ...],
+    properties: tuple[tuple[str, Attribute], ...],
+) -> bool:
+    """Return whether an operation of a class may have these types: one is built and verified, as no
+    trait tells it."""
+    trial = op_class.create(
+        operands=Block(arg_types=operand_types).args,
+        result_types=result_types,
+        properties=dict(properties),
+    )
     try:
-        op.verify()
+        trial.verify()
     except VerifyException:
         return False
+    finally:
+        trial.drop_all_references()
     return True
+
+
+_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import (
@@ -106,11 +107,16 @@ class TirBuilder(IndexBuilder):
 
     def load(self, buffer: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """Load the element of `buffer` at `indices`."""
-        return self.insert(memref.LoadOp.get(buffer, [*map(self.index, indices)])).results[0]
+        assert isinstance(type := buffer.type, MemRefType)
+        op = memref.LoadOp.create(
+            operands=[buffer, *map(self.index, indices)],
+            result_types=[cast(MemRefType[Attribute], type).element_type],
+        )
+        return self.insert(op).results[0]
 
     def store(self, value: SSAValue, buffer: SSAValue, indices: Sequence[Index]) -> None:
         """Store `value` as the element of `buffer` at `indices`."""
-        self.insert(memref.StoreOp.get(value, buffer, [*map(self.index, indices)]))
+        self.insert(memref.StoreOp.create(operands=[value, buffer, *map(self.index, indices)]))
 
     # Loops
 
@@ -137,7 +143,7 @@ class TirBuilder(IndexBuilder):
         self.insert(op)
         with self.into(op.body.block):
             yield op.variable
-        op.body.block.add_op(YieldOp())
+        op.body.block.add_op(YieldOp.create())
 
     @contextmanager
     def loops(

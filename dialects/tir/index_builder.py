@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from ctypes import c_float
+from functools import lru_cache
 from itertools import count
 from typing import TypeAlias
 
-from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     Float32Type,
@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from ...compat.memref import dim_op
@@ -38,6 +37,26 @@ Index: TypeAlias = SSAValue | Extent
 EQ, SLT, SLE = "eq", "slt", "sle"  # predicates of arith.cmpi
 
 
+_INDEX = IndexType()
+_WITH_FLAGS = frozenset((arith.AddiOp, arith.SubiOp, arith.MuliOp))
+_NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+
+
+@lru_cache(maxsize=4096)
+def _index_attribute(value: int) -> IntegerAttr[IndexType]:
+    # Shared, as the verifier recognizes operations that it knows by the identity of attributes.
+    return IntegerAttr(value, _INDEX)
+
+
+def _create(
+    cls: Callable[..., Operation], operands: tuple[SSAValue, ...], arguments: dict[str, object]
+) -> Operation:
+    if cls in _WITH_FLAGS and not arguments:  # the most frequent ones; constructors are slow
+        types = [operands[0].type]
+        return cls.create(operands=operands, result_types=types, properties=_NO_FLAGS.copy())
+    return cls(*operands, **arguments)
+
+
 class IndexBuilder:
     """A builder of scalar operations that appends to the body of a function.
 
@@ -48,9 +67,11 @@ class IndexBuilder:
 
     def __init__(self, func: PrimFuncOp):
         self.func = func
-        self._builder = Builder(InsertPoint.at_end(func.body.block))
+        self._block = func.body.block
         self._last_constant: Operation | None = None
         self._constants: dict[tuple[object, Attribute], SSAValue] = {}
+        self._indices: dict[int, SSAValue] = {}
+        """The constants of type index."""
         self._known: dict[SSAValue, int] = {}
         self._pure: list[dict[object, SSAValue]] = [{}]
         """The pure results of each block from the function to the insertion point."""
@@ -64,7 +85,8 @@ class IndexBuilder:
 
     def insert(self, op: Operation) -> Operation:
         """Append `op` at the insertion point and return it."""
-        return self._builder.insert(op)
+        self._block.add_op(op)
+        return op
 
     def pure(
         self, cls: Callable[..., Operation], *operands: SSAValue, **arguments: object
@@ -77,21 +99,20 @@ class IndexBuilder:
         for scope in self._pure:
             if (found := scope.get(key)) is not None:
                 return found
-        result = self.insert(cls(*operands, **arguments)).results[0]
+        result = self.insert(_create(cls, operands, arguments)).results[0]
         self._pure[-1][key] = result
         return result
 
     @contextmanager
     def into(self, block: Block) -> Generator[None]:
         """Move the insertion point to the end of `block` within the `with` statement."""
-        outer = self._builder
-        self._builder = Builder(InsertPoint.at_end(block))
+        outer, self._block = self._block, block
         self._pure.append({})
         try:
             yield
         finally:
             self._pure.pop()
-            self._builder = outer
+            self._block = outer
 
     # Constants
 
@@ -112,7 +133,9 @@ class IndexBuilder:
 
     def _add_constant(self, value: float | int | bool, type: Attribute) -> SSAValue:
         match type:
-            case IndexType() | IntegerType():
+            case IndexType():
+                attribute = _index_attribute(int(value))
+            case IntegerType():
                 attribute = IntegerAttr(int(value), type)
             case _:
                 attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
@@ -137,7 +160,11 @@ class IndexBuilder:
         """
         if isinstance(value, SymbolicExtent):
             return self._sizes.of(value.size)
-        return self.number(value, IndexType()) if isinstance(value, int) else value
+        if not isinstance(value, int):
+            return value
+        if (known := self._indices.get(value)) is None:
+            known = self._indices[value] = self.number(value, _INDEX)
+        return known
 
     def known(self, value: Index) -> Index:
         """Return the int that `value` stands for if this builder made it as a constant;

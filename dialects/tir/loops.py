@@ -55,6 +55,11 @@ class ForKindAttr(EnumAttribute[ForKind], SpacedOpaqueSyntaxAttribute):
     name = "tir.for_kind"
 
 
+# One attribute of each kind: the verifier recognizes operations that it knows by their identity.
+_KINDS = {kind: ForKindAttr(kind) for kind in ForKind}
+_INDEX = IndexType()
+
+
 @irdl_op_definition
 class ForOp(IRDLOperation):
     """A loop over `min`, ..., `min + extent - 1` (TVM `For`).
@@ -89,13 +94,15 @@ class ForOp(IRDLOperation):
         attributes: Mapping[str, Attribute] | None = None,
     ):
         """Without `body` the loop gets one block: its variable, and no operations."""
-        super().__init__(
-            operands=[min, extent],
-            regions=[Region(Block(arg_types=[IndexType()])) if body is None else body],
-            properties={
-                "kind": ForKindAttr(kind),
-                "thread_tag": None if thread_tag is None else StringAttr(thread_tag),
-            },
+        properties: dict[str, Attribute] = {"kind": _KINDS[kind]}
+        if thread_tag is not None:
+            properties["thread_tag"] = StringAttr(thread_tag)
+        # Not the constructor of IRDLOperation, which takes most of the time to build a kernel.
+        Operation.__init__(
+            self,
+            operands=[SSAValue.get(min), SSAValue.get(extent)],
+            regions=[Region(Block(arg_types=[_INDEX])) if body is None else body],
+            properties=properties,
             attributes={} if attributes is None else dict(attributes),
         )
 

@@ -75,7 +75,7 @@ class LayoutPlanner:
     def visit_all(self, root: Operation) -> None:
         """Visit the operations nested in `root` in order, each before those in its regions."""
         pending = _blocks_of(root, True)
-        # A stack of iterators, not recursion: regions may be nested deeper than Python calls can be.
+        # A stack of iterators, not recursion: regions may be nested deeper than calls of Python.
         # A block goes on where it stopped, after the blocks of the operation there.
         while pending:
             ops, free = pending.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.dialects.builtin import BoolAttr, MemRefType, ModuleOp
 from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
@@ -33,8 +33,6 @@ def remove_no_ops(func: PrimFuncOp, actions: Actions = SILENT) -> None:
     whose allocation ends, before anything may read them; allocations without uses. An `scf.if` with
     operations in its `else` only is inverted.
     """
-    # A store may be read only by a load of a later iteration, which this sweep has erased: the next
-    # sweep finds it dead.
     while NoOpRemover(func, actions).run():
         pass
 
@@ -69,7 +67,9 @@ class NoOpRemover:
     def __init__(self, func: PrimFuncOp, actions: Actions) -> None:
         self.func = func
         self.actions = actions
-        self.is_changed = False
+        self.has_freed = False
+        """Whether an operation was erased without which a write may be dead: a store may be read
+        only by a load of a later iteration, or a buffer escape by one operation only."""
         self.memory = Memory(func)
         self.redundant = RedundantEffects(self.memory)
         self.epochs = Epochs(self.memory)
@@ -77,9 +77,9 @@ class NoOpRemover:
         """Places that are written later, with the stamp of their memory before that write."""
 
     def run(self) -> bool:
-        """Sweep over the function; return whether an operation was erased."""
+        """Sweep over the function; return whether another sweep may find more to erase."""
         self.sweep(self.func.body.block)
-        return self.is_changed
+        return self.has_freed
 
     def sweep(self, block: Block) -> BlockEffects:
         """Visit the operations of a block, last first; return the effects that are left."""
@@ -160,8 +160,9 @@ class NoOpRemover:
             return False
         self.actions.passed(op, "Removed", reason)
         self.actions.count("removed")
+        buffers = (operand for operand in op.operands if isinstance(operand.type, MemRefType))
+        self.has_freed |= bool(op.regions) or next(buffers, None) is not None
         erase(op)
-        self.is_changed = True
         return True
 
 

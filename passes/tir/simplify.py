@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
@@ -53,15 +54,41 @@ def simplify(
         simplifier = RewriteSimplifier(analyzer, and_of_ors, constrain_branches)
         sweep = FunctionSimplifier(analyzer, simplifier, actions)
         sweep.visit_block(func.body.block)
+        computing = _computing(sweep.replaced)
         if sweep.is_changed or actions.decides:  # a step that is not allowed leaves its operations
             _remove_dead(func, actions)
-        if not sweep.is_changed:
+        if not sweep.is_unfinished and not _has_single_use(computing):
             break
 
 
 def _remove_dead(func: PrimFuncOp, actions: Actions) -> None:
     if removed := remove_dead_operations(func):
         actions.count("removed", removed)
+
+
+def _computing(ops: Iterable[Operation]) -> dict[Operation, tuple[SSAValue, ...]]:
+    """Return `ops`, and the expressions from which they are computed, with their operands."""
+    found: dict[Operation, tuple[SSAValue, ...]] = {}
+    pending = [*ops]
+    while pending:
+        if (op := pending.pop()) not in found:
+            found[op] = operands = tuple(op.operands)
+            owners = (operand.owner for operand in operands)
+            pending += [o for o in owners if isinstance(o, Operation) and is_expression(o)]
+    return found
+
+
+def _has_single_use(computing: dict[Operation, tuple[SSAValue, ...]]) -> bool:
+    """Return whether an expression has a single use left after a user of it, among `computing`, was
+    erased: it may be rebuilt together with the other one."""
+    return any(
+        operand.owner in computing
+        and operand.has_one_use()
+        and not isinstance(operand.owner, arith.ConstantOp)
+        for op, operands in computing.items()
+        if op.parent is None
+        for operand in operands
+    )
 
 
 class FunctionSimplifier:
@@ -72,6 +99,11 @@ class FunctionSimplifier:
         self.simplifier = simplifier
         self.actions = actions
         self.is_changed = False
+        self.is_unfinished = False
+        """Whether another sweep may find more because of the changes of this one, apart from
+        expressions of which it left a single use."""
+        self.replaced: list[Operation] = []
+        """Expressions that were replaced by values that there were, or by constants."""
         self.simplified_in: dict[SSAValue, int] = {}
         """The state of the constraints in which a condition was simplified last."""
         self.loaded_at: dict[SSAValue, int] = {}
@@ -116,13 +148,18 @@ class FunctionSimplifier:
 
     def visit_expression(self, op: Operation) -> None:
         result = op.results[0]
+        before = op.prev_op
         new = self.simplifier.simplify(op)
         if new is None or not self.actions.allowed(op):
             self.analyzer.make_available(result)
             if result.type == BOOLEAN:
                 self.simplified_in[result] = self.analyzer.constraints.state
             return
-        self.report("values", op, "Simplified", "it has a simpler form")
+        self.report("values", op, "Simplified", "it has a simpler form", is_final=True)
+        if op.prev_op is before or isinstance(new.owner, arith.ConstantOp):
+            self.replaced.append(op)
+        else:
+            self.is_unfinished = True  # the new operations were not visited
         if new.name_hint is None:
             new.name_hint = result.name_hint
         result.replace_all_uses_with(new)
@@ -206,8 +243,12 @@ class FunctionSimplifier:
         for result in op.results:
             self.analyzer.make_available(result)
 
-    def report(self, counter: str, op: Operation, name: str, message: str) -> None:
+    def report(
+        self, counter: str, op: Operation, name: str, message: str, *, is_final: bool = False
+    ) -> None:
+        """Report a change; after one that `is_final` there is nothing new to find."""
         self.is_changed = True
+        self.is_unfinished |= not is_final
         self.actions.count(counter)
         self.actions.passed(op, name, message)
 

@@ -7,7 +7,7 @@ what is true of every copy. Fields with their default value are left out, as the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import TypeAlias, TypeVar, cast
 
@@ -20,7 +20,7 @@ from .collector import paused_collector
 from .creation import is_plain, set_operands
 from .walk import walk
 
-__all__ = ["clone"]
+__all__ = ["clone", "clone_all"]
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -42,6 +42,25 @@ def clone(op: OpT) -> OpT:
         return copy
     with paused_collector():
         return cast(OpT, _Cloner().clone(op))
+
+
+def clone_all(
+    ops: Iterable[Operation],
+    values: dict[SSAValue, SSAValue],
+    wanted: Iterable[SSAValue] = (),
+) -> list[Operation]:
+    """Return detached copies of the ops of a block, with the keys of `values` replaced by its
+    values; the copies of the results `wanted` are added to `values`.
+
+    Each value has to be defined before its uses, as it is in structured control flow.
+    """
+    if not _FAST or not all(is_plain[type(inner)] for op in ops for inner in walk(op)):
+        return [op.clone(values) for op in ops]
+    with paused_collector():
+        cloner = _Cloner(values)
+        copies = [cloner.clone(op) for op in ops]
+        values.update((value, cloner.copy_of(value)) for value in wanted)
+        return copies
 
 
 def _keep_details(op: Operation, copy: Operation) -> None:
@@ -75,10 +94,15 @@ class _Cloner:
 
     Operands are connected at once up to the first op that uses a value not copied yet, and from
     there on at the end. As in xDSL's copies, the uses of a value are in reverse preorder.
+
+    With `values` their keys are replaced by their values, and a value that was not copied before it
+    is used is one from outside.
     """
 
-    def __init__(self) -> None:
-        self._values: dict[int, SSAValue] = {}  # by id, as xDSL's hash of a value is slow
+    def __init__(self, values: Mapping[SSAValue, SSAValue] | None = None) -> None:
+        self._is_in_order = values is not None
+        # by id, as xDSL's hash of a value is slow
+        self._values = {id(value): new for value, new in (values or {}).items()}
         self._blocks: dict[Block, Block] = {}
         self._unconnected: list[tuple[Operation, tuple[SSAValue, ...]]] = []
         """Copied ops, with the operands of their originals."""
@@ -98,6 +122,10 @@ class _Cloner:
         for op, successors in self._branches:
             op.successors = [self._blocks.get(block, block) for block in successors]
         return copy
+
+    def copy_of(self, value: SSAValue) -> SSAValue:
+        """Return the copy of a value."""
+        return self._values[id(value)]
 
     def _copy_ops(self, op: Operation | None, block: Block) -> None:
         """Copy `op` and those after it to the end of `block`, up to an op with regions to enter."""
@@ -208,7 +236,9 @@ class _Cloner:
         for operand in operands:
             # Also a value from outside, which never gets a copy: the op waits for the end as well.
             if (value := get(id(operand))) is None:
-                return False
+                if not self._is_in_order:
+                    return False
+                value = operand
             values.append(value)
         set_operands(op, values)
         return True

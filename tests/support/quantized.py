@@ -125,6 +125,8 @@ def static(model: ModelProto, path: Path, format: QuantFormat, per_channel: bool
         per_channel=per_channel,
         activation_type=QuantType.QUInt8,
         weight_type=QuantType.QInt8,
+        # Weights of 7 bits: without VNNI, onnxruntime's sums of two products saturate in 16 bits.
+        reduce_range=True,
     )
     return load(path / "quantized.onnx")
 

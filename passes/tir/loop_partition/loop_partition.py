@@ -100,6 +100,9 @@ class LoopPartitioner:
         self.growth_left = growth_left
         self.actions = actions
         self.is_changed = False
+        self.comparing: dict[Operation, bool] = {}
+        """Whether there may be a comparison in an operation; it stays so in the branches that are
+        inserted into it, and when the comparison is removed."""
         self.final: set[ForOp] = set()
         """Loops that are not split again."""
 
@@ -112,6 +115,8 @@ class LoopPartitioner:
             before = op
             if op in self.builder.bound_ops or _is_constant_index(op):
                 self.analyzer.make_available(op.results[0])
+            if not op.regions or not self.has_comparison(op):
+                continue
             for inner in [block for region in op.regions for block in region.blocks]:
                 scope = self.analyzer.inside(op) if isinstance(op, ForOp) else self.analyzer.scope()
                 with scope:
@@ -120,7 +125,7 @@ class LoopPartitioner:
     def visit_loop(self, loop: ForOp) -> bool:
         """Remove known comparisons from `loop` or split it; return whether to visit the operations
         now in its place."""
-        if loop in self.final or not self.is_candidate(loop):
+        if loop in self.final or not self.has_comparison(loop) or not self.is_candidate(loop):
             return False
         comparisons = partition_conditions(loop)
         if not comparisons:
@@ -129,6 +134,22 @@ class LoopPartitioner:
             for bound in (loop.min, loop.extent):
                 self.analyzer.make_available(bound)
             return self.partition(loop, comparisons)
+
+    def has_comparison(self, op: Operation) -> bool:
+        """Return whether there may be a comparison in `op`: only then is there a loop to split.
+
+        One walk answers it for all operations nested in `op`.
+        """
+        if op not in self.comparing:
+            for inner in walk(op):
+                if inner.regions:
+                    self.comparing.setdefault(inner, False)
+                elif isinstance(inner, arith.CmpiOp):
+                    around = inner.parent_op()
+                    while around is not None and not self.comparing.get(around):
+                        self.comparing[around] = True
+                        around = None if around is op else around.parent_op()
+        return self.comparing[op]
 
     def is_candidate(self, loop: ForOp) -> bool:
         """Return whether the kind, hint and bounds of `loop` allow splitting it."""

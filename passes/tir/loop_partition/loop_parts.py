@@ -15,6 +15,7 @@ from ....analysis.arith.materialize import FormBuilder
 from ....analysis.loops.conditions import HINT
 from ....analysis.loops.iteration_ranges import IterationRange
 from ....dialects.tir.ops import ForOp, YieldOp
+from ....passmanager.ir.clone import clone_all
 from ....passmanager.ir.walk import walk
 from .known_conditions import replace_conditions
 
@@ -62,7 +63,7 @@ class LoopPartBuilder:
             body.add_op(shifted)
             variable = shifted.result
         copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
-        body.add_ops([op.clone(copies) for op in _statements(loop)])
+        body.add_ops(clone_all(_statements(loop), copies, _results(part.known)))
         # In the copy alone: the loop itself is copied for the next part.
         replace_known(_of_copies(part.known, copies))
         body.add_op(YieldOp())
@@ -90,7 +91,7 @@ class LoopPartBuilder:
         """
         body = Block()
         copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
-        body.add_ops([op.clone(copies) for op in _statements(loop)])
+        body.add_ops(clone_all(_statements(loop), copies, _results({*known, *comparisons})))
         # The truth is a placeholder; only the keys are used.
         others = _of_copies(dict.fromkeys(comparisons, True), copies)
         replace_known(_of_copies(known, copies) | proved_comparisons(self.analyzer, others))
@@ -140,7 +141,7 @@ class LoopPartBuilder:
     ) -> int:
         statements = _statements(inner)
         copies: dict[SSAValue, SSAValue] = {}
-        then = Block([op.clone(copies) for op in statements])
+        then = Block(clone_all(statements, copies, _results(known)))
         replace_known(_of_copies(known, copies))
         copied = sum(map(count_ops, then.ops))
         then.add_op(scf.YieldOp())
@@ -174,6 +175,10 @@ def _of_copies(
 ) -> dict[arith.CmpiOp, bool]:
     pairs = ((copies[op.result].owner, truth) for op, truth in known.items())
     return {op: truth for op, truth in pairs if isinstance(op, arith.CmpiOp)}
+
+
+def _results(comparisons: Iterable[arith.CmpiOp]) -> list[SSAValue]:
+    return [op.result for op in comparisons]
 
 
 def _statements(loop: ForOp) -> list[Operation]:

@@ -30,7 +30,8 @@ def floats(*shape: int) -> Array:
 X, Y = integers(2, 3, 4, 4), integers(2, 3, 4, 4)
 UNARY = (X, f(0.05), u(120), f(0.03), u(7))
 BINARY = (X, f(0.05), u(120), Y, f(0.04), u(99), f(0.07), u(128))
-W = generator.integers(-128, 128, (4, 6), dtype=np.int8)
+# Of 7 bits: without VNNI, onnxruntime's sums of two products saturate in 16 bits.
+W = generator.integers(-64, 64, (4, 6), dtype=np.int8)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_weights_of_few_bits(bits: int, zeros: bool):
 
 
 def test_attention():
-    weight = generator.integers(-128, 128, (8, 24), dtype=np.int8)
+    weight = generator.integers(-64, 64, (8, 24), dtype=np.int8)
     mask = np.array([[1, 1, 1], [1, 1, 0]], np.int32)
     inputs = [integers(2, 3, 8), weight, floats(24), f(0.02), f(0.01), mask, u(120), np.int8(0)]
     check(
