@@ -38,7 +38,9 @@ EQ, SLT, SLE = "eq", "slt", "sle"  # predicates of arith.cmpi
 
 
 _INDEX = IndexType()
-_WITH_FLAGS = frozenset((arith.AddiOp, arith.SubiOp, arith.MuliOp))
+_WITH_FLAGS: dict[object, type[Operation]] = {
+    op_class: op_class for op_class in (arith.AddiOp, arith.SubiOp, arith.MuliOp)
+}
 _NO_FLAGS = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 
 
@@ -51,9 +53,10 @@ def _index_attribute(value: int) -> IntegerAttr[IndexType]:
 def _create(
     cls: Callable[..., Operation], operands: tuple[SSAValue, ...], arguments: dict[str, object]
 ) -> Operation:
-    if cls in _WITH_FLAGS and not arguments:  # the most frequent ones; constructors are slow
+    # The most frequent ones without their constructor, which is slow.
+    if not arguments and (op_class := _WITH_FLAGS.get(cls)) is not None:
         types = [operands[0].type]
-        return cls.create(operands=operands, result_types=types, properties=_NO_FLAGS.copy())
+        return op_class.create(operands=operands, result_types=types, properties=_NO_FLAGS.copy())
     return cls(*operands, **arguments)
 
 

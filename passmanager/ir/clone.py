@@ -7,7 +7,7 @@ what is true of every copy. Fields with their default value are left out, as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TypeAlias, TypeVar, cast
 
@@ -45,7 +45,7 @@ def clone(op: OpT) -> OpT:
 
 
 def clone_all(
-    ops: Iterable[Operation],
+    ops: Sequence[Operation],
     values: dict[SSAValue, SSAValue],
     wanted: Iterable[SSAValue] = (),
 ) -> list[Operation]:

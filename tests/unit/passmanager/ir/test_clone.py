@@ -27,7 +27,7 @@ from xdsl.dialects.func import Func
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from passline.passmanager.ir.clone import clone
+from passline.passmanager.ir.clone import clone, clone_all
 from passline.passmanager.ir.walk import walk
 
 State: TypeAlias = tuple[object, ...]
@@ -294,3 +294,23 @@ def test_random_ir(data: st.DataObject) -> None:
     for user in ops if values else ():
         user.operands = [values[number(len(values) - 1)] for _ in range(number(3))]
     check(root)
+
+
+def test_copies_of_a_block_with_other_values() -> None:
+    outside, old, new = (test.TestOp(result_types=[i32]) for _ in range(3))
+    inner = test.TestOp(operands=[outside.res[0], old.res[0]], result_types=[i32])
+    inner.res[0].name_hint = "inner"
+    holder = test.TestOp(regions=[Region(Block([inner]))], result_types=[i32])
+    user = test.TestOp(operands=[holder.res[0], old.res[0]])
+    Block([outside, old, holder, user])
+    values: dict[SSAValue, SSAValue] = {old.res[0]: new.res[0]}
+    first, second = clone_all([holder, user], values, [inner.res[0]])
+    copy = first.regions[0].block.first_op
+    assert copy is not None
+    assert (first.parent, second.parent) == (None, None)
+    assert [*copy.operands] == [outside.res[0], new.res[0]]
+    assert [*second.operands] == [first.results[0], new.res[0]]
+    assert values[inner.res[0]] is copy.results[0]
+    assert copy.results[0].name_hint == "inner"
+    assert [use.operation for use in new.res[0].uses] == [second, copy]
+    assert [use.operation for use in old.res[0].uses] == [user, inner]
