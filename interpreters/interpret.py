@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,6 +23,9 @@ from . import has_semantics, semantics_of
 from .arguments import check_arguments
 from .assertions import CALLS, AssertionFailed, assertion_text
 from .signature import Function, Value, is_buffer, result_buffers
+
+if TYPE_CHECKING:
+    from .prepared import PreparedInterpreter
 
 __all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
 
@@ -61,6 +64,7 @@ def interpret(
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = check_arguments(func, arguments)
         position.calls.clear()
+        interpreter.forget()
         try:
             results = _run(interpreter, func, values)
         except RecursionError:
@@ -88,7 +92,7 @@ def load_interpreter() -> None:
     _interpreter(ModuleOp([]), Context())
 
 
-def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
+def _interpreter(module: ModuleOp, ctx: Context) -> PreparedInterpreter:
     """Return an interpreter with the semantics of all dialects that occur in the module.
 
     Ours override xDSL's for operations that both define.
@@ -97,10 +101,11 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
 
     from ..compat.interpreters import WhileFunctions
     from .codegens.calls import ExternalFunctions
+    from .prepared import PreparedInterpreter
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
-    interpreter = Interpreter(module, file=StringIO())
+    interpreter = PreparedInterpreter(module, file=StringIO())
     register_implementations(interpreter, ctx)
     # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
     common = (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions)

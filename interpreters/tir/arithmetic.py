@@ -40,6 +40,8 @@ def elementwise(function: Callable[..., object]) -> Compute:
 
 def as_number(value: Array) -> Array:
     """Return `value`, with i1 as 0 and 1 instead of booleans."""
+    if value.__class__ is int:  # an index
+        return value
     array = np.asarray(value)
     return array.view(np.uint8)[()] if array.dtype == np.bool_ else value
 
@@ -103,7 +105,7 @@ def compare_integers(op: arith.CmpiOp, lhs: Array, rhs: Array) -> object:
         width = _width(op.lhs.type)
         lhs, rhs = as_unsigned(lhs, width), as_unsigned(rhs, width)
         predicate -= 4
-    elif element_type(op.lhs.type) is not None and np.asarray(lhs).dtype == np.bool_:
+    elif lhs.__class__ is not int and np.asarray(lhs).dtype == np.bool_:
         # As a signed number of one bit, true is -1.
         lhs, rhs = -np.asarray(lhs).astype(np.int8), -np.asarray(rhs).astype(np.int8)
     return COMPARE[predicate](lhs, rhs)
@@ -146,7 +148,7 @@ def compare_floats(op: arith.CmpfOp, lhs: Array, rhs: Array) -> object:
 
 def select(op: arith.SelectOp, cond: Array, lhs: Array, rhs: Array) -> object:
     """Select an operand by a scalar condition, or each element by a vector of conditions."""
-    if isinstance(op.cond.type, VectorType):
+    if cond.__class__ is not np.bool_ and isinstance(op.cond.type, VectorType):
         return np.where(cond, lhs, rhs)
     return lhs if cond else rhs
 
