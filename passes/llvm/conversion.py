@@ -364,6 +364,7 @@ class Lowering:
         return found
 
     def _made_index(self, old: SSAValue) -> Number:
+        """Look for a constant behind an index, before and after its conversion."""
         new = self.value(old)
         for value in (old, new):
             constant = value.owner

@@ -36,8 +36,8 @@ def convert_types(root: Operation, convert: Callable[[Attribute], Attribute]) ->
 
 
 class _Conversion:
-    """A conversion of types that is asked once for each type object: most values share theirs, and
-    comparing types takes longer than all else here."""
+    """A conversion that remembers each type object: values share them, and comparing types takes
+    longer than all else here."""
 
     def __init__(self, convert: Callable[[Attribute], Attribute]) -> None:
         self._convert = convert
@@ -45,13 +45,13 @@ class _Conversion:
         self._kept: list[Attribute] = []  # so that no `id` is reused
 
     def of(self, attribute: Attribute) -> Attribute:
-        """Return a type converted; the same object if it is no type, or stays as it is."""
+        """Convert an attribute; return the same object if it is not a type, or does not change."""
         if (found := self._known.get(id(attribute))) is None:
-            found = (
-                self._converted(attribute) if isinstance(attribute, TypeAttribute) else attribute
-            )
-            if found == attribute:
-                found = attribute
+            found = attribute
+            if isinstance(attribute, TypeAttribute) and (
+                (new := self._converted(attribute)) != attribute
+            ):
+                found = new
             self._known[id(attribute)] = found
             self._kept.append(attribute)
         return found
