@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 
-ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "usdot", "sdot"]
-"""An instruction that adds products of bytes."""
+ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "vpmaddwd", "usdot", "sdot"]
+"""An instruction that adds products of bytes, or of i16."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class Target:
         the `lanes` i32 of a vector; None if the processor has none.
 
         `vpmaddubsw` adds pairs of products in i16, with saturation: only if they fit, which is
-        `exact_pairs`. `sdot` multiplies signed bytes.
+        `exact_pairs`. `vpmaddwd` multiplies i16, to which bytes are extended, and adds pairs of
+        products in i32. `sdot` multiplies signed bytes.
         """
         if lanes in (4, 8, 16):
             wide = lanes == 16
@@ -120,8 +121,8 @@ class Target:
                 return "vpdpbusd"
             if self.has("avxvnni") and not wide:
                 return "vpdpbusd"
-            if exact_pairs and self.has({4: "ssse3", 8: "avx2", 16: "avx512bw"}[lanes]):
-                return "vpmaddubsw"
+            if self.has({4: "ssse3", 8: "avx2", 16: "avx512bw"}[lanes]):
+                return "vpmaddubsw" if exact_pairs else "vpmaddwd"
         if lanes == 4 and self.has("neon"):
             return "usdot" if self.has("i8mm") else "sdot" if self.has("dotprod") else None
         return None

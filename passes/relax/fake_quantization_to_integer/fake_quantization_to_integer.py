@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
-from ....dialects.target import target_of
+from ....dialects.target import has_target, target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.per_class import OpClasses
@@ -25,9 +25,10 @@ class FakeQuantizationToInteger(FunctionPass):
     constants, no value of it is used as a float elsewhere, and no sum exceeds an i32. The table of
     rules is in `quantization_rules.py`, beside this file. Each rule bounds how far its numbers are
     from those of floats: a region whose error may exceed half a step of its result stays float, so
-    that results differ by at most one step; movements of elements are exact. On a target with dot
-    products of bytes, the data of products become unsigned ones, which these take. Run it before
-    fold-constant, which dequantizes constants. Source: `relay.FakeQuantizationToInteger`.
+    that results differ by at most one step; movements of elements are exact. If the module carries
+    a target with dot products of bytes, the data of products become unsigned ones, which these
+    take. Run it before fold-constant, which dequantizes constants. Source:
+    `relay.FakeQuantizationToInteger`.
 
     Before:
 
@@ -79,11 +80,12 @@ class FakeQuantizationToInteger(FunctionPass):
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         from .quantized_regions import convert_regions
 
-        target = target_of(module)
+        target = target_of(module) if has_target(module) else None
         convert_regions(
             func,
             use_qat=self.use_qat,
             hard_fail=self.hard_fail,
-            unsigned=target.byte_dot_product(target.lanes(32), exact_pairs=False) is not None,
+            unsigned=target is not None
+            and target.byte_dot_product(target.lanes(32), exact_pairs=False) is not None,
             actions=ctx.actions,
         )

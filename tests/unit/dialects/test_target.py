@@ -107,11 +107,12 @@ def test_the_host_needs_llvmlite(monkeypatch: pytest.MonkeyPatch):
     [
         ("x86-64-v4", "+avx512vnni", 16, False, "vpdpbusd"),
         ("x86-64-v4", "+avx512vnni", 8, False, None),
+        ("x86-64-v4", "+avx512vnni,+avx2", 8, False, "vpmaddwd"),
         ("x86-64-v4", "+avx512vnni,+avx512vl", 8, False, "vpdpbusd"),
         ("x86-64-v3", "+avxvnni", 8, False, "vpdpbusd"),
         ("x86-64-v3", "+avxvnni", 16, False, None),
         ("x86-64-v3", "+avx2", 8, True, "vpmaddubsw"),
-        ("x86-64-v3", "+avx2", 8, False, None),
+        ("x86-64-v3", "+avx2", 8, False, "vpmaddwd"),
         ("x86-64-v3", "+avx2", 3, True, None),
         ("aarch64", "+neon,+dotprod", 4, False, "sdot"),
         ("aarch64", "+neon,+dotprod,+i8mm", 4, False, "usdot"),

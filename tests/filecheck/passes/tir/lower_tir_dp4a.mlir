@@ -17,7 +17,7 @@ builtin.module attributes {tir.target = "x86-64-v4{features=\"+avx512vnni,+avx51
 // So is a vector, on a target without such instructions.
 // CHECK-LABEL: @vector
 // CHECK-COUNT-4: arith.muli {{.*}} : vector<4xi32>
-builtin.module attributes {tir.target = "x86-64-v2"} {
+builtin.module attributes {tir.target = "x86-64"} {
   tir.prim_func @vector(%a: memref<4xi32>, %b: memref<4xi32>, %c: memref<4xi32>) {
     %c0 = arith.constant 0 : index
     %0 = vector.load %a[%c0] : memref<4xi32>, vector<4xi32>
@@ -76,6 +76,27 @@ builtin.module attributes {tir.target = "x86-64-v2"} {
     %1 = vector.load %b[%c0] : memref<4xi32>, vector<4xi32>
     %2 = vector.load %c[%c0] : memref<4xi32>, vector<4xi32>
     %3 = tir.dp4a %0, %1, %2 {exact_pairs} : vector<4xi32>
+    vector.store %3, %c[%c0] : memref<4xi32>, vector<4xi32>
+  }
+}
+
+// -----
+
+// Other products are those of i16: of bytes 0 and 2, and of bytes 1 and 3.
+// CHECK-LABEL: @halves
+// CHECK-DAG: [[E:%.*]] = arith.andi {{.*}} : vector<8xi16>
+// CHECK-DAG: [[O:%.*]] = arith.shrui {{.*}} : vector<8xi16>
+// CHECK: [[P:%.*]] = llvm.call_intrinsic "llvm.x86.sse2.pmadd.wd"([[E]], {{.*}}) : (vector<8xi16>, vector<8xi16>) -> vector<4xi32>
+// CHECK-NEXT: [[S:%.*]] = arith.addi %2, [[P]]
+// CHECK-NEXT: [[Q:%.*]] = llvm.call_intrinsic "llvm.x86.sse2.pmadd.wd"([[O]], {{.*}}) : (vector<8xi16>, vector<8xi16>) -> vector<4xi32>
+// CHECK-NEXT: arith.addi [[S]], [[Q]]
+builtin.module attributes {tir.target = "x86-64-v2"} {
+  tir.prim_func @halves(%a: memref<4xi32>, %b: memref<4xi32>, %c: memref<4xi32>) {
+    %c0 = arith.constant 0 : index
+    %0 = vector.load %a[%c0] : memref<4xi32>, vector<4xi32>
+    %1 = vector.load %b[%c0] : memref<4xi32>, vector<4xi32>
+    %2 = vector.load %c[%c0] : memref<4xi32>, vector<4xi32>
+    %3 = tir.dp4a %0, %1, %2 : vector<4xi32>
     vector.store %3, %c[%c0] : memref<4xi32>, vector<4xi32>
   }
 }
