@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 __all__ = [
     "DEFAULT",
     "NAMED",
+    "ByteDotProduct",
     "Target",
     "has_target",
     "host",

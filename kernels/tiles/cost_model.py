@@ -32,7 +32,7 @@ from enum import Enum
 from functools import cache
 from math import gcd, inf
 
-from ...dialects.target import Target
+from ...dialects.target import ByteDotProduct, Target
 
 __all__ = [
     "LINE",
@@ -91,6 +91,10 @@ CONVERSION = 12
 whose lanes are no power of two: 7 = 4 + 2 + 1."""
 
 
+SPLIT = 0.8
+"""The cycles of extending the bytes of a vector to two vectors of i16."""
+
+
 class Operand(Enum):
     """An operand of a contraction."""
 
@@ -138,6 +142,8 @@ class Extents:
     """The columns after the last one at which tiles can read."""
     of_integers: bool = False
     """True if the sums are integers, as is what is computed of them."""
+    exact_pairs: bool | None = None
+    """Whether pairs of products of bytes fit in an i16; None if the terms are no words of bytes."""
     edge: int | None = None
     """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
     if there is padding in memory."""
@@ -218,7 +224,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
     for m, vectors in tiles(e, target):
-        few_vectors = registers_of(m, vectors, vectors, target) <= target.vector_registers
+        few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
         if e.constant is Operand.RHS:
             if not few_vectors:
                 continue
@@ -279,14 +285,38 @@ def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if registers_of(m, vectors, min(m, vectors), target) <= target.vector_registers:
+            if registers_of(m, vectors, min(m, vectors), e, target) <= target.vector_registers:
                 yield m, vectors
 
 
-def registers_of(m: int, vectors: int, kept: int, target: Target) -> int:
+def registers_of(m: int, vectors: int, kept: int, e: Extents, target: Target) -> int:
     """Return the registers of a tile that keeps some elements or vectors of an operand: the sums,
     those, one of the other operand, and without fused multiply-add a product."""
-    return m * vectors + kept + (1 if target.has("fma") else 2)
+    match byte_dot_product(e, target):
+        case "vpmaddubsw":  # beside those a product and ones
+            return m * vectors + kept + 3
+        case "vpmaddwd":  # an operand takes two registers; beside those a product and a mask
+            return m * vectors + 2 * kept + 4
+        case _:
+            return m * vectors + kept + (1 if target.has("fma") else 2)
+
+
+def byte_dot_product(e: Extents, target: Target) -> ByteDotProduct | None:
+    """Return the instruction that multiplies words of bytes; None for other products."""
+    if e.exact_pairs is None:
+        return None
+    return target.byte_dot_product(target.lanes(e.bits), exact_pairs=e.exact_pairs)
+
+
+def product_cycles(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the cycles of the products of a term of a tile, if nothing else bounds them."""
+    sums = s.m * s.vectors
+    match byte_dot_product(e, target):
+        case "vpmaddubsw" | "vpmaddwd" as instruction:  # two multiplications, and additions
+            split = SPLIT * (s.m + s.vectors) if instruction == "vpmaddwd" else 0
+            return 2 * sums / MULTIPLY_ADDS + split
+        case _:
+            return sums / (MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2)
 
 
 def parts_of(extent: int) -> Iterator[int]:
@@ -483,12 +513,12 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     size = e.bits // 8
     terms = s.inputs * e.taps
     sums = s.m * s.vectors
-    rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
+    products = product_cycles(s, e, target)
     loads = s.m + s.vectors
     if s.in_place:
         if shares_columns(s, e, target):
             loads = s.vectors + (s.m + e.taps_across - 1) / e.taps_across
-        step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
+        step = max(products, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
         if e.taps > 1 and not shares_columns(s, e, target):
             step += TAP_OVERHEAD
         return terms * step + 2 * sums + TILE_OVERHEAD
@@ -496,7 +526,7 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
         loads += s.m
     if not s.packs and e.constant is not Operand.RHS:
         loads += s.vectors  # they are not aligned
-    step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
+    step = max(products, loads / LOADS, LATENCY) + loads * MISSES
     if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
         # Windows have elements in common.

@@ -13,6 +13,7 @@ from ...dialects.target import Target
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import SymbolicExtent, volume
 from ..choices import Form, Space
+from ..contraction.byte_products import ByteProducts
 from ..contraction.contraction import Contraction
 from .cost_model import (
     NOMINAL,
@@ -40,7 +41,7 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        absent = {"margin": 0, "edge": None, "of_integers": False}
+        absent = {"margin": 0, "edge": None, "of_integers": False, "exact_pairs": None}
         form = {k: v for k, v in vars(self.extents).items() if k not in absent or v != absent[k]}
         return {**form, "constant": given}
 
@@ -84,6 +85,7 @@ def extents_of(t: Contraction) -> Extents:
         t.rows_together,
         t.margin,
         is_integer(t.total),
+        t.exact_pairs if isinstance(t, ByteProducts) else None,
         None if t.edges is None else t.edges.most,
     )
 
