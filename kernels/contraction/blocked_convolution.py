@@ -7,21 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.contraction import convolution as ops
-from ...dialects.relax.types import tensor_type
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor
 from ..layouts import known
-from ..scalars import convert, is_float, wide_type
+from ..scalars import convert
 from ..tiles.cost_model import has_one_edge
 from ..tiles.edges import Edges
 from ..windows.counts import count_of, fits
 from ..windows.padded_windows import padded
-from .contraction import Contraction, Coordinates, Weights
+from .byte_products import (
+    BYTES,
+    ByteProducts,
+    Words,
+    by_channels,
+    byte_products,
+    words_of_constant,
+)
+from .contraction import Contraction, Coordinates, Weights, total_type
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -34,14 +42,13 @@ compile, and the columns of the largest tile that fits into the registers of all
 
 
 def is_blocked(op: ops.ConvolutionOp) -> bool:
-    """Return whether `op` is a convolution of floats, in one group, whose data has blocks of
-    channels as its last dimension, and whose result too, or no blocks."""
+    """Return whether `op` is a convolution in one group whose data has blocks of channels as its
+    last dimension, and whose result too, or no blocks."""
     data, _, out = op.layouts()
     plain = f"NC{op.SPATIAL}"
     return (
         isinstance(op, ops.ForwardConvolutionOp)
         and op.groups == 1
-        and is_float(tensor_type(op.data).element_type)
         and data.axes == f"{plain}c"
         and out.axes in (plain, f"{plain}c")
     )
@@ -54,22 +61,38 @@ def blocked_convolution(
     windows: Sequence[Window],
     block: int | None,
     element: Attribute,
+    constants: Sequence[Array] = (),
 ) -> Tensor:
-    """Return the convolution of data (N, C / block, ..., block) and a weight (OI...), with blocks
-    of `block` outputs, or none. A kernel that merges the spatial dimensions has windows of one
-    element."""
-    weights = b.constant(weight) or b.buffered(weight)
+    """Return the convolution of data (N, C / block, ..., block) and a weight (OI...), which is one
+    of `constants`, with blocks of `block` outputs, or none. A kernel that merges the spatial
+    dimensions has windows of one element."""
     if b.groups is not None:
         *outer, lanes = data.shape
         data = b.reshaped(data, (*outer[:2], volume(outer[2:]), lanes))
         windows = [Window("W", 1, 1, 1, 0, 0)]
     extents = data.shape[2:-1]
-    out = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
+    out = tuple(count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
+    terms = volume(known(extent) for extent in weight.shape[1:])
+    rows = [array.reshape(-1, terms) for array in constants]
+    total = total_type(element, data, weight, terms, rows)
+    exact_pairs = None
+    if known(data.shape[-1]) % BYTES == 0:
+        exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
+    if exact_pairs is not None:
+        # The bytes of a word are next to each other: it is read where they are.
+        weight, total = words_of_constant(b, b.buffered(weight), 1), i32
+    else:
+        data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     data = b.buffered(data)
-    edges = edges_of(b, data, weight, windows)
+    weights = b.constant(weight) or b.buffered(weight)
+    edges = edges_of(b, data, weights, windows)
     if edges is None:
         data = padded(b, data, dict(enumerate(windows, 2)))
-    return BlockedProduct(data, weights, windows, (*out,), block, edges).contraction(b, element)
+    if exact_pairs is not None:
+        data = Words.of(data, -1)
+    product = BlockedProduct(data, weights, total, windows, out, block, edges)
+    contraction = product.contraction(b, element)
+    return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
 
 
 def edges_of(
@@ -99,6 +122,8 @@ class BlockedProduct:
     data: Tensor
     """The data, as far as windows reach, or without padding, with `edges`."""
     weight: Buffer
+    total: Attribute
+    """The type of products and sums."""
     windows: Sequence[Window]
     out: Shape
     """The spatial extents of the result."""
@@ -122,7 +147,7 @@ class BlockedProduct:
         channel = b.add(b.mul(blocks, self.terms[-1]), lane)
         shape = (self.outputs, volume(self.terms) // volume(self.terms[1:-1]), *self.terms[1:-1])
         value = b.read(b.reshaped(self.weight, shape), [m, channel, *taps])
-        return convert(b, value, wide_type(self.data.element))
+        return convert(b, value, self.total)
 
     def rhs(
         self,
@@ -143,7 +168,7 @@ class BlockedProduct:
                 for axis, (i, tap) in pairs
             ]
         value = b.read(self.data, [*batch, blocks, *place, lane])
-        return convert(b, value, wide_type(self.data.element))
+        return convert(b, value, self.total)
 
     def index_of(
         self,
@@ -182,7 +207,7 @@ class BlockedProduct:
         return Contraction(
             shape,
             element,
-            wide_type(self.data.element),
+            self.total,
             (images,),
             self.outputs,
             (*rows,),

@@ -27,7 +27,14 @@ from .contraction import Contraction
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["BYTES", "ByteProducts", "Words", "byte_products", "words_of_constant"]
+__all__ = [
+    "BYTES",
+    "ByteProducts",
+    "Words",
+    "by_channels",
+    "byte_products",
+    "words_of_constant",
+]
 
 BYTES = 4
 """The bytes of a word."""
@@ -126,6 +133,12 @@ def byte_products(
         return None
     exact = all(map(has_exact_pairs, matrices))
     return None if b.target.byte_dot_product(b.lanes, exact_pairs=exact) is None else exact
+
+
+def by_channels(weights: Sequence[Array]) -> list[Array]:
+    """Return weights as matrices of results and terms, with the input channels last."""
+    moved = [array.reshape(*array.shape[:2], -1).swapaxes(1, 2) for array in weights]
+    return [array.reshape(-1, array.shape[2]) for array in moved]
 
 
 def has_exact_pairs(matrix: Array) -> bool:

@@ -21,12 +21,20 @@ from ..builder import Buffer, KernelBuilder, Legalization, Tensor
 from ..layouts import known, moved_index, relayout, shape_in
 from ..no_kernel import NoKernel
 from ..scalars import convert
+from ..windows.blocked_depthwise import blocked_depthwise, is_blocked_depthwise
 from ..windows.counts import count_of, fits, require_windows
 from ..windows.depthwise import Depthwise
 from ..windows.phases import WithMargin, split_phases
 from ..winograd.convolution import TiledData, WinogradConvolution, plan_of, split_tiles
 from .blocked_convolution import blocked_convolution, is_blocked
-from .byte_products import BYTES, ByteProducts, Words, byte_products, words_of_constant
+from .byte_products import (
+    BYTES,
+    ByteProducts,
+    Words,
+    by_channels,
+    byte_products,
+    words_of_constant,
+)
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 
@@ -46,19 +54,20 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, usual = usual_layouts(op)
     weight = relayout(weight, kernel_layout, usual)
+    constants = b.elements_of(op.weight) if kernel_layout == usual else ()
+    element = tensor_type(op.result).element_type
     if is_blocked(op):
-        element = tensor_type(op.result).element_type
-        return blocked_convolution(
-            b, data, weight, windows_of(op), out_layout.factors.get("c"), element
-        )
+        block = out_layout.factors.get("c")
+        return blocked_convolution(b, data, weight, windows_of(op), block, element, constants)
+    if is_blocked_depthwise(op):
+        return blocked_depthwise(b, data, weight, windows_of(op), element, constants)
     if b.groups is None:
         data = relayout(data, data_layout, plain)
     geometry = Geometry(windows_of(op), op.groups, out_layout)
-    constants = b.elements_of(op.weight) if kernel_layout == usual else ()
     if len(data.shape) == len(plain.axes):  # else merged: windows of one element
         for window, extent in zip(geometry.windows, data.shape[2:], strict=True):
             require_windows(op, b, window, extent)
-    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type, constants)
+    return convolve(b, data, weight, geometry, element, constants)
 
 
 def conv_transpose(
@@ -168,12 +177,6 @@ def convolve(
     product = ImageProduct(image, kernel, geometry, outputs, inputs, total, merged)
     contraction = product.contraction(b, element)
     return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
-
-
-def by_channels(weights: Sequence[Array]) -> list[Array]:
-    """Return weights as matrices of results and terms, with the input channels last."""
-    moved = [array.reshape(*array.shape[:2], -1).swapaxes(1, 2) for array in weights]
-    return [array.reshape(-1, array.shape[2]) for array in moved]
 
 
 @dataclass(frozen=True)

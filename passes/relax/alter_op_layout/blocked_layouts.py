@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import IntegerType, Signedness, f32, i8, i32
 from xdsl.ir import Operation
 
 from ....dialects.relax.contraction.convolution import Conv2dOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import Conversion, Elementwise
+from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.relax.windows.pooling import PoolOp
 from ....dialects.target import Target
@@ -35,9 +36,12 @@ def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
     lanes = target.lanes(f32.bitwidth)
     if lanes < LEAST_LANES:
         return {}
+    multiplies_bytes = target.byte_dot_product(lanes, exact_pairs=False) is not None
 
     def hook(op: Operation) -> Conversion | None:
         assert isinstance(op, Conv2dOp)
+        if multiplies_bytes and is_of_bytes(op):
+            return bytes_in_blocks(op, lanes)
         # Winograd's transforms read tiles of an image, which in NCHW are rows of it.
         return None if winograd and is_3x3(op) else in_blocks(op, lanes)
 
@@ -49,6 +53,51 @@ def is_3x3(op: Conv2dOp) -> bool:
     weight = static_shape(op.weight.type)
     steps = (*op.strides, *op.dilation)
     return weight is not None and weight[2:] == (3, 3) and {*steps} == {1}
+
+
+def is_of_bytes(op: Conv2dOp) -> bool:
+    """Return whether `op` sums up products of unsigned bytes and signed ones in i32."""
+    elements = [tensor_type(value).element_type for value in (op.data, op.weight, op.result)]
+    return elements == [IntegerType(8, Signedness.UNSIGNED), i8, i32]
+
+
+def bytes_in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
+    """Return the conversion of a convolution of bytes to blocks of `lanes` channels, of data and
+    result as far as their channels fill blocks; None if neither does, or it has no neighbour that
+    has blocks too.
+
+    Words of four channels are then in memory as they are multiplied, and the channels of a
+    depthwise convolution are the lanes of vectors.
+    """
+    layouts = byte_blocks_of(op, lanes)
+    if layouts is None or not any(byte_blocks_of(conv, lanes) for conv in neighbours(op, PadOp)):
+        return None
+    before, after = layouts
+    return op.to_layouts(before, "OIHW", after)
+
+
+def byte_blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
+    """Return the same as `blocks_of` for a convolution of bytes, which may be depthwise."""
+    weight = static_shape(op.weight.type)
+    if weight is None or not is_of_bytes(op):
+        return None
+    if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
+        return None
+    outputs, inputs, *_ = weight
+    if op.groups != 1 and (inputs != 1 or outputs != op.groups):
+        return None
+    return blocks_for(inputs * op.groups, outputs, lanes)
+
+
+def blocks_for(inputs: int, outputs: int, lanes: int) -> tuple[str, str] | None:
+    """Return the layouts of data and result with blocks of `lanes` channels, as far as these fill
+    blocks; None if neither does."""
+    # The first convolution of a network has 3 channels: its data stay in NCHW, its result is
+    # blocked.
+    before, after = (
+        "NCHW" if channels % lanes else f"NCHW{lanes}c" for channels in (inputs, outputs)
+    )
+    return None if before == after == "NCHW" else (before, after)
 
 
 def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
@@ -81,20 +130,17 @@ def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
     if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
         return None
     outputs, inputs, *_ = weight
-    # The first convolution of a network has 3 channels: its data stay in NCHW, its result is
-    # blocked.
-    before, after = (
-        "NCHW" if channels % lanes else f"NCHW{lanes}c" for channels in (inputs, outputs)
-    )
-    return None if before == after == "NCHW" else (before, after)
+    return blocks_for(inputs, outputs, lanes)
 
 
-def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
+def neighbours(op: Conv2dOp, *others: type[Operation]) -> Iterator[Conv2dOp]:
     """Yield the convolutions between which and `op` there are only operations that are computed in
-    any layout of the channels; of a long chain of these, the nearest."""
+    any layout of the channels, or of the classes `others`; of a long chain of these, the
+    nearest."""
     # Breadth first: the nearest are found, also of a long chain.
     seen: set[Operation] = {op}
     pending: list[Operation] = [op]
+    followed = (Elementwise, PoolOp, ConcatenateOp, *others)
     for current in pending:
         # Not along the weight, whose layout is another.
         data = current.operands[:1] if current is op else current.operands
@@ -106,5 +152,5 @@ def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
             seen.add(near)
             if isinstance(near, Conv2dOp):
                 yield near
-            elif isinstance(near, Elementwise | PoolOp | ConcatenateOp) and len(pending) < NEAR:
+            elif isinstance(near, followed) and len(pending) < NEAR:
                 pending.append(near)

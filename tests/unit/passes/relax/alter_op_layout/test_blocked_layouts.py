@@ -134,3 +134,53 @@ def test_winograds_algorithm_keeps_the_layout_that_it_reads():
     module = network(a, conv("y", "a", "1x16x3x2", "16x16x1x1", "1x16x3x2"), y="1x16x3x2")
     with PassContext(config={"legalize-ops": {"winograd": "f4"}}):
         assert layouts(module, "x86-64-v3") == [("NCHW", "NCHW"), ("NCHW8c", "NCHW8c")]
+
+
+def bytes_network(channels: int, *, groups: int = 1, element: str = "ui8") -> ModuleOp:
+    """Return a convolution of bytes, and the depthwise one or that in `groups` of its result."""
+    sums, data = f"1x{channels}x6x7xi32", f"1x{channels}x6x7x{element}"
+    return parse_module(
+        make_ir_context(),
+        f"""func.func @main(%x: tensor<1x3x8x9x{element}>) -> tensor<{sums}> {{
+          %v = relax.full 3 : tensor<{channels}x3x3x3xi8>
+          %w = relax.full 2 : tensor<{channels}x{channels // groups}x3x3xi8>
+          %s = relax.full 1.250000e-01 : tensor<{channels}x1x1xf32>
+          %z = relax.full 3 : tensor<{element}>
+          %0 = relax.nn.conv2d %x, %v {{out_dtype = i32}}
+            : (tensor<1x3x8x9x{element}>, tensor<{channels}x3x3x3xi8>) -> tensor<{sums}>
+          %1 = relax.requantize %0, %s, %z
+            : (tensor<{sums}>, tensor<{channels}x1x1xf32>, tensor<{element}>) -> tensor<{data}>
+          %2 = relax.nn.conv2d %1, %w {{groups = {groups} : i64, padding = [1, 1], out_dtype = i32}}
+            : (tensor<{data}>, tensor<{channels}x{channels // groups}x3x3xi8>) -> tensor<{sums}>
+          func.return %2 : tensor<{sums}>
+        }}""",
+        "test",
+    )
+
+
+VNNI = 'x86-64-v4{features="+avx512f,+avx512vnni"}'
+
+
+@pytest.mark.parametrize(
+    ("target", "block"),
+    [("x86-64-v3", "NCHW8c"), (VNNI, "NCHW16c"), ("x86-64-v2", "NCHW"), ("aarch64", "NCHW")],
+)
+@pytest.mark.parametrize("groups", [1, 16])
+def test_convolutions_of_bytes_have_blocks_as_long_as_vectors_of_sums(
+    target: str, block: str, groups: int
+):
+    expected = [("NCHW", block), (block, block)]
+    assert layouts(bytes_network(16, groups=groups), target) == expected
+
+
+def test_channels_of_bytes_that_fill_no_block_stay():
+    assert layouts(bytes_network(12, groups=12), "x86-64-v3") == [("NCHW", "NCHW")] * 2
+
+
+def test_convolutions_of_bytes_in_groups_of_several_channels_stay_and_those_beside_them():
+    assert layouts(bytes_network(16, groups=2), "x86-64-v3") == [("NCHW", "NCHW")] * 2
+
+
+def test_signed_bytes_stay():
+    """No instruction multiplies them with signed ones."""
+    assert layouts(bytes_network(16, element="i8"), "x86-64-v3") == [("NCHW", "NCHW")] * 2

@@ -1,0 +1,296 @@
+"""Depthwise convolutions in blocked layouts: the channels of a block, such as the 16 of NCHW16c,
+are the lanes of a vector, so that images of any width fill vectors.
+
+    for image, block of channels:
+      for block of rows:                copy the rows that its windows read, converted and padded
+        for row, tile of columns:       for tap: sums of the tile += vector of data * of weights
+          store the sums
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects.relax.contraction import convolution as ops
+from ...dialects.relax.types import static_shape
+from ...dialects.relax.windows.windows import Window
+from ...dialects.target import Target
+from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import volume
+from ...dialects.tir.ops import ForKind
+from ..builder import Elements, KernelBuilder, Scheduled, Store, Tensor
+from ..choices import Form, Space
+from ..contraction.contraction import of_total, total_type
+from ..layouts import known
+from ..scalars import convert, multiply_add
+from ..tiles.blocks import part
+from ..tiles.cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
+from .counts import covered
+from .depthwise_tiles import space_of
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["blocked_depthwise", "is_blocked_depthwise"]
+
+
+def is_blocked_depthwise(op: ops.ForwardConvolutionOp) -> bool:
+    """Return whether `op` is a convolution of images of known extents with one output for each
+    channel, and data and result have the same blocks of channels as their last dimension."""
+    data, weight, out = op.layouts()
+    shapes = static_shape(op.data.type), static_shape(op.weight.type)
+    if shapes[0] is None or shapes[1] is None or not isinstance(op, ops.Conv2dOp):
+        return False
+    if data.axes != f"NC{op.SPATIAL}c" or data != out or weight.factors:
+        return False
+    extents = weight.extents(shapes[1])
+    return extents["I"] == 1 and extents["O"] == op.groups
+
+
+def blocked_depthwise(
+    b: KernelBuilder,
+    data: Tensor,
+    weight: Tensor,
+    windows: Sequence[Window],
+    element: Attribute,
+    constants: Sequence[Array],
+) -> Tensor:
+    """Return the depthwise convolution of data (N, C / lanes, H, W, lanes) and a weight (OIHW),
+    which is one of `constants`."""
+    images, blocks, *extents, lanes = map(known, data.shape)
+    taps = volume(known(extent) for extent in weight.shape[1:])
+    rows = [array.reshape(-1, taps) for array in constants]
+    total = total_type(element, data, weight, taps, rows)
+    weight = b.as_elements(weight, total)
+    shape = (blocks, taps, lanes)
+    if (constant := b.constant(weight)) is not None:
+        weight = b.converted(constant, shape, total, lambda array: in_lanes(array, shape))
+    else:
+        matrix = b.reshaped(weight, (blocks, lanes, taps))
+        weight = Elements(shape, total, lambda b, i: b.read(matrix, [i[0], i[2], i[1]]))
+    out = tuple(window.count(n) for window, n in zip(windows, extents, strict=True))
+    result = (images, blocks, *out, lanes)
+    return BlockedDepthwise(result, element, total, data, weight, windows)
+
+
+def in_lanes(weights: Array, shape: tuple[int, int, int]) -> Array:
+    """Return weights of outputs and taps as blocks, taps and lanes."""
+    import numpy as np
+
+    blocks, taps, lanes = shape
+    return np.ascontiguousarray(weights.reshape(blocks, lanes, taps).swapaxes(1, 2))
+
+
+@dataclass(eq=False)
+class BlockedDepthwise(Scheduled):
+    """A depthwise convolution of data in blocks of channels."""
+
+    total: Attribute
+    """The type of products and sums."""
+    data: Tensor
+    kernel: Tensor
+    """The weights: blocks, taps in row-major order, and lanes."""
+    windows: Sequence[Window]
+    """The windows of the rows and of the columns."""
+
+    @property
+    def out(self) -> tuple[int, int]:
+        """The rows and columns of the result."""
+        height, width = map(known, self.shape[2:4])
+        return height, width
+
+    @property
+    def row_shape(self) -> tuple[int, int]:
+        """The columns and lanes of a row with its padding."""
+        return known(covered(self.windows[1], self.out[1])), known(self.shape[-1])
+
+    def weight(
+        self, b: KernelBuilder, block: Index, taps: Sequence[Index], lane: Index
+    ) -> SSAValue:
+        position = b.flat(taps, [window.size for window in self.windows])
+        return b.read(self.kernel, [block, position, lane])
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        image, block, *place, lane = index
+        zero = b.number(0, self.total)
+
+        def step(acc: SSAValue, taps: Sequence[Index]) -> SSAValue:
+            source = [
+                b.sub(b.add(b.mul(i, v.stride), b.mul(tap, v.dilation)), v.before)
+                for i, tap, v in zip(place, taps, self.windows, strict=True)
+            ]
+            pairs = zip(source, self.data.shape[2:4], strict=True)
+            inside = [c for i, extent in pairs for c in b.inside_bounds(i, 0, extent)]
+
+            def value() -> SSAValue:
+                return convert(b, b.read(self.data, [image, block, *source, lane]), self.total)
+
+            element = b.choose(inside, value, lambda: zero)
+            return multiply_add(b, acc, self.weight(b, block, taps, lane), element)
+
+        sizes = [window.size for window in self.windows]
+        return of_total(b, b.accumulate(sizes, zero, step), self.element)
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        if 0 in self.shape:
+            return
+        images, blocks = map(known, self.shape[:2])
+        height, width = self.out
+        tile = b.decide(Tiles(self.problem(), b.target))
+        rows = self.rows_of_block(b.target)
+        size = (known(covered(self.windows[0], rows)), *self.row_shape)
+        with b.channels(images, blocks) as (image, each_block):
+            copied = b.alloc(size, self.total)
+            b.fill(copied, size, self.total)  # the padding on the left and right stays
+            with each_block as block, b.loop(-(-height // rows)) as row_block:
+                first_row = b.mul(row_block, rows)
+                self.copy_rows(b, copied, (image, block), first_row, size[0])
+                with (
+                    b.loop(part(b, first_row, rows, height)) as row,
+                    b.loop(-(-width // tile)) as column_tile,
+                ):
+                    column = b.chunk_start(column_tile, tile, width)
+                    sums = self.sums_of_tile(b, copied, block, (row, column), tile)
+                    with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
+                        value = of_total(b, b.load(sums, [i, lane]), self.element)
+                        place = [b.add(first_row, row), b.add(column, i)]
+                        store([image, block, *place, lane], value)
+
+    def vector(self, b: KernelBuilder) -> AbstractContextManager[Index]:
+        """Build the body of a loop over the channels of a block."""
+        return b.loop(known(self.shape[-1]), ForKind.VECTORIZED)
+
+    def problem(self) -> Problem:
+        assert isinstance(self.total, FixedBitwidthType)
+        bits = max(8, self.total.bitwidth)
+        channels = known(volume(self.shape[:2])) * self.row_shape[1]
+        return Problem(channels, self.out, self.row_shape[1], self.windows, bits)
+
+    def rows_of_block(self, target: Target) -> int:
+        """Return the rows of the result of which the first cache holds the copied rows, evenly
+        distributed; at least as many as a window has, so that most rows are copied once."""
+        down, height = self.windows[0], self.out[0]
+        row = volume(self.row_shape) * self.problem().bits // 8
+        fitting = (space_of(target) // row - down.span) // down.stride + 1
+        most = max(down.span, fitting)
+        return -(-height // -(-height // most))
+
+    def copy_rows(
+        self,
+        b: KernelBuilder,
+        copied: SSAValue,
+        outer: tuple[Index, Index],
+        first_row: Index,
+        count: int,
+    ) -> None:
+        """Write loops that copy the rows which a block of rows reads, and set those outside of the
+        data to zero."""
+        down, across = self.windows
+        height, width = map(known, self.data.shape[2:4])
+        width = min(width, self.row_shape[0] - across.before)
+        start = b.sub(b.mul(first_row, down.stride), down.before)
+        with b.loop(count) as row:
+            source = b.add(start, row)
+            inside = b.inside_bounds(source, 0, height)
+            with b.when(inside), b.loop(width) as column, self.vector(b) as lane:
+                value = b.read(self.data, [*outer, source, column, lane])
+                place = [row, b.add(column, across.before), lane]
+                b.store(convert(b, value, self.total), copied, place)
+            if inside:
+                with (
+                    b.when([b.negation(b.all(inside))]),
+                    b.loop(self.row_shape[0]) as column,
+                    self.vector(b) as lane,
+                ):
+                    b.store(b.number(0, self.total), copied, [row, column, lane])
+
+    def sums_of_tile(
+        self,
+        b: KernelBuilder,
+        copied: SSAValue,
+        block: Index,
+        place: tuple[Index, Index],
+        tile: int,
+    ) -> SSAValue:
+        """Write loops that compute the sums of a tile at a row and column of the block of rows;
+        return their buffer."""
+        down, across = self.windows
+        row, column = (b.mul(i, v.stride) for i, v in zip(place, self.windows, strict=True))
+        shape = (tile, self.row_shape[1])
+        acc, sums = (b.alloc(shape, self.total, "local") for _ in range(2))
+        with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
+            b.store(b.number(0, self.total), acc, [i, lane])
+        # The taps of a row are unrolled: the columns that they have in common are loaded once.
+        with b.loop(down.size) as y, b.loop(across.size, ForKind.UNROLLED) as x:
+            source = b.add(row, b.mul(y, down.dilation))
+            first = b.add(column, b.mul(x, across.dilation))
+            with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
+                value = b.load(copied, [source, b.add(first, b.mul(i, across.stride)), lane])
+                weight = self.weight(b, block, [y, x], lane)
+                b.store(multiply_add(b, b.load(acc, [i, lane]), weight, value), acc, [i, lane])
+        with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
+            b.store(b.load(acc, [i, lane]), sums, [i, lane])
+        return sums
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A depthwise convolution in blocks of channels, for the cost model."""
+
+    channels: int
+    """The channels of all images."""
+    out: tuple[int, int]
+    lanes: int
+    """The channels of a block."""
+    windows: Sequence[Window]
+    bits: int
+    """The bits of a sum."""
+
+
+@dataclass(frozen=True)
+class Tiles(Space[int]):
+    """The numbers of columns that are computed together."""
+
+    convolution: Problem
+    target: Target
+
+    kind = "blocked depthwise tile"
+
+    def problem(self) -> Form:
+        t = self.convolution
+        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
+        out = "x".join(map(str, t.out))
+        return {"channels": t.channels, "out": out, "windows": windows, "bits": t.bits} | {
+            "lanes": t.lanes
+        }
+
+    def candidates(self) -> Iterator[int]:
+        """Yield the tiles whose sums take at most half of the registers."""
+        vectors = -(-self.convolution.lanes // self.target.lanes(self.convolution.bits))
+        most = self.target.vector_registers // 2 // vectors
+        return iter(range(1, max(1, min(self.convolution.out[1], most)) + 1))
+
+    def estimate(self, candidate: int) -> float:
+        """Return the cycles of the multiply-adds and loads; the last tile of a row overlaps the
+        one before."""
+        t = self.convolution
+        (down, across), (height, width) = t.windows, t.out
+        vectors = -(-t.lanes // self.target.lanes(t.bits))
+        columns = {
+            i * across.stride + j * across.dilation
+            for i in range(candidate)
+            for j in range(across.size)
+        }
+        loads = down.size * (len(columns) + across.size) * vectors
+        products = volume(v.size for v in t.windows) * candidate * vectors
+        tile = max(products / MULTIPLY_ADDS, loads / LOADS) + candidate * vectors + TILE_OVERHEAD
+        return t.channels // t.lanes * height * -(-width // candidate) * tile
+
+    def form(self, candidate: int) -> Form:
+        return {"columns": candidate}
