@@ -1,27 +1,36 @@
-"""The memrefs of a function on buffers: parameters, globals, and views of one allocation.
+"""The memrefs of a function on buffers: parameters, globals, and views of allocations.
 
 The offset of a buffer is known only after the live ranges of all buffers. Until then a cast without
 operands is the placeholder of its memref.
+
+Buffers whose sizes are known, or depend on parameters alone, are views of one arena, which is
+allocated at the start of each call. A buffer whose sizes are computed later, and one that its block
+yields, is an allocation of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp, i8
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, UnrealizedConversionCastOp, i8
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
-from .buffer_values import Buffer, Memref, Storage, offset_of, root_of
+from ....dialects.sizes import Size
+from ....passmanager.ir.edit import erase, insert_before
+from ...sizes.size_values import SizeValues, index_constant
+from .buffer_values import Buffer, Memref, Storage, offset_of, root_of, shape_of
+from .symbolic_plan import SizedRange, plan_by_units
 
 __all__ = ["Arena", "MemoryUse"]
 
 
 class MemoryUse(NamedTuple):
-    """The memory that the intermediate results of a function take."""
+    """The memory that the intermediate results of a function take; bytes are those of buffers of
+    known sizes."""
 
     buffers: int
     """The number of intermediate results in the arena."""
@@ -33,99 +42,243 @@ class MemoryUse(NamedTuple):
     """The number of results that are copied to the buffer in which they are returned."""
 
 
-class Arena:
-    """Plans the storage of a function, and replaces the placeholders of its buffers by memrefs."""
+Start: TypeAlias = tuple[SSAValue, SSAValue | int]
+"""An allocation, and the offset of a storage in it."""
 
-    def __init__(self) -> None:
+
+class Arena:
+    """Plans the storage of a function, and replaces the placeholders of its buffers by memrefs.
+
+    `sizes.start` stands where the arena is allocated, after the operations that compute its size.
+    """
+
+    def __init__(self, sizes: SizeValues, *, frees: bool) -> None:
+        """`frees` says whether what no block yields is freed at the end of its block; the
+        allocations of a function that frees nothing are those of its body."""
+        self.sizes = sizes
+        self.frees = frees
         self.computed: list[Storage] = []
         """The storage of all intermediate results; some is joined to other storage, or unused."""
-        self.placeholders: dict[Buffer, UnrealizedConversionCastOp] = {}
+        self.reserved: dict[Storage, Operation] = {}
+        """The placeholders of allocations whose size is computed late."""
+        self.received: list[Storage] = []
+        """The storage of buffers that operations return, and that loops carry into a block."""
+        self.views: dict[tuple[Buffer, Block], UnrealizedConversionCastOp] = {}
+        """The placeholders of memrefs, by the block that uses them if it has to be that."""
+        self.constants: dict[int, SSAValue] = {}
         self.plan = StoragePlan([], 0)
+
+    def reserve(self, storage: Storage, block: Block) -> None:
+        """Let `storage` be an allocation at the end of `block`, if it is used."""
+        self.reserved[storage] = place = UnrealizedConversionCastOp.create()
+        block.add_op(place)
 
     def memref(self, buffer: Buffer, blocks: Sequence[Block]) -> SSAValue:
         """Return the memref of `buffer`; if it is new, its placeholder is at the end of the first
-        of `blocks`, those that are being filled."""
-        if (cast := self.placeholders.get(buffer)) is None:
+        of `blocks`, those that are being filled, or of the last if its memory or its sizes are not
+        there from the start on."""
+        is_early = self.sizes.is_early(*buffer.sizes) and self.is_early(root_of(buffer.storage))
+        block = blocks[0 if is_early else -1]
+        if (cast := self.views.get((buffer, block))) is None:
             cast = UnrealizedConversionCastOp.create(result_types=[buffer.type])
-            blocks[0].add_op(cast)
-            self.placeholders[buffer] = cast
+            block.add_op(cast)
+            self.views[buffer, block] = cast
         return cast.results[0]
+
+    def is_early(self, root: Storage) -> bool:
+        """Return whether the memory of `root` is there from the start of the function on."""
+        return root not in self.reserved and (root.base is None or root.block is None)
+
+    def used(self) -> list[Storage]:
+        """Return the intermediate storage that needs bytes."""
+        return [s for s in self.computed if s.joined is None and s.first >= 0]
+
+    def is_apart(self, storage: Storage) -> bool:
+        """Return whether `storage` is an allocation of its own."""
+        return storage.owned or storage in self.reserved
 
     def stored(self) -> list[Storage]:
         """Return the storage that needs bytes in the arena."""
-        return [s for s in self.computed if s.joined is None and s.first >= 0]
+        return [storage for storage in self.used() if not self.is_apart(storage)]
 
     def use_of_memory(self, copies: int) -> MemoryUse:
         """Return the memory use after `place`."""
-        sizes = [storage.size for storage in self.stored()]
-        return MemoryUse(len(sizes), sum(sizes), self.plan.total, copies)
-
-    def place(self, block: Block) -> None:
-        """Allocate the arena at the start of `block`, the body of the function, and replace each
-        placeholder.
-
-        Each root storage gets one memref of each type, and each offset one constant.
-        """
         stored = self.stored()
-        self.plan = plan_storage([LiveRange(s.first, s.last, s.size) for s in stored])
-        allocation = memref.AllocOp.get(i8, ALIGNMENT, [self.plan.total])
-        allocation.memref.name_hint = "arena"
-        if stored:
-            first = block.first_op
-            assert first is not None
-            block.insert_op_before(allocation, first)
-        offsets = dict(zip(stored, self.plan.offsets, strict=True))
-        placed: dict[tuple[Buffer, int], SSAValue] = {}
-        shifts: dict[int, arith.ConstantOp] = {}
-        for buffer, cast in self.placeholders.items():
-            root = Buffer(root_of(buffer.storage), buffer.type)
+        known = sum(storage.size for storage in stored if isinstance(storage.count, int))
+        return MemoryUse(len(stored), known, self.plan.total, copies)
+
+    # Placement
+
+    def place(self) -> None:
+        """Allocate the memory, and replace each placeholder.
+
+        Each root storage gets one memref of each type in a block, and each offset one constant.
+        """
+        starts = self.allocate_arena() | self.allocate_others()
+        placed: dict[tuple[Buffer, Block, int], SSAValue] = {}
+        for (buffer, where), cast in self.views.items():
+            root = Buffer(root_of(buffer.storage), buffer.type, buffer.sizes)
             offset = offset_of(buffer.storage)
-            if (value := placed.get((root, offset))) is None:
-                if (base := root.storage.base) is None:
-                    offset_in_arena = offsets[root.storage] + offset
-                    new, value = view_of_arena(allocation, offset_in_arena, root.type, shifts)
-                else:
-                    assert offset == 0, "a part of a parameter would have a strided layout"
-                    new, value = view_of_base(base, root.type)
-                if new:
+            if (value := placed.get((root, where, offset))) is None:
+                start = starts.get(root.storage)
+                value = self.view(root, start, offset, self.position(root.storage, start, cast))
+                placed[root, where, offset] = value
+                if value is not root.storage.base:
                     value.name_hint = buffer.storage.hint
-                block.insert_ops_before(new, cast)
-                placed[root, offset] = value
             cast.results[0].replace_all_uses_with(value)
-            cast.detach()
+            erase(cast)
+        if self.frees:
+            self.free(starts)
+        self.sizes.erase_unused()
+        erase(self.sizes.start)
+
+    def allocate_arena(self) -> dict[Storage, Start]:
+        """Allocate the arena, and return it with the offset of each storage in it."""
+        offsets, total = self.planned_offsets()
+        if not offsets:
+            return {}
+        arena = self.allocation(total, self.sizes.start)
+        arena.name_hint = "arena"
+        return {storage: (arena, offset) for storage, offset in offsets.items()}
+
+    def planned_offsets(self) -> tuple[dict[Storage, SSAValue | int], SSAValue | int]:
+        """Return the offset of each storage in the arena, and the size of the arena: storage of
+        known size comes first."""
+        stored = self.stored()
+        known = [s for s in stored if isinstance(s.count, int)]
+        self.plan = plan_storage([LiveRange(s.first, s.last, s.size) for s in known])
+        offsets: dict[Storage, SSAValue | int] = dict(zip(known, self.plan.offsets, strict=True))
+        total: SSAValue | int = self.plan.total
+        unknown = [s for s in stored if not isinstance(s.count, int)]
+        ranges = [SizedRange(s.first, s.last, s.bytes) for s in unknown]
+        for plan in plan_by_units(ranges, self.sizes.covers):
+            starts = {
+                n: self.shifted(total, n, plan.unit) for n in sorted({*plan.offsets.values()})
+            }
+            offsets |= {unknown[number]: starts[n] for number, n in plan.offsets.items()}
+            total = self.shifted(total, plan.total, plan.unit)
+        return offsets, total
+
+    def shifted(self, start: SSAValue | int, count: int, unit: Size) -> SSAValue:
+        """Return the early value `start + count * unit`."""
+        sizes = self.sizes
+        product = sizes.times(sizes.value(Size.of(count), None), sizes.value(unit, None), None)
+        return sizes.plus(self.offset(start, 0, sizes.start), product, None)
+
+    def allocate_others(self) -> dict[Storage, Start]:
+        """Allocate the storage that is not in the arena; return the memory of each, with the
+        offset 0."""
+        starts: dict[Storage, Start] = {}
+        for storage in filter(self.is_apart, self.used()):
+            place = self.reserved.get(storage) or self.first_of(storage)
+            starts[storage] = self.allocation(self.sizes.value(storage.bytes, place), place), 0
+        for place in self.reserved.values():
+            erase(place)
+        return starts
+
+    def first_of(self, storage: Storage) -> Operation:
+        """Return the operation before which an early `storage` that its block yields is
+        allocated."""
+        assert storage.block is not None and storage.block.first_op is not None
+        is_outermost = storage.block is self.sizes.start.parent
+        return self.sizes.start if is_outermost else storage.block.first_op
+
+    def allocation(self, size: SSAValue | int, place: Operation) -> SSAValue:
+        """Allocate `size` bytes before `place`."""
+        if isinstance(size, int):
+            op = memref.AllocOp.get(i8, ALIGNMENT, [size])
+        else:
+            op = memref.AllocOp.get(i8, ALIGNMENT, [DYNAMIC_INDEX], [size])
+        insert_before(place, op)
+        return op.memref
+
+    def position(self, root: Storage, start: Start | None, cast: Operation) -> Operation:
+        """Return the operation before which a view of `root` is inserted: the placeholder `cast`,
+        unless the memory is allocated early in a block within that."""
+        if start is None or not root.owned or root in self.reserved:
+            return cast
+        allocation = start[0].owner
+        assert isinstance(allocation, Operation) and allocation.next_op is not None
+        return cast if allocation.parent is cast.parent else allocation.next_op
+
+    def view(self, root: Buffer, start: Start | None, offset: int, place: Operation) -> SSAValue:
+        """Return the memref of the elements `offset` bytes after the start of `root`."""
+        sizes = [self.sizes.value(size, place) for size in root.sizes]
+        if start is None:
+            assert offset == 0, "a part of a parameter would have a strided layout"
+            return self.view_of_base(root, sizes, place)
+        memory, first = start
+        view = memref.ViewOp(memory, self.offset(first, offset, place), sizes, root.type)
+        insert_before(place, view)
+        return view.result
+
+    def offset(self, start: SSAValue | int, by: int, place: Operation) -> SSAValue:
+        """Return the value of the offset `start + by` for an operation at `place`."""
+        if not isinstance(start, int):
+            return self.sizes.plus(start, self.sizes.value(Size.of(by), None), place)
+        if self.frees:
+            return self.sizes.value(Size.of(start + by), None)
+        # All views are in the body: a constant stands before the first one that needs it.
+        if (value := self.constants.get(start + by)) is None:
+            insert_before(place, constant := index_constant(start + by))
+            self.constants[start + by] = value = constant.result
+        return value
+
+    def view_of_base(self, buffer: Buffer, sizes: Sequence[SSAValue], place: Operation) -> SSAValue:
+        """Return the memref of a parameter, a global or a buffer that an operation returned, its
+        elements in the shape of `buffer`."""
+        base = buffer.storage.base
+        assert base is not None
+        if isinstance(base, memref.GlobalOp):
+            insert_before(place, get := memref.GetGlobalOp(base.sym_name.data, base.type))
+            value: SSAValue = get.memref
+        else:
+            value = base
+        if value.type == buffer.type and buffer.sizes == buffer.storage.sizes:
+            return value
+        shape, dynamic = buffer.type.get_shape(), iter(sizes)
+        all_sizes = [next(dynamic) if n == DYNAMIC_INDEX else n for n in shape]
+        strides = [*self.strides(buffer.type, buffer.sizes, place)]
+        view = memref.ReinterpretCastOp(
+            value,
+            [],
+            [size for size in all_sizes if isinstance(size, SSAValue)],
+            [stride for stride in strides if isinstance(stride, SSAValue)],
+            [0],
+            shape,
+            [DYNAMIC_INDEX if isinstance(stride, SSAValue) else stride for stride in strides],
+            buffer.type,
+        )
+        insert_before(place, view)
+        return view.result
+
+    def strides(
+        self, type: Memref, sizes: Sequence[Size], place: Operation
+    ) -> Iterator[int | SSAValue]:
+        """Yield the strides of a contiguous buffer."""
+        shape = shape_of(type, sizes)
+        for axis in range(len(shape)):
+            inner = type.get_shape()[axis + 1 :]
+            if DYNAMIC_INDEX in inner:
+                yield self.sizes.value(self.sizes.product(shape[axis + 1 :], place), place)
+            else:
+                yield prod(inner)
+
+    def free(self, starts: dict[Storage, Start]) -> None:
+        """Free what no block yields at the end of its block."""
+        own = {memory: s for s, (memory, _) in starts.items() if self.is_apart(s)}
+        for memory in dict.fromkeys(memory for memory, _ in starts.values()):
+            if memory not in own:
+                deallocate(memory, self.sizes.start.parent)
+            elif not own[memory].owned:
+                deallocate(memory, own[memory].block)
+        for storage in self.received:
+            if not storage.owned:
+                assert isinstance(storage.base, SSAValue)
+                deallocate(storage.base, storage.block)
 
 
-def view_of_arena(
-    arena: memref.AllocOp, offset: int, type: Memref, shifts: dict[int, arith.ConstantOp]
-) -> tuple[Sequence[Operation], SSAValue]:
-    """Build the view of type `type` at `offset` bytes; return the new operations and the view.
-
-    `shifts` has the constants of offsets; a missing one is added.
-    """
-    new: list[Operation] = []
-    if (shift := shifts.get(offset)) is None:
-        shift = arith.ConstantOp(IntegerAttr(offset, IndexType()))
-        shifts[offset] = shift
-        new.append(shift)
-    new.append(view := memref.ViewOp(arena, shift, [], type))
-    return new, view.result
-
-
-def view_of_base(
-    base: BlockArgument | OpResult | memref.GlobalOp, type: Memref
-) -> tuple[Sequence[Operation], SSAValue]:
-    """Build the memref of a parameter or a global, its elements in the shape of `type`; return the
-    new operations and the memref."""
-    new: list[Operation] = []
-    if isinstance(base, memref.GlobalOp):
-        new.append(get := memref.GetGlobalOp(base.sym_name.data, base.type))
-        value = get.memref
-    else:
-        value: SSAValue = base
-    if value.type != type:
-        shape = type.get_shape()
-        strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-        cast = memref.ReinterpretCastOp(value, [], [], [], [0], shape, strides, type)
-        new.append(cast)
-        value = cast.result
-    return new, value
+def deallocate(memory: SSAValue, block: Block | None) -> None:
+    """Free `memory` at the end of `block`."""
+    assert block is not None and block.last_op is not None
+    insert_before(block.last_op, memref.DeallocOp.get(memory))

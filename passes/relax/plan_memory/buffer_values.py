@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DictionaryAttr,
     FixedBitwidthType,
+    FunctionType,
     MemRefType,
     TupleType,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Storage",
     "Value",
     "as_parameter",
+    "extent",
     "has_unknown_sizes",
     "is_buffer",
     "is_dynamic",
@@ -44,7 +46,9 @@ __all__ = [
     "leaf_values",
     "nested",
     "offset_of",
+    "returns_buffers",
     "root_of",
+    "shape_of",
     "tensor_buffer",
 ]
 
@@ -104,6 +108,16 @@ class Storage:
         assert isinstance(self.count, int)
         return self.count * self.element_size
 
+    @property
+    def bytes(self) -> Size:
+        """The size in bytes."""
+        return extent(self.count) * Size.of(self.element_size)
+
+
+def extent(count: int | Size) -> Size:
+    """Return a number of elements as a size."""
+    return count if isinstance(count, Size) else Size.of(count)
+
 
 def root_of(storage: Storage) -> Storage:
     """Return the storage that `storage` is joined to, directly or through others, or itself."""
@@ -158,6 +172,18 @@ def as_parameter(type: Attribute) -> Attribute:
 def has_unknown_sizes(type: Attribute) -> bool:
     """Return whether `type` is that of a tensor of known rank with unknown dimensions."""
     return is_ranked(type) and DYNAMIC_INDEX in type.get_shape()
+
+
+def shape_of(type: Memref, sizes: Sequence[Size]) -> list[Size]:
+    """Return the sizes of all dimensions of a buffer, those of unknown ones being `sizes`."""
+    unknown = iter(sizes)
+    return [next(unknown) if n == DYNAMIC_INDEX else Size.of(n) for n in type.get_shape()]
+
+
+def returns_buffers(type: FunctionType) -> bool:
+    """Return whether a function on tensors of `type` has a result of unknown size: as a function on
+    buffers it returns its results, which it allocates, instead of writing into parameters."""
+    return any(map(_has_unknown_leaves, type.outputs))
 
 
 def is_dynamic(func: FuncOp) -> bool:

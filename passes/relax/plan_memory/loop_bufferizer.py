@@ -26,8 +26,8 @@ from .buffer_values import (
     nested,
     root_of,
 )
-from .bufferize import FunctionBufferizer
 from .constant_globals import ConstantGlobals
+from .operations import OperationBufferizer
 
 __all__ = ["LoopBufferizer"]
 
@@ -39,7 +39,7 @@ class Move(NamedTuple):
     home: Buffer
 
 
-class LoopBufferizer(FunctionBufferizer):
+class LoopBufferizer(OperationBufferizer):
     """A bufferizer of functions with `scf.while` and `scf.for`.
 
     Each tensor that a loop carries has a buffer, its home, which holds the value at the start of an

@@ -43,10 +43,8 @@ from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from .arena import MemoryUse
 from .buffer_values import leaf_types
-from .bufferize import Function
+from .bufferize import Function, FunctionBufferizer
 from .constant_globals import ConstantGlobals
-from .dynamic_bufferizer import DynamicBufferizer
-from .loop_bufferizer import LoopBufferizer
 
 __all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
 
@@ -74,8 +72,7 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
         return
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
-        is_dynamic = op.sym_name.data in constants.dynamic
-        bufferizer = (DynamicBufferizer if is_dynamic else LoopBufferizer)(op, constants)
+        bufferizer = FunctionBufferizer(op, constants)
         Rewriter.replace_op(op, new := bufferizer.run())
         report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
