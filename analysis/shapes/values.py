@@ -8,9 +8,11 @@ arithmetic of sizes in i64 is taken not to overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1, i64
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
@@ -54,10 +56,23 @@ from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_integer, is_ranked, is_tensor, static_shape, tensor_type
 from ...dialects.sizes import Size
 from ...passmanager.ir.per_class import PerClass
-from .rules import product
-
-if TYPE_CHECKING:
-    from .rules import Facts
+from .dimensions import Facts
+from .numbers import (
+    ONE,
+    ZERO,
+    Condition,
+    Number,
+    at_least,
+    computed,
+    equal,
+    less,
+    maximum,
+    minimum,
+    minus,
+    plus,
+    product,
+    times,
+)
 
 __all__ = ["Elements", "computed_elements"]
 
@@ -66,8 +81,6 @@ Rule: TypeAlias = "Callable[[Any, Facts], Sequence[Size | None] | None]"
 
 MAX_ELEMENTS = 64
 """The most elements of a tensor that are followed."""
-
-ZERO, ONE = Size.of(0), Size.of(1)
 
 
 def computed_elements(op: Operation, facts: Facts) -> Elements | None:
@@ -123,13 +136,14 @@ def _literal(op: ConstantOp | FullOp, facts: Facts) -> Sequence[Size] | None:
     return _constant(op.results[0])
 
 
-def _shape_of(op: ShapeOfOp, facts: Facts) -> Sequence[Size] | None:
-    return facts.of(op.data)
-
-
-def _size_of(op: SizeOfOp, facts: Facts) -> Sequence[Size] | None:
+def _shape_of(op: ShapeOfOp, facts: Facts) -> Sequence[Size | None] | None:
     shape = facts.of(op.data)
-    return None if shape is None else [product(shape)]
+    return None if shape is None else [*map(_sure, shape)]
+
+
+def _size_of(op: SizeOfOp, facts: Facts) -> Sequence[Size | None] | None:
+    shape = facts.of(op.data)
+    return None if shape is None else [_sure(product(shape))]
 
 
 # Moving elements
@@ -201,65 +215,49 @@ def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
 
 # Arithmetic
 
-Function: TypeAlias = "Callable[[Size, Size], Size | None]"
+Function: TypeAlias = "Callable[[Size, Size], Number | Condition]"
 
 
-def _divided(a: Size, b: Size) -> Size | None:
+def _sure(number: Number | Condition | None) -> Size | None:
+    """Return a number if it is an expression of sizes; 1 or 0 for a truth value."""
+    if isinstance(number, bool):
+        return ONE if number else ZERO
+    return number if isinstance(number, Size) else None
+
+
+def _divided(a: Size, b: Size) -> Number:
     """Return the quotient rounded down or toward zero, which is the same for these."""
     # Rounding modes of ONNX `Div` (to 0) and Python's `//` (down) differ for negative numbers.
-    if b.known is None or b.known < 1 or not _at_least(a, ZERO):
-        return None
+    if b.known is None or b.known < 1 or not at_least(a, ZERO):
+        return computed(arith.DivSIOp, a, b)
     return a // b.known
 
 
-def _remainder(a: Size, b: Size) -> Size | None:
-    quotient = _divided(a, b)
-    return None if quotient is None else a - quotient * b
+def _at_least(a: Size, b: Size) -> Condition:
+    return less(b, plus(a, ONE))
 
 
-def _maximum(a: Size, b: Size) -> Size | None:
-    return a if _at_least(a, b) else b if _at_least(b, a) else None
-
-
-def _minimum(a: Size, b: Size) -> Size | None:
-    return b if _at_least(a, b) else a if _at_least(b, a) else None
-
-
-def _at_least(a: Size, b: Size) -> bool:
-    low = (a - b).low
-    return low is not None and low >= 0
-
-
-def _less(a: Size, b: Size) -> Size | None:
-    return ONE if _at_least(b, a + ONE) else ZERO if _at_least(a, b) else None
-
-
-def _equal(a: Size, b: Size) -> Size | None:
-    if a == b:
-        return ONE
-    return ZERO if _at_least(a, b + ONE) or _at_least(b, a + ONE) else None
-
-
-def _negated(truth: Size | None) -> Size | None:
-    return None if truth is None else ONE - truth
+def _differ(a: Size, b: Size) -> Condition:
+    same = equal(a, b)
+    return not same if isinstance(same, bool) else same
 
 
 _FUNCTIONS: dict[type[Operation], Function] = {
-    AddOp: Size.__add__,
+    AddOp: plus,
     DivideOp: _divided,
-    EqualOp: _equal,
+    EqualOp: equal,
     FloorDivideOp: _divided,
-    FloorModOp: _remainder,
-    GreaterEqualOp: lambda a, b: _negated(_less(a, b)),
-    GreaterOp: lambda a, b: _less(b, a),
-    LessEqualOp: lambda a, b: _negated(_less(b, a)),
-    LessOp: _less,
-    MaximumOp: _maximum,
-    MinimumOp: _minimum,
-    ModOp: _remainder,
-    MultiplyOp: Size.__mul__,
-    NotEqualOp: lambda a, b: _negated(_equal(a, b)),
-    SubtractOp: Size.__sub__,
+    FloorModOp: lambda a, b: minus(a, times(_divided(a, b), b)),
+    GreaterEqualOp: _at_least,
+    GreaterOp: lambda a, b: less(b, a),
+    LessEqualOp: lambda a, b: _at_least(b, a),
+    LessOp: less,
+    MaximumOp: maximum,
+    MinimumOp: minimum,
+    ModOp: lambda a, b: minus(a, times(_divided(a, b), b)),
+    MultiplyOp: times,
+    NotEqualOp: _differ,
+    SubtractOp: minus,
 }
 
 
@@ -272,7 +270,7 @@ def _binary(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
     function = _FUNCTIONS[type(op)]
     if columns is None:
         return None
-    return [None if a is None or b is None else function(a, b) for a, b in columns]
+    return [None if a is None or b is None else _sure(function(a, b)) for a, b in columns]
 
 
 def _where(op: WhereOp, facts: Facts) -> Sequence[Size | None] | None:
@@ -309,18 +307,18 @@ def _product(op: ProdOp, facts: Facts) -> Sequence[Size | None] | None:
 
 
 def _sum(op: SumOp, facts: Facts) -> Sequence[Size | None] | None:
-    return _reduced(op, facts, lambda sizes: sum(sizes, ZERO))
+    return _reduced(op, facts, lambda sizes: reduce(plus, sizes, ZERO))
 
 
 def _reduced(
-    op: ProdOp | SumOp, facts: Facts, function: Callable[[Iterable[Size]], Size]
+    op: ProdOp | SumOp, facts: Facts, function: Callable[[Sequence[Size]], Number]
 ) -> Sequence[Size | None] | None:
     elements = _elements(op.input, facts)
     # No axes at all reduce nothing; such an identity is rare, and left out.
     if elements is None or op.axis == () or tensor_type(op.result).element_type != i64:
         return None
     known = [element for element in elements if element is not None]
-    return [function(known)] if len(known) == len(elements) else None
+    return [_sure(function(known))] if len(known) == len(elements) else None
 
 
 _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (

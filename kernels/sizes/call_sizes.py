@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import arith, tensor
@@ -9,6 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from ...analysis.shapes.numbers import Computed, Dimension, Element, Number, Scalar
+from ...analysis.shapes.rules import computed_dimensions
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.constant import constant_integers, constant_number
 from ...dialects.relax.types import is_ranked, is_tensor
@@ -16,12 +19,76 @@ from ...dialects.size_values import SizeValues
 from ...dialects.sizes import Size, Symbol
 from ...passmanager.ir.walk import walk
 from ..no_kernel import NoKernel
-from .rules import rule_of
+from ..scalars import is_unsigned
 
 __all__ = ["CallSizes"]
 
 
-class CallSizes:
+class Scope(ABC):
+    """A function in which sizes are known by shape rules, as values beside a call."""
+
+    def of(self, value: SSAValue) -> Sequence[Number] | None:
+        """Return the shape of a tensor, for rules."""
+        return self.shapes.of(value)
+
+    def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
+        """Return the elements of a small integer vector or scalar, for rules."""
+        return self.shapes.elements_of(value)
+
+    @property
+    @abstractmethod
+    def shapes(self) -> SymbolicShapes:
+        """The shapes in the function."""
+
+    @abstractmethod
+    def value_of(self, size: Size) -> SSAValue:
+        """Return the value of `size`."""
+
+    @abstractmethod
+    def size(self, value: SSAValue, axis: int) -> SSAValue:
+        """Return the size of a dimension of a tensor."""
+
+    @abstractmethod
+    def element(self, value: SSAValue, index: int) -> SSAValue:
+        """Return an element of a vector of integers, or of a scalar, as an index."""
+
+    @abstractmethod
+    def number(self, value: SSAValue) -> SSAValue:
+        """Return the number in a scalar, in its type."""
+
+    @abstractmethod
+    def insert(self, op: Operation) -> SSAValue:
+        """Insert a pure operation and return its result."""
+
+    def of_result(self, result: OpResult, axis: int) -> SSAValue:
+        """Return the size of a dimension of the result of an operation, by its rule; NoKernel if it
+        has none."""
+        rows = computed_dimensions(result.op, self)
+        row = None if rows is None else rows[result.index]
+        if row is None or (number := row[axis]) is None:
+            raise NoKernel(f"the size of a result of '{result.op.name}' is not known before it")
+        return self.computed(number, {})
+
+    def computed(self, number: Number, known: dict[Number, SSAValue]) -> SSAValue:
+        """Return the value of a number; `known` are values of others."""
+        if (value := known.get(number)) is None:
+            match number:
+                case Size():
+                    value = self.value_of(number)
+                case Element():
+                    value = self.element(number.value, number.index)
+                case Dimension():
+                    value = self.size(number.value, number.axis)
+                case Scalar():
+                    value = self.number(number.value)
+                case Computed():
+                    operands = [self.computed(operand, known) for operand in number.operands]
+                    value = number.compute(self.insert, *operands)
+            known[number] = value
+        return value
+
+
+class CallSizes(Scope):
     """The sizes of the tensors of a function, as values.
 
     A size that depends on the parameters alone is computed at the start of the function, another
@@ -56,18 +123,13 @@ class CallSizes:
         type = value.type
         if not is_ranked(type):
             raise NoKernel(f"the rank of {type} is not known")
+        self._before, shape = before, self.shapes.of(value)
+        assert shape is not None
         return [
-            self.of(value, axis, before)
+            self.value_of(shape[axis])
             for axis, size in enumerate(type.get_shape())
             if known or size == DYNAMIC_INDEX
         ]
-
-    def of(self, value: SSAValue, axis: int, before: Operation) -> SSAValue:
-        """Return the size of a dimension of `value`, computed before an operation."""
-        self._before = before
-        shape = self._shapes.of(value)
-        assert shape is not None
-        return self.value_of(shape[axis])
 
     def value_of(self, size: Size) -> SSAValue:
         """Return the value of `size` before the current operation."""
@@ -121,10 +183,11 @@ class CallSizes:
         place = self._places.get(symbol)
         return place is not None and place[0].owner is self._func.body.block
 
-    def _is_result(self, symbol: Symbol) -> bool:
-        """Return whether `symbol` is known as a size of a result of the current operation."""
-        place = self._places.get(symbol)
-        return place is not None and place[0].owner is self._before
+    def _depends_on_result(self, size: Size) -> bool:
+        """Return whether a symbol of `size` is known as a size of a result of the current
+        operation."""
+        places = map(self._places.get, size.symbols())
+        return any(place is not None and place[0].owner is self._before for place in places)
 
     def _parameter(self, symbol: Symbol) -> SSAValue:
         value, axis = self._places[symbol]
@@ -143,50 +206,58 @@ class CallSizes:
             if isinstance(owner, CallOp):
                 callee = self._callees[owner.callee.string_value()]
                 return CalleeScope(self, owner, callee).result(value.index, axis)
-            assert isinstance(owner, Operation)
-            if (rule := rule_of(value)) is None:
-                raise NoKernel(f"the size of the result of '{owner.name}' is not known before it")
-            return rule(axis, self)
+            return self.of_result(value, axis)
         return self.insert(tensor.DimOp(value, self.constant(axis)))
 
-    # The scope of rules
+    # Rules
+
+    @property
+    def shapes(self) -> SymbolicShapes:
+        return self._shapes
+
+    def of(self, value: SSAValue) -> Sequence[Number] | None:
+        # The size of an operand is `2 * h` where `h` is that of the result: it is read.
+        if (shape := self.shapes.of(value)) is None:
+            return None
+        return [
+            Dimension(value, axis) if self._depends_on_result(size) else size
+            for axis, size in enumerate(shape)
+        ]
+
+    def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
+        elements = self.shapes.elements_of(value)
+        if elements is None:
+            return None
+        return [None if size and self._depends_on_result(size) else size for size in elements]
 
     def size(self, value: SSAValue, axis: int) -> SSAValue:
-        """Return the size of a dimension of `value` before the current operation."""
-        shape = self._shapes.of(value)
+        shape = self.of(value)
         assert shape is not None
-        if any(map(self._is_result, shape[axis].symbols())):
-            # The size of an operand is `2 * h` where `h` is that of the result: it is read.
-            return self.insert(tensor.DimOp(value, self.constant(axis)))
-        return self.value_of(shape[axis])
+        if isinstance(size := shape[axis], Size):
+            return self.value_of(size)
+        return self.insert(tensor.DimOp(value, self.constant(axis)))
 
     def element(self, value: SSAValue, index: int) -> SSAValue:
-        """Return an element of a vector of integers, or of a scalar."""
-        elements = self._shapes.elements_of(value)
+        elements = self.elements_of(value)
         if elements is not None and (element := elements[index]) is not None:
             return self.value_of(element)
         if (known := constant_integers(value)) is not None:
             return self.constant(known[index])
         type = value.type
         assert is_ranked(type)
+        if is_unsigned(type.element_type):
+            raise NoKernel(f"a range of {type.element_type} has a size that is not constant")
         at = [self.constant(index)] * type.get_num_dims()
         element = self.insert(tensor.ExtractOp(value, at, type.element_type))
         return self.insert(arith.IndexCastOp(element, IndexType()))
 
     def number(self, value: SSAValue) -> SSAValue:
-        """Return the number in a scalar."""
         type = value.type
         assert is_ranked(type)
         return self.insert(tensor.ExtractOp(value, [], type.element_type))
 
-    def constants(self, value: SSAValue) -> Sequence[int]:
-        """Return the integers of a constant vector."""
-        if (numbers := constant_integers(value)) is None:
-            raise NoKernel("a parameter that has to be constant is not")
-        return numbers
 
-
-class CalleeScope:
+class CalleeScope(Scope):
     """The sizes in a function that became a kernel, computed in its caller for a call."""
 
     def __init__(self, caller: CallSizes, call: CallOp, callee: FuncOp) -> None:
@@ -207,17 +278,24 @@ class CalleeScope:
         assert isinstance(end, ReturnOp)
         return self.size(end.operands[number], axis)
 
+    @property
+    def shapes(self) -> SymbolicShapes:
+        return self._shapes
+
+    def value_of(self, size: Size) -> SSAValue:
+        return self._values.of(size)
+
     def size(self, value: SSAValue, axis: int) -> SSAValue:
         shape = self._shapes.of(value)
         assert shape is not None
-        return self._values.of(shape[axis])
+        return self.value_of(shape[axis])
 
     def element(self, value: SSAValue, index: int) -> SSAValue:
         elements = self._shapes.elements_of(value)
         if elements is not None and (element := elements[index]) is not None:
             return self._values.of(element)
         if (known := constant_integers(value)) is not None:
-            return self.constant(known[index])
+            return self._caller.constant(known[index])
         if value.owner is not self._callee.body.block:
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self._caller.element(self._argument(value), index)
@@ -229,16 +307,8 @@ class CalleeScope:
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self.insert(arith.ConstantOp(number))
 
-    def constants(self, value: SSAValue) -> Sequence[int]:
-        if not isinstance(value.owner, Operation):
-            value = self._argument(value)
-        return self._caller.constants(value)
-
     def insert(self, op: Operation) -> SSAValue:
         return self._caller.insert(op)
-
-    def constant(self, number: int) -> SSAValue:
-        return self._caller.constant(number)
 
     def _argument(self, parameter: SSAValue) -> SSAValue:
         assert isinstance(parameter, BlockArgument)
@@ -249,9 +319,7 @@ class CalleeScope:
         if not isinstance(value.owner, Operation):
             return self._caller.size(self._argument(value), axis)
         assert isinstance(value, OpResult)
-        if (rule := rule_of(value)) is None:
-            raise NoKernel(f"the size of a result of '{value.owner.name}' is not known before it")
-        return rule(axis, self)
+        return self.of_result(value, axis)
 
 
 def values_of(func: FuncOp) -> Iterator[SSAValue]:

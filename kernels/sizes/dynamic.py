@@ -1,6 +1,6 @@
 """Legalizations of operations whose parameters are operands: kernels read them at run time.
 
-The sizes of the result are those of its buffer, which callers compute (`dynamic_sizes`). Kernels
+The sizes of the result are those of its buffer, which callers compute (`CallSizes`). Kernels
 assert that the parameters are valid, and that they give these sizes.
 """
 

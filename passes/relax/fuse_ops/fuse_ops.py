@@ -12,7 +12,7 @@ from ....analysis.calls.call_graph import CallGraph
 from ....analysis.fusion.fusion_graph import FusionGraph
 from ....analysis.fusion.graph_partitioner import GraphPartitioner
 from ....analysis.memory.concatenations import is_in_place
-from ....analysis.shapes.rules import product
+from ....analysis.shapes.numbers import product
 from ....analysis.shapes.symbolic_shapes import SymbolicShapes
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import View

@@ -203,9 +203,9 @@ class BufferBuilder:
             return Buffer(value.storage, new)
         shape = shape_of(value.type, value.sizes)
         try:
-            wanted = view_shape(op, shape, new.get_shape())
+            wanted = view_shape(op, shape)
         except TooComplex:
-            wanted = view_shape(op, [self.simple(size) for size in shape], new.get_shape())
+            wanted = view_shape(op, [self.simple(size) for size in shape])
         return self.viewed(op, value, new, wanted)
 
     def simple(self, size: Size) -> Size:

@@ -224,6 +224,33 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         f": (tensor<?x2x?x?xf32>) -> ({T4}, {T4})",
         ["b", "2", "s", "t"],
     ),
+    "parts rounded up": (
+        [X],
+        f"%r, %z = relax.split %x {{sections = 2, axis = 1}} : (tensor<?x?x6xf32>) -> ({T3}, {T3})",
+        ["b", "(s + 1) // 2", "6"],
+    ),
+    "a computed number of repetitions": (
+        [X],
+        PARTS + "  %reps = relax.concatenate %n1, %s, %n2 "
+        ": (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>\n"
+        f"  %r = relax.dyn.tile %x, %reps : (tensor<?x?x6xf32>, tensor<3xi64>) -> {T3}",
+        ["b", "s * s", "12"],
+    ),
+    "axes that are operands": (
+        [X],
+        f'{PARTS}  %r = relax.dyn.reduce %x, %n1 {{reduction = "sum", keepdims = true}} '
+        f": (tensor<?x?x6xf32>, tensor<1xi64>) -> {T3}",
+        ["b", "1", "6"],
+    ),
+    "padding by operands": (
+        [X],
+        PARTS
+        + "  %w = relax.concatenate %n2, %s : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>\n"
+        "  %f = relax.constant dense<1.0> : tensor<f32>\n"
+        "  %r = relax.dyn.pad %x, %w, %f, %n1 "
+        f": (tensor<?x?x6xf32>, tensor<2xi64>, tensor<f32>, tensor<1xi64>) -> {T3}",
+        ["b", "2 * s + 2", "6"],
+    ),
     "branches that agree": (
         [X, Y, "%c: i1"],
         f"%r = scf.if %c -> ({T3}) {{\n"
