@@ -31,7 +31,7 @@ from ..tiles.cost_model import LINE
 from ..tiles.schedules import nominal
 from ..tiles.tiles import write_contraction
 from ..tiles.transposed import Transposed
-from .contraction import Contraction
+from .contraction import Contraction, Coordinates
 from .dot_products import FEW_ROWS
 
 __all__ = ["ATTENTION"]
@@ -103,9 +103,9 @@ class Heads:
             columns,
             (terms,),
             lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
-            lambda b, batch, ks, row, column: convert(b, b.read(rhs, [*ks, column]), self.wide),
-            lambda b, batch, m, row, column: [m, column],
-            lambda b, index: ([], index[0], [], index[1]),
+            lambda b, ks, at: convert(b, b.read(rhs, [*ks, at.column]), self.wide),
+            lambda b, at: [at.m, at.column],
+            lambda b, index: Coordinates([], index[0], [], index[1]),
             rhs_along_terms=rhs_along_terms,
         )
         write_contraction(self.b, contraction, finish)

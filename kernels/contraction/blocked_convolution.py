@@ -149,16 +149,9 @@ class BlockedProduct:
         value = b.read(b.reshaped(self.weight, shape), [m, channel, *taps])
         return convert(b, value, self.total)
 
-    def rhs(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        terms: Sequence[Index],
-        row: Sequence[Index],
-        column: Index,
-    ) -> SSAValue:
+    def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
         blocks, *taps, lane = terms
-        pairs = enumerate(zip([*row, column], taps, strict=True))
+        pairs = enumerate(zip([*at.rows, at.column], taps, strict=True))
         if self.edges is not None:
             place = [self.edges.place(b, axis, i, tap) for axis, (i, tap) in pairs]
         else:
@@ -167,17 +160,11 @@ class BlockedProduct:
                 b.add(b.mul(i, windows[axis].stride), b.mul(tap, windows[axis].dilation))
                 for axis, (i, tap) in pairs
             ]
-        value = b.read(self.data, [*batch, blocks, *place, lane])
+        value = b.read(self.data, [*at.batch, blocks, *place, lane])
         return convert(b, value, self.total)
 
-    def index_of(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        m: Index,
-        row: Sequence[Index],
-        column: Index,
-    ) -> list[Index]:
+    def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
+        batch, m, row, column = at
         if self.block is None:
             return [*batch, m, *row, column]
         return [*batch, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
@@ -185,9 +172,9 @@ class BlockedProduct:
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         if self.block is None:
             image, m, *row, column = index
-            return [image], m, row, column
+            return Coordinates([image], m, row, column)
         image, blocks, *row, column, lane = index
-        return [image], b.add(b.mul(blocks, self.block), lane), row, column
+        return Coordinates([image], b.add(b.mul(blocks, self.block), lane), row, column)
 
     def matrices(self, weight: Array) -> Array:
         """Return the elements of the weight as a matrix whose columns are the terms."""

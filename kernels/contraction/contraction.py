@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Contraction", "Coordinates", "Weights", "of_total", "total_type"]
 
-Coordinates: TypeAlias = tuple[list[Index], Index, list[Index], Index]
-"""The batch indices, m, the rows and the column of an element of a contraction."""
+
+class Coordinates(NamedTuple):
+    """The place of an element of a contraction: of rhs, whatever `m` is."""
+
+    batch: Sequence[Index]
+    m: Index
+    rows: Sequence[Index]
+    column: Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +100,10 @@ class Contraction(Tensor):
     read_lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue] | None
     """Return the element of lhs at batch, m and k; None if callers pass lhs packed, as `weights`,
     and it has no other form: all elements are then computed at once, by `tiles`."""
-    rhs: Callable[
-        [KernelBuilder, Sequence[Index], Sequence[Index], Sequence[Index], Index], SSAValue
-    ]
-    index_of: Callable[[KernelBuilder, Sequence[Index], Index, Sequence[Index], Index], list[Index]]
-    """Return the index in the tensor of the element at batch, m, rows and column."""
+    rhs: Callable[[KernelBuilder, Sequence[Index], Coordinates], SSAValue]
+    """Return the element of rhs at terms, batch, rows and column."""
+    index_of: Callable[[KernelBuilder, Coordinates], list[Index]]
+    """Return the index in the tensor of the element at coordinates."""
     coordinates_of: Callable[[KernelBuilder, Sequence[Index]], Coordinates]
     """The inverse of `index_of`."""
     rhs_along_terms: bool = False
@@ -137,12 +142,12 @@ class Contraction(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write a loop that computes one element; `tiles` computes all elements faster."""
-        batch, m, rows, column = self.coordinates_of(b, index)
+        batch, m, rows, column = at = self.coordinates_of(b, index)
         acc = b.alloc((1,), self.total, "local")
         b.store(b.number(0, self.total), acc, [0])
         with b.loops(self.terms) as terms, b.when(self.inside(b, rows, column, terms)):
             lhs = self.lhs(b, batch, m, b.flat(terms, self.terms))
-            rhs = self.rhs(b, batch, terms, rows, column)
+            rhs = self.rhs(b, terms, at)
             b.store(self.multiply_add(b, b.load(acc, [0]), lhs, rhs), acc, [0])
         return self.element_of(b, b.load(acc, [0]))
 

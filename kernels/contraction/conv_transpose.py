@@ -153,30 +153,18 @@ class Products:
         outer = batch[1:] if self.weight_first else batch
         return convert(b, b.read(self.left, [*outer, m, k]), self.total)
 
-    def rhs(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        terms: Sequence[Index],
-        row: Sequence[Index],
-        column: Index,
-    ) -> SSAValue:
-        outer = batch if self.weight_first else batch[1:]
-        return convert(b, b.read(self.right, [*outer, *terms, column]), self.total)
+    def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
+        outer = at.batch if self.weight_first else at.batch[1:]
+        return convert(b, b.read(self.right, [*outer, *terms, at.column]), self.total)
 
-    def index_of(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        m: Index,
-        row: Sequence[Index],
-        column: Index,
-    ) -> list[Index]:
-        return [*batch, m, column] if self.weight_first else [*batch, column, m]
+    def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
+        ends = (at.m, at.column) if self.weight_first else (at.column, at.m)
+        return [*at.batch, *ends]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         *batch, tap, position = index
-        return (batch, tap, [], position) if self.weight_first else (batch, position, [], tap)
+        ends = (tap, position) if self.weight_first else (position, tap)
+        return Coordinates(batch, ends[0], [], ends[1])
 
     def contraction(
         self, sizes: tuple[Extent, int, int, int, Extent], constant: Buffer | None

@@ -307,29 +307,16 @@ class ImageProduct:
         output = b.add(b.mul(batch[1], self.per_group), m)
         return convert(b, b.read(matrix, [output, k]), self.total)
 
-    def rhs(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        terms: Sequence[Index],
-        row: Sequence[Index],
-        column: Index,
-    ) -> SSAValue:
+    def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
         image, (channel, *taps) = self.image, terms
-        channel = b.add(b.mul(batch[1], self.inputs), channel)
+        channel = b.add(b.mul(at.batch[1], self.inputs), channel)
         offsets = [b.mul(tap, x.dilation) for tap, x in zip(taps, self.geometry.windows)]
-        value = image.read(b, image.data, [batch[0], channel], offsets, [*row, column])
+        value = image.read(b, image.data, [at.batch[0], channel], offsets, [*at.rows, at.column])
         return convert(b, value, self.total)
 
-    def index_of(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        m: Index,
-        row: Sequence[Index],
-        column: Index,
-    ) -> list[Index]:
-        index = [batch[0], b.add(b.mul(batch[1], self.per_group), m), *row, column]
+    def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
+        (image, group), m, row, column = at
+        index = [image, b.add(b.mul(group, self.per_group), m), *row, column]
         return index if self.merged else moved_index(b, index, self.plain, self.geometry.out_layout)
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
@@ -339,7 +326,7 @@ class ImageProduct:
         if self.merged and self.image.rows:
             *row, column = b.unflat(column, self.out)
         group = b.floordiv(channel, self.per_group)
-        return [number, group], b.mod(channel, self.per_group), row, column
+        return Coordinates([number, group], b.mod(channel, self.per_group), row, column)
 
     def weights(self, b: KernelBuilder) -> Weights | None:
         """Return the matrices of the groups, if the weight is a constant."""
@@ -400,11 +387,11 @@ def of_points(
         outputs,
         (terms,),
         lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
-        lambda b, batch, ks, row, column: convert(
-            b, b.read(b.reshaped(kernel, (outputs, terms)), [column, *ks]), total
+        lambda b, ks, at: convert(
+            b, b.read(b.reshaped(kernel, (outputs, terms)), [at.column, *ks]), total
         ),
-        lambda b, batch, m, row, column: [batch[0], column, m],
-        lambda b, index: ([index[0]], index[2], [], index[1]),
+        lambda b, at: [at.batch[0], at.column, at.m],
+        lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
         weights=Weights.of(
             constant,
             False,

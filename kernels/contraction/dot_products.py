@@ -11,7 +11,7 @@ from ..builder import KernelBuilder, Store
 from ..choices import Form, Space
 from ..tiles.cost_model import LOADS
 from ..tiles.schedules import nominal, nominal_volume
-from .contraction import Contraction
+from .contraction import Contraction, Coordinates
 
 __all__ = ["FEW_ROWS", "write_dot_products"]
 
@@ -78,7 +78,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
 
         def add_term(j: Index, v: Index, k: Index) -> None:
             left = t.lhs(b, batch, m, k)
-            right = t.rhs(b, batch, [k], [], b.add(first, j))
+            right = t.rhs(b, [k], Coordinates(batch, m, [], b.add(first, j)))
             b.store(t.multiply_add(b, b.load(sums, [j, v]), left, right), sums, [j, v])
 
         with b.loop(terms // lanes) as chunk, b.nest(shape, unrolled) as (j, v):
@@ -99,4 +99,4 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
             with b.loop(lanes) as v:
                 b.store(b.sum(b.load(total, [0]), b.load(tile_of_sums, [j, v])), total, [0])
             value = t.element_of(b, b.load(total, [0]))
-            finish(t.index_of(b, batch, m, [], b.add(first, j)), value)
+            finish(t.index_of(b, Coordinates(batch, m, [], b.add(first, j))), value)

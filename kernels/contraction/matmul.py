@@ -119,33 +119,19 @@ class MatrixProduct:
         place += (k, m) if self.transpose_a else (m, k)
         return convert(b, b.read(self.left, place), self.total)
 
-    def rhs(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        terms: Sequence[Index],
-        row: Sequence[Index],
-        column: Index,
-    ) -> SSAValue:
-        place = broadcast_index(b, batch, self.right.shape[:-2], self.batch)
-        place += (column, *terms) if self.transpose_b else (*terms, column)
+    def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
+        place = broadcast_index(b, at.batch, self.right.shape[:-2], self.batch)
+        place += (at.column, *terms) if self.transpose_b else (*terms, at.column)
         return convert(b, b.read(self.right, place), self.total)
 
-    def index_of(
-        self,
-        b: KernelBuilder,
-        batch: Sequence[Index],
-        m: Index,
-        row: Sequence[Index],
-        column: Index,
-    ) -> list[Index]:
-        return [*batch, *self.kept((m, column))]
+    def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
+        return [*at.batch, *self.kept((at.m, at.column))]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         rank = len(self.batch)
         rest = [*index[rank:]]
         row = 0 if self.vectors[0] else rest.pop(0)
-        return [*index[:rank]], row, [], 0 if self.vectors[1] else rest.pop()
+        return Coordinates([*index[:rank]], row, [], 0 if self.vectors[1] else rest.pop())
 
     def contraction(self, element: Attribute, constant: Buffer | None) -> Contraction:
         """Return the products as a contraction; `constant` is the matrix on the right if it is
@@ -178,9 +164,8 @@ class MatrixProduct:
         """Return the products of a matrix and one column with the rows of the matrix as columns of
         the contraction, of which vectors can be made."""
 
-        def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
-            batch, m, row, column = self.coordinates_of(b, index)
-            return batch, column, row, m
+        def swapped(at: Coordinates) -> Coordinates:
+            return at._replace(m=at.column, column=at.m)
 
         return Contraction(
             self.shape,
@@ -191,10 +176,10 @@ class MatrixProduct:
             (),
             self.m,
             (self.k,),
-            lambda b, batch, m, k: self.rhs(b, batch, [k], [], m),
-            lambda b, batch, terms, row, column: self.lhs(b, batch, column, *terms),
-            lambda b, batch, m, row, column: self.index_of(b, batch, column, row, m),
-            coordinates_of,
+            lambda b, batch, m, k: self.rhs(b, [k], Coordinates(batch, 0, [], m)),
+            lambda b, terms, at: self.lhs(b, at.batch, at.column, *terms),
+            lambda b, at: self.index_of(b, swapped(at)),
+            lambda b, index: swapped(self.coordinates_of(b, index)),
             rhs_along_terms=not self.transpose_a,
         )
 

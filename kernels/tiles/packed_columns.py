@@ -12,7 +12,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
-from ..contraction.contraction import Contraction
+from ..contraction.contraction import Contraction, Coordinates
 from .blocks import Block, padded
 from .cost_model import LINE, Schedule
 
@@ -62,8 +62,8 @@ def pack_columns(
             vectors = whole_vectors(b, block.columns, s.lanes)
         with b.loop(block.rows) as r, vectors as column:
             row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
-            source = b.add(block.first_column, column)
-            value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
+            source = Coordinates(block.batch, 0, row, b.add(block.first_column, column))
+            value = t.rhs(b, [b.add(first_input, channel), *tap], source)
             b.store(value, block.panel, [k, b.add(b.mul(r, block.width), column)])
 
 

@@ -16,7 +16,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store
-from ..contraction.contraction import Contraction
+from ..contraction.contraction import Contraction, Coordinates
 from ..scalars import convert, fills_bytes
 from .blocks import Block, below, is_multiple, padded
 from .cost_model import Schedule, shares_columns
@@ -246,7 +246,7 @@ class Tile:
                 with b.when(inside):
                     first_row, source = self.image_place(column, index[0])
                     row = b.unflat(first_row, t.rows) if t.rows else []
-                    right = t.rhs(b, block.batch, indices, row, source)
+                    right = t.rhs(b, indices, Coordinates(block.batch, 0, row, source))
                     self.add_product(index, k, right)
 
     @contextmanager
@@ -412,4 +412,5 @@ def finish_column(
     else:
         row = b.unflat(block.first_row, t.rows) if t.rows else []
         column = b.add(block.first_column, column)
-    finish(t.index_of(b, block.batch, m, row, column), t.element_of(b, total))
+    at = Coordinates(block.batch, m, row, column)
+    finish(t.index_of(b, at), t.element_of(b, total))

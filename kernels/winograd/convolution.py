@@ -23,7 +23,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store, Tensor
 from ..choices import Form, Space
-from ..contraction.contraction import Contraction, Weights
+from ..contraction.contraction import Contraction, Coordinates, Weights
 from ..layouts import known, known_shape
 from ..tiles.blocks import below, padded, part
 from ..tiles.cost_model import LINE
@@ -246,9 +246,9 @@ def products(plan: Plan, weights: Weights, data: Matrices) -> Contraction:
         plan.tiles,
         (weights.terms,),
         None,
-        lambda b, batch, ks, row, column: data.load([*batch, *ks, column]),
-        lambda b, batch, m, row, column: [*batch, m, column],
-        lambda b, index: ([index[0]], index[1], [], index[2]),
+        lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
+        lambda b, at: [*at.batch, at.m, at.column],
+        lambda b, index: Coordinates([index[0]], index[1], [], index[2]),
         weights=weights,
     )
 
@@ -314,7 +314,7 @@ def finish_rows(
         with b.when(below(b, column, columns, b.lanes)):
             y, x = b.add(first_row, row), b.add(first_column, column)
             outer, last = ([], b.flat([y, x], [height, width])) if t.merged else ([y], x)
-            index = t.index_of(b, [block.image, 0], channel, outer, last)
+            index = t.index_of(b, Coordinates([block.image, 0], channel, outer, last))
             finish(index, t.element_of(b, b.load(lines, [row, column])))
 
 

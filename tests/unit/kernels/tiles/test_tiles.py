@@ -11,7 +11,7 @@ from passline.dialects.tir.ops import PrimFuncOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.kernels.builder import KernelBuilder
-from passline.kernels.contraction.contraction import Contraction
+from passline.kernels.contraction.contraction import Contraction, Coordinates
 from passline.kernels.tiles.blocks import Block, padded
 from passline.kernels.tiles.cost_model import Schedule
 from passline.kernels.tiles.packed_columns import pack_columns, panel_shape
@@ -33,9 +33,9 @@ def contraction(columns: int, terms: int) -> Contraction:
         columns=columns,
         terms=(terms,),
         read_lhs=unused,
-        rhs=lambda b, batch, terms, row, column: b.number(1.0, f32),
-        index_of=lambda b, batch, m, row, column: [m, column],
-        coordinates_of=lambda b, index: ([], index[0], [], index[1]),
+        rhs=lambda b, terms, at: b.number(1.0, f32),
+        index_of=lambda b, at: [at.m, at.column],
+        coordinates_of=lambda b, index: Coordinates([], index[0], [], index[1]),
     )
 
 
