@@ -12,10 +12,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import volume
+from ...dialects.tir.extents import Extent, volume
 from ..builder import KernelBuilder, Scheduled, Store, Tensor
 from ..layouts import known
 from ..scalars import convert
+from .counts import covered
 
 __all__ = ["Combine", "Pooled", "Pooling", "Taps", "combined"]
 
@@ -113,8 +114,10 @@ class Pooled(Scheduled):
         return self.pooling.finish(b, index, combined(b, sizes, self.pooling, tap))
 
     def is_padded(self, axis: int) -> bool:
-        """Return whether windows reach beyond the data along `axis`."""
+        """Return whether windows reach beyond the data along `axis`, or may."""
         window = self.windows[axis]
+        if not isinstance(self.data.shape[axis], int):
+            return bool(window.before or window.after or window.ceil)
         return window.before > 0 or window.covered(self.size(axis)) > self.extent(axis)
 
     def is_direct(self) -> bool:
@@ -129,7 +132,9 @@ class Pooled(Scheduled):
         if self.is_direct():
 
             def write_direct(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-                self.write_row(b, index, lambda x: self.column(b, taps, x), store)
+                self.write_row(
+                    b, index, lambda x: self.column(b, taps, [t.range for t in taps], x), store
+                )
 
             self.write_groups(b, [], [], last, write_direct)
             return
@@ -138,12 +143,10 @@ class Pooled(Scheduled):
         #     rows:    A B C D E    A = a0 + a1 + a2, the three rows that the windows cover
         #     result:  A+B+C  B+C+D  C+D+E
         axis = self.first_buffered(b)
-        rows = self.row_buffer(b, [*map(self.size, range(axis, last))])
-        start, kept = self.windows[last].before, self.kept_columns()
+        rows = self.row_buffer(b, [*map(self.size, range(axis, last))], "local")
 
         def combine_rows(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-            with b.chunks(kept, b.lanes) as x:
-                b.store(self.column(b, taps, x), rows, [*index[axis:], b.add(x, start)])
+            self.combine(b, taps, [t.range for t in taps], rows, index[axis:])
 
         def write_block(outer: Sequence[Index], taps: Sequence[Taps]) -> None:
             self.write_groups(b, outer, taps, last, combine_rows)
@@ -162,38 +165,58 @@ class Pooled(Scheduled):
             size *= self.size(axis)
         return axis
 
-    def row_buffer(self, b: KernelBuilder, rows: Sequence[int]) -> SSAValue:
+    def row_buffer(
+        self, b: KernelBuilder, rows: Sequence[Extent], scope: str | None = None
+    ) -> SSAValue:
         """Return a new buffer of `rows` as wide as windows reach, with padding at the ends."""
         last = len(self.shape) - 1
         window = self.windows[last]
-        width = window.covered(self.size(last))
-        buffer = b.alloc((*rows, width), self.pooling.element, "local")
-        left = min(window.before, width)
-        right = left + self.kept_columns()
+        width = covered(window, self.shape[last])
+        buffer = b.alloc((*rows, width), self.pooling.element, scope)
         if self.is_padded(last):
+            left = b.smaller(window.before, width)
             with b.loops(rows) as index:
-                for start, end in ((0, left), (right, width)):
-                    with b.loop(end - start, min=start) as x:
+                for start, end in ((0, left), (left + self.kept_columns(b), width)):
+                    with b.loop(b.sub(end, start), min=start) as x:
                         number = b.number(self.pooling.identity, self.pooling.element)
                         b.store(number, buffer, [*index, x])
         return buffer
 
-    def kept_columns(self) -> int:
+    def kept_columns(self, b: KernelBuilder) -> Extent:
         """Return the number of columns of the data that windows reach, from the first on."""
         last = len(self.shape) - 1
         window = self.windows[last]
-        reach = window.covered(self.size(last)) - window.before
-        return max(0, min(self.extent(last), reach))
+        reach = covered(window, self.shape[last]) - window.before
+        return b.larger(0, b.smaller(self.data.shape[last], reach))
 
-    def column(self, b: KernelBuilder, taps: Sequence[Taps], x: Index) -> SSAValue:
-        """Combine the elements of column `x` of the data at `taps` of the other axes."""
+    def column(
+        self,
+        b: KernelBuilder,
+        taps: Sequence[Taps],
+        ranges: Sequence[tuple[Index, Index]],
+        x: Index,
+    ) -> SSAValue:
+        """Combine the elements of column `x` of the data at `taps` of the other axes, those with
+        the numbers in `ranges`."""
 
         def read(b: KernelBuilder, numbers: Sequence[Index]) -> SSAValue:
             place = [t.place(b, i) for t, i in zip(taps, numbers, strict=True)]
             return convert(b, b.read(self.data, [*place, x]), self.pooling.element)
 
-        ranges = [(t.numbers.start, len(t.numbers)) for t in taps]
         return combined(b, ranges, self.pooling, read)
+
+    def combine(
+        self,
+        b: KernelBuilder,
+        taps: Sequence[Taps],
+        ranges: Sequence[tuple[Index, Index]],
+        rows: SSAValue,
+        row: Sequence[Index],
+    ) -> None:
+        """Write loops over the columns that combine the taps with the numbers in `ranges`."""
+        before = self.windows[len(self.shape) - 1].before
+        with b.chunks(self.kept_columns(b), b.lanes) as x:
+            b.store(self.column(b, taps, ranges, x), rows, [*row, b.add(x, before)])
 
     def write_row(
         self,
@@ -252,6 +275,11 @@ class Taps:
     numbers: range
     """The taps that are not in the padding."""
     dilation: int
+
+    @property
+    def range(self) -> tuple[Index, Index]:
+        """The first of the numbers, and how many there are."""
+        return self.numbers.start, len(self.numbers)
 
     def place(self, b: KernelBuilder, number: Index) -> Index:
         return b.add(self.start, b.mul(number, self.dilation))

@@ -11,9 +11,8 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store
-from ..scalars import convert
 from .counts import covered
-from .pooled import Pooled, Taps, combined
+from .pooled import Pooled, Taps
 
 __all__ = ["UnknownPooled"]
 
@@ -27,27 +26,22 @@ class UnknownPooled(Pooled):
     the padding there is a loop over the taps that are.
     """
 
-    def is_padded(self, axis: int) -> bool:
-        window, extent = self.windows[axis], self.data.shape[axis]
-        if isinstance(extent, int):
-            return super().is_padded(axis)
-        return bool(window.before or window.after or window.ceil)
-
     def write(self, b: KernelBuilder, store: Store) -> None:
         if self.is_direct() and not any(map(self.is_padded, self.windows)):
             with b.loops(self.shape[:-1]) as index:
                 taps = [self.taps(b, axis, i) for axis, i in enumerate(index)]
-                self.write_row(b, index, lambda x: self.column(b, taps, x), store)
+                whole = [t.range for t in taps]
+                self.write_row(b, index, lambda x: self.column(b, taps, whole, x), store)
             return
         outer = self.shape[: min(*self.windows, len(self.shape) - 2)]
         if len(outer) == 2 and isinstance(channels := outer[1], int):
             with b.channels(outer[0], channels) as (image, group):
-                rows = self.new_rows(b)
+                rows = self.row_buffer(b, [self.block_rows(b)])
                 with group as channel:
                     self.write_blocks(b, [image, channel], rows, store)
             return
         with b.loops(outer, ForKind.PARALLEL) as index:
-            self.write_blocks(b, index, self.new_rows(b), store)
+            self.write_blocks(b, index, self.row_buffer(b, [self.block_rows(b)]), store)
 
     def block_rows(self, b: KernelBuilder) -> Extent:
         """Return the number of rows of a block."""
@@ -55,29 +49,6 @@ class UnknownPooled(Pooled):
         size = b.larger(1, covered(window, count) * b.bytes)
         fitting = b.quotient(b.target.l1_cache // 2, size)
         return b.larger(1, b.smaller(self.shape[-2], fitting))
-
-    def new_rows(self, b: KernelBuilder) -> SSAValue:
-        """Return a new buffer of the rows of a block, with padding at their ends."""
-        last = len(self.shape) - 1
-        window = self.windows[last]
-        width = covered(window, self.shape[last])
-        count = self.block_rows(b)
-        rows = b.alloc((count, width), self.pooling.element)
-        if self.is_padded(last):
-            left = b.smaller(window.before, width)
-            with b.loop(count) as row:
-                for start, end in ((0, left), (left + self.kept(b), width)):
-                    with b.loop(b.sub(end, start), min=start) as x:
-                        number = b.number(self.pooling.identity, self.pooling.element)
-                        b.store(number, rows, [row, x])
-        return rows
-
-    def kept(self, b: KernelBuilder) -> Extent:
-        """Return the number of columns of the data that windows reach, from the first on."""
-        last = len(self.shape) - 1
-        window = self.windows[last]
-        reach = covered(window, self.shape[last]) - window.before
-        return b.larger(0, b.smaller(self.data.shape[last], reach))
 
     def write_blocks(
         self, b: KernelBuilder, outer: Sequence[Index], rows: SSAValue, store: Store
@@ -102,34 +73,14 @@ class UnknownPooled(Pooled):
         """Write loops that combine the rows of the data in the windows at `index` into a row of
         `rows`."""
         taps = [self.taps(b, axis, i) for axis, i in enumerate(index)]
-        whole = [(0, len(t.numbers)) for t in taps]
         inside = [c for axis, t in enumerate(taps) for c in self.inside(b, axis, t)]
         with b.when(inside):
-            self.combine(b, taps, whole, rows, row)
+            self.combine(b, taps, [t.range for t in taps], rows, [row])
         if not inside:
             return
         with b.when([b.negation(b.all(inside))]):
             there = [self.taps_inside(b, axis, t) for axis, t in enumerate(taps)]
-            self.combine(b, taps, there, rows, row)
-
-    def combine(
-        self,
-        b: KernelBuilder,
-        taps: Sequence[Taps],
-        ranges: Sequence[tuple[Index, Index]],
-        rows: SSAValue,
-        row: Index,
-    ) -> None:
-        """Write loops over the columns that combine the taps with the numbers in `ranges`."""
-        before = self.windows[len(self.shape) - 1].before
-
-        def read(b: KernelBuilder, numbers: Sequence[Index], x: Index) -> SSAValue:
-            place = [t.place(b, i) for t, i in zip(taps, numbers, strict=True)]
-            return convert(b, b.read(self.data, [*place, x]), self.pooling.element)
-
-        with b.chunks(self.kept(b), b.lanes) as x:
-            value = combined(b, ranges, self.pooling, lambda b, i: read(b, i, x))
-            b.store(value, rows, [row, b.add(x, before)])
+            self.combine(b, taps, there, rows, [row])
 
     def taps(self, b: KernelBuilder, axis: int, place: Index) -> Taps:
         """Return all taps along an axis of the window at `place`."""
