@@ -195,76 +195,47 @@ class KernelBuilder(TirBuilder):
         With `contiguous`, elements along the last dimension are next to each other in memory: the
         lanes of up to `vectors` vectors, in at most half of the registers, then hold partial
         results, which are combined at the end by a tree. That changes the order of floating-point
-        sums.
+        sums. What of a dimension of unknown extent does not fill the vectors that are combined
+        together follows one vector at a time, then one element at a time.
         """
         # LLVM reorders integer reductions by itself.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
         if not contiguous or not lanes or not extents or is_less(extents[-1], lanes):
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
-        if not isinstance(last, int):
-            return self.fold_vectors((*outer, last), start, function, element, (vectors, lanes))
-        vectors = power_of_two(min(vectors, self.target.vector_registers // 2, last // lanes))
+        vectors = min(vectors, self.target.vector_registers // 2)
+        if isinstance(last, int):
+            vectors = min(vectors, last // lanes)
+        vectors = power_of_two(vectors)
         partial = self.alloc((vectors, lanes), start.type, "local")
+        kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
 
-        def steps(count: int, width: int, index: Sequence[Index], first: Index) -> None:
+        def steps(count: Extent, width: Extent, index: Sequence[Index], first: Index) -> None:
             """Combine `count` vectors of `width` elements from `first` on."""
-            kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
             with self.nest((count, width), kinds) as (vector, lane):
                 place = self.add(self.add(first, self.mul(vector, width)), lane)
                 number = self.load(partial, [vector, lane])
                 number = function(self, number, element([*index, place]))
                 self.store(number, partial, [vector, lane])
 
-        with self.nest((vectors, lanes), (ForKind.UNROLLED, ForKind.VECTORIZED)) as place:
+        with self.nest((vectors, lanes), kinds) as place:
             self.store(start, partial, place)
+        together = vectors * lanes
+        whole, in_vectors = last // together * together, last // lanes * lanes
         with self.loops(outer) as index:
-            with self.loop(last // (vectors * lanes)) as chunk:
-                steps(vectors, lanes, index, self.mul(chunk, vectors * lanes))
-            if rest := last % (vectors * lanes) // lanes:
-                steps(rest, lanes, index, last // (vectors * lanes) * (vectors * lanes))
-            if rest := last % lanes:
-                steps(1, rest, index, last - rest)
-        return self.combine(partial, (vectors, lanes), start.type, function)
-
-    def fold_vectors(
-        self,
-        extents: Sequence[Extent],
-        start: SSAValue,
-        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
-        element: Callable[[Sequence[Index]], SSAValue],
-        sizes: tuple[int, int],
-    ) -> SSAValue:
-        """Write the loops of `fold` for a last dimension of unknown extent: `sizes` are the vectors
-        that are combined together, and their lanes. What does not fill them follows one vector at a
-        time, then one element at a time."""
-        *outer, last = extents
-        most, lanes = sizes
-        vectors = power_of_two(min(most, self.target.vector_registers // 2))
-        width = vectors * lanes
-        partial = self.alloc((vectors, lanes), start.type, "local")
-        unrolled = (ForKind.UNROLLED, ForKind.VECTORIZED)
-        with self.nest((vectors, lanes), unrolled) as place:
-            self.store(start, partial, place)
-
-        def add(index: Sequence[Index], at: Index, place: Sequence[Index]) -> None:
-            number = function(self, self.load(partial, place), element([*index, at]))
-            self.store(number, partial, place)
-
-        def vectors_of(count: int, index: Sequence[Index], first: Index) -> None:
-            with self.nest((count, lanes), unrolled) as (vector, lane):
-                at = self.add(self.add(first, self.mul(vector, lanes)), lane)
-                add(index, at, [vector, lane])
-
-        whole, in_vectors = last // width * width, last // lanes * lanes
-        with self.loops(outer) as index:
-            with self.loop(last // width) as chunk:
-                vectors_of(vectors, index, self.mul(chunk, width))
-            if vectors > 1:
-                with self.loop(self.floordiv(self.sub(in_vectors, whole), lanes)) as chunk:
-                    vectors_of(1, index, self.add(whole, self.mul(chunk, lanes)))
-            with self.loop(last % lanes, min=in_vectors) as at:
-                add(index, at, [0, 0])
+            with self.loop(last // together) as chunk:
+                steps(vectors, lanes, index, self.mul(chunk, together))
+            if isinstance(last, int):
+                if whole < in_vectors:
+                    steps((in_vectors - whole) // lanes, lanes, index, whole)
+                if in_vectors < last:
+                    steps(1, last - in_vectors, index, in_vectors)
+            else:  # one vector at a time, then one element at a time
+                if vectors > 1:
+                    with self.loop(self.floordiv(self.sub(in_vectors, whole), lanes)) as chunk:
+                        steps(1, lanes, index, self.add(whole, self.mul(chunk, lanes)))
+                with self.loop(last % lanes, min=in_vectors) as at:
+                    steps(1, 1, index, at)
         return self.combine(partial, (vectors, lanes), start.type, function)
 
     def combine(
