@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
+from typing import TypeAlias
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, f64, i64
@@ -13,13 +14,17 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, UnknownExtent
 from ..builder import KernelBuilder
-from ..scalars import add, convert, divide, multiply
+from ..scalars import add, convert, divide, multiply, select
 
 __all__ = ["Coordinate", "clipped", "nearest_integer", "rounded"]
 
 
 NOMINAL = 64
 """The extent of a dimension from which it is concluded how others are resized by the same scale."""
+
+
+Number: TypeAlias = SSAValue | float
+"""A value of type f64, or a number that is known."""
 
 
 @dataclass(frozen=True)
@@ -36,35 +41,44 @@ class Coordinate:
     start: float
     end: float
 
-    def steps(self) -> list[tuple[str, float]]:
-        """Return the operations, in order, that map the index of an element to its coordinate."""
-        extent, size = self.extent, self.size
-        assert isinstance(extent, int) and isinstance(size, int)
-        length = size if self.scale is None else self.scale * extent
-        # The product first: a coordinate that is an integer is then exact.
-        if self.scale is None:
-            back = [("*", float(extent)), ("/", float(size))]
-        else:
-            back = [("/", self.scale)]
-        center = [("+", 0.5), *back]
+    def map(self, b: KernelBuilder | None, x: Number) -> Number:
+        """Return the coordinate of element `x`: a number if all of it is known, or else computed by
+        operations that `b` writes."""
+        a = Arithmetic(b)
+        extent, size = a.number(self.extent), a.number(self.size)
+        length = size if self.scale is None else a.times(self.scale, extent)
+
+        def back(x: Number) -> Number:
+            # The product first: a coordinate that is an integer is then exact.
+            return a.over(a.times(x, extent), size) if self.scale is None else a.over(x, self.scale)
+
+        def along(x: Number) -> Number:
+            return a.over(a.times(x, a.plus(extent, -1.0)), a.plus(length, -1.0))
+
         match self.mode:
             case "half_pixel":
-                return [*center, ("+", -0.5)]
+                return a.plus(back(a.plus(x, 0.5)), -0.5)
             case "half_pixel_symmetric":
-                return [*center, ("+", extent / 2 * (1 - size / length)), ("+", -0.5)]
+                share = a.plus(1.0, a.times(-1.0, a.over(size, length)))
+                shift = a.times(a.over(extent, 2.0), share)
+                return a.plus(a.plus(back(a.plus(x, 0.5)), shift), -0.5)
             case "pytorch_half_pixel":
-                return [*center, ("+", -0.5)] if size > 1 else []
+                return a.if_many(self.size, lambda: a.plus(back(a.plus(x, 0.5)), -0.5), lambda: x)
             case "tf_half_pixel_for_nn":
-                return center
+                return back(a.plus(x, 0.5))
             case "align_corners":
-                return [("*", extent - 1.0), ("/", length - 1.0)] if size > 1 else []
+                return a.if_many(self.size, lambda: along(x), lambda: x)
             case "asymmetric":
-                return back
-            case _ if size == 1:
-                return [("+", (self.start + self.end) * (extent - 1) / 2)]
+                return back(x)
             case _:
-                part = [("*", self.end - self.start), ("*", extent - 1.0), ("/", length - 1.0)]
-                return [*part, ("+", self.start * (extent - 1))]
+                last = a.plus(extent, -1.0)
+                first, share = a.times(self.start, last), self.end - self.start
+                middle = a.over(a.times(self.start + self.end, last), 2.0)
+                return a.if_many(
+                    self.size,
+                    lambda: a.plus(along(a.times(x, share)), first),
+                    lambda: a.plus(x, middle),
+                )
 
     def is_identity(self) -> bool:
         """Return whether the coordinates are the indices."""
@@ -96,71 +110,64 @@ class Coordinate:
 
     def at(self, place: int) -> float:
         """Return the coordinate of element `place`."""
-        x = float(place)
-        for kind, number in self.steps():
-            x = x + number if kind == "+" else x * number if kind == "*" else x / number
+        x = self.map(None, float(place))
+        assert isinstance(x, float)
         return x
 
     def write(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Return the coordinate of the element at `index`, in f64."""
-        x = convert(b, b.index(index[0]), f64)
-        if not isinstance(self.extent, int) or not isinstance(self.size, int):
-            return self.write_unknown(b, x)
-        for kind, number in self.steps():
-            x = STEPS[kind](b, x, b.number(number, f64))
-        return x
-
-    def write_unknown(self, b: KernelBuilder, x: SSAValue) -> SSAValue:
-        """Return the coordinate of element `x` of a dimension of unknown extent or size."""
-        extent, size, half = b.count(self.extent, f64), b.count(self.size, f64), b.number(0.5, f64)
-        one, zero = b.number(1.0, f64), b.number(0.0, f64)
-        scale = None if self.scale is None else b.number(self.scale, f64)
-
-        def back(x: SSAValue) -> SSAValue:
-            return divide(b, multiply(b, x, extent), size) if scale is None else divide(b, x, scale)
-
-        def less(x: SSAValue, y: SSAValue) -> SSAValue:
-            return b.pure(arith.SubfOp, x, y)
-
-        match self.mode:
-            case "half_pixel" | "pytorch_half_pixel":
-                at = less(back(add(b, x, half)), half)
-                if self.mode == "half_pixel":
-                    return at
-                return b.pure(arith.SelectOp, b.less(1, self.size), at, x)
-            case "tf_half_pixel_for_nn":
-                return back(add(b, x, half))
-            case "align_corners":
-                length = size if scale is None else multiply(b, scale, extent)
-                at = divide(b, multiply(b, x, less(extent, one)), less(length, one))
-                return b.pure(arith.SelectOp, b.less(1, self.size), at, zero)
-            case "asymmetric":
-                return back(x)
-            case "half_pixel_symmetric":
-                at = less(back(add(b, x, half)), half)
-                if scale is None:
-                    return at
-                share = less(one, divide(b, size, multiply(b, scale, extent)))
-                return add(b, multiply(b, multiply(b, extent, half), share), at)
-            case _:
-                return self.write_part(b, x, extent, size)
-
-    def write_part(
-        self, b: KernelBuilder, x: SSAValue, extent: SSAValue, size: SSAValue
-    ) -> SSAValue:
-        """Return the coordinate of element `x` of the part of a dimension from `start` to `end`,
-        shares of it."""
-        one = b.number(1.0, f64)
-        last = b.pure(arith.SubfOp, extent, one)
-        length = size if self.scale is None else multiply(b, b.number(self.scale, f64), extent)
-        part = multiply(b, multiply(b, x, b.number(self.end - self.start, f64)), last)
-        part = divide(b, part, b.pure(arith.SubfOp, length, one))
-        at = add(b, part, multiply(b, b.number(self.start, f64), last))
-        middle = multiply(b, b.number((self.start + self.end) / 2, f64), last)
-        return b.pure(arith.SelectOp, b.equal(self.size, 1), middle, at)
+        return Arithmetic(b).value(self.map(b, convert(b, b.index(index[0]), f64)))
 
 
-STEPS = {"+": add, "*": multiply, "/": divide}
+@dataclass(frozen=True)
+class Arithmetic:
+    """Arithmetic on f64, of which numbers that are known are folded."""
+
+    b: KernelBuilder | None
+
+    def number(self, extent: Extent) -> Number:
+        """Return an extent as a float."""
+        if isinstance(extent, int):
+            return float(extent)
+        assert self.b is not None
+        return self.b.count(extent, f64)
+
+    def value(self, x: Number) -> SSAValue:
+        """Return a number as a value."""
+        if isinstance(x, SSAValue):
+            return x
+        assert self.b is not None
+        return self.b.number(x, f64)
+
+    def plus(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__add__, add, x, y)
+
+    def times(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__mul__, multiply, x, y)
+
+    def over(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__truediv__, divide, x, y)
+
+    def _computed(
+        self,
+        known: Callable[[float, float], float],
+        unknown: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue],
+        x: Number,
+        y: Number,
+    ) -> Number:
+        if not isinstance(x, SSAValue) and not isinstance(y, SSAValue):
+            return known(x, y)
+        assert self.b is not None
+        return unknown(self.b, self.value(x), self.value(y))
+
+    def if_many(
+        self, size: Extent, many: Callable[[], Number], one: Callable[[], Number]
+    ) -> Number:
+        """Return a number that depends on whether a size is more than 1."""
+        if isinstance(size, int):
+            return many() if size > 1 else one()
+        assert self.b is not None
+        return select(self.b, self.b.less(1, size), self.value(many()), self.value(one()))
 
 
 def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
