@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -19,31 +20,48 @@ from ..scalars import add, as_index, computable, convert, maximum, minimum, mult
 from .bounds import check_coordinates, check_indices
 from .manipulation import moved, reshaped
 
-__all__ = ["INDEXING"]
+__all__ = ["INDEXING", "Part", "first_of", "sliced"]
+
+Part: TypeAlias = tuple[Index, Index]
+"""The position of the first element of a slice along an axis, and the step."""
 
 
-def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    parts = {
-        axis: (start_of(b, part, data.shape[axis]), part.step or 1)
-        for axis, part in op.slices(len(data.shape)).items()
-    }
+def sliced(
+    op: Operation, b: KernelBuilder, data: Tensor, parts: Mapping[int, Part], number: int = 0
+) -> Tensor:
+    """Return result `number` of `op`, the part of `data` along each axis of `parts`."""
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        for axis, (start, step) in parts.items():
-            place[axis] = b.add(b.mul(index[axis], step), start)
+        for axis, (first, step) in parts.items():
+            place[axis] = b.add(b.mul(index[axis], step), first)
         return b.read(data, place)
 
-    return moved(op, b, read)
+    return moved(op, b, read, number)
 
 
-def start_of(b: KernelBuilder, part: slice, size: Extent) -> Index:
-    """Return the position of the first element of a slice of a dimension."""
-    if isinstance(size, int):
-        return part.indices(size)[0]
-    low, high = (0, size) if part.step > 0 else (-1, size - 1)
-    start = part.start if part.start >= 0 else size + part.start
+def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index:
+    """Return the position of the first element of a slice of a dimension, as Python clips it."""
+    if isinstance(start, int) and isinstance(step, int) and isinstance(size, int):
+        return slice(start, None, step).indices(size)[0]
+    if isinstance(start, int):
+        start = start if start >= 0 else b.add(size, start)
+    else:
+        start = select(b, b.less(start, 0), b.add(start, size), start)
+    if isinstance(step, int):
+        low, high = (0, size) if step > 0 else (-1, b.sub(size, 1))
+    else:
+        low = select(b, b.less(step, 0), -1, 0)
+        high = b.add(low, size)
     return b.max(low, b.min(start, high))
+
+
+def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    parts: dict[int, Part] = {
+        axis: (first_of(b, part.start, part.step, data.shape[axis]), part.step or 1)
+        for axis, part in op.slices(len(data.shape)).items()
+    }
+    return sliced(op, b, data, parts)
 
 
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:

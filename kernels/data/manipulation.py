@@ -40,7 +40,7 @@ from ..tiles.transposed import Transposed
 from .bounds import check_lengths, require_size
 from .repeated import Repeated, Tiled
 
-__all__ = ["MANIPULATION", "moved", "reshaped"]
+__all__ = ["MANIPULATION", "broadcast_to", "moved", "reshape", "reshaped"]
 
 
 def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Tensor:
@@ -52,7 +52,7 @@ def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Te
 # One operand, each element once
 
 
-def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+def reshape(op: Operation, b: KernelBuilder, data: Tensor, *_: Tensor) -> Tensor:
     """Read the same elements, in row-major order, in the shape of the result."""
     shape = b.shape_of(op.results[0])
     b.require_equal(volume(data.shape), volume(shape), "the number of elements changes", op)
@@ -162,7 +162,7 @@ def reverse_sequence(
 # One operand, elements repeated
 
 
-def broadcast_to(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+def broadcast_to(op: Operation, b: KernelBuilder, data: Tensor, *_: Tensor) -> Tensor:
     shape = b.shape_of(op.results[0])
     require_broadcast(op, b, data.shape, shape)
     return moved(op, b, lambda b, index: b.read(data, broadcast_index(b, index, data.shape, shape)))

@@ -28,15 +28,15 @@ from ...dialects.relax.dynamic.manipulation import (
     DynamicTileOp,
 )
 from ...dialects.tir.builder import Index
-from ..builder import KernelBuilder, Legalization, Tensor, broadcast_index
+from ..builder import KernelBuilder, Legalization, Tensor
 from ..data.bounds import require_size
 from ..data.creation import one_hot
-from ..data.manipulation import moved, reshape
+from ..data.indexing import sliced
+from ..data.manipulation import broadcast_to, moved, reshape
 from ..data.padding import inside_unknown
 from ..data.repeated import Tiled
 from ..data.resize import resize_to
 from ..data.sorting import topk_of
-from ..elementwise.broadcast import require_broadcast
 from ..scalars import select
 from .axes import DYNAMIC_AXES
 from .parameters import (
@@ -49,16 +49,6 @@ from .parameters import (
 from .slices import strided_slice
 
 __all__ = ["DYNAMIC"]
-
-
-def reshape_to(op: DynamicReshapeOp, b: KernelBuilder, data: Tensor, _: Tensor) -> Tensor:
-    return reshape(op, b, data)
-
-
-def broadcast_to(op: Operation, b: KernelBuilder, data: Tensor, _: Tensor) -> Tensor:
-    shape = b.shape_of(op.results[0])
-    require_broadcast(op, b, data.shape, shape)
-    return moved(op, b, lambda b, index: b.read(data, broadcast_index(b, index, data.shape, shape)))
 
 
 def full(op: DynamicFullOp, b: KernelBuilder, value: Tensor, _: Tensor) -> Tensor:
@@ -112,15 +102,7 @@ def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> 
     whole = b.equal(start, data.shape[axis])
     b.require(whole, f"{op.name}: the sizes of the parts do not add up to dimension {axis}", op)
 
-    def part(number: int, start: SSAValue) -> Tensor:
-        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            place = [*index]
-            place[axis] = b.add(index[axis], start)
-            return b.read(data, place)
-
-        return moved(op, b, read, number)
-
-    return tuple(part(number, start) for number, start in enumerate(starts))
+    return tuple(sliced(op, b, data, {axis: (start, 1)}, i) for i, start in enumerate(starts))
 
 
 def with_axes(
@@ -181,7 +163,7 @@ DYNAMIC: dict[type[Operation], Legalization] = {
     DynamicFullOp: full,
     DynamicOneHotOp: one_hot_of,
     DynamicPadOp: pad,
-    DynamicReshapeOp: reshape_to,
+    DynamicReshapeOp: reshape,
     DynamicResizeOp: resize,
     DynamicSplitOp: split,
     DynamicSqueezeOp: with_axes,

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
 from ...dialects.relax.shapes import normalize_axes
-from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Extent, Shape
+from ...dialects.tir.extents import Shape
 from ..builder import KernelBuilder, Tensor
-from ..data.manipulation import moved
+from ..data.indexing import Part, first_of, sliced
 from ..scalars import select
 from .parameters import constant_parameter, is_axis, parameters, require_axes
 
 __all__ = ["strided_slice"]
-
-Part: TypeAlias = tuple[Index, Index]
-"""The position of the first element of a slice along an axis, and the step."""
 
 
 def strided_slice(
@@ -41,14 +36,7 @@ def strided_slice(
     else:
         parts = parts_along(op, b, data.shape, parameters(b, axes), begins, parameters(b, strides))
     require_inside(op, b, data.shape, parts)
-
-    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = [*index]
-        for axis, (first, step) in parts.items():
-            place[axis] = b.add(b.mul(index[axis], step), first)
-        return b.read(data, place)
-
-    return moved(op, b, read)
+    return sliced(op, b, data, parts)
 
 
 def parts_along(
@@ -73,17 +61,6 @@ def parts_along(
             by = select(b, along, step, by)
         parts[axis] = first, by
     return parts
-
-
-def first_of(b: KernelBuilder, start: SSAValue, step: Index, size: Extent) -> Index:
-    """Return the position of the first element of a slice of a dimension, as Python clips it."""
-    start = select(b, b.less(start, 0), b.index(b.add(start, size)), start)
-    if isinstance(step, int):
-        low, high = (0, size) if step > 0 else (-1, b.sub(size, 1))
-    else:
-        low = select(b, b.less(step, 0), -1, 0)
-        high = b.add(low, size)
-    return b.max(low, b.min(start, high))
 
 
 def require_inside(
