@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ....analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.contraction.convolution import Conv2dOp
 from ....dialects.relax.shapes import replace_dimension
 from ....dialects.relax.types import shape_of, static_shape, tensor_type
-from ....passmanager.base import FunctionPass
-from ....passmanager.context import PassContext
-from ....passmanager.ir.per_class import OpClasses
-from ...constants.evaluation_code import load_constants
-from .parallel_branches import Parallel, combine_parallel
+from .parallel_branches import CombineParallel, Parallel
 
 __all__ = ["CombineParallelConv2D", "parallel_conv2d"]
 
@@ -47,7 +39,7 @@ def parallel_conv2d(op: Operation) -> Parallel | None:
 
 
 @dataclass(frozen=True)
-class CombineParallelConv2D(FunctionPass):
+class CombineParallelConv2D(CombineParallel):
     """Combine convolutions of one tensor, with the element-wise operations after them, into one.
 
     The convolutions have one group and differ in their weights and numbers of output channels only,
@@ -85,22 +77,10 @@ class CombineParallelConv2D(FunctionPass):
 
     name = "combine-parallel-conv2d"
     opt_level = 3
-    rounds = True
-    required = ("infer-type",)
-    preserves = ("infer-type",)
     acts_on = (Conv2dOp,)
 
     min_num_branches: int = field(default=3, metadata={"minimum": 2})
     """Combine at least this number of convolutions."""
 
-    def check(self, ops: Sequence[Operation]) -> bool:
-        """Return whether these convolutions are to be combined."""
-        return True
-
-    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        load_constants(ops)
-
-    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        if not is_opaque(func):
-            actions, least = ctx.actions, self.min_num_branches
-            combine_parallel(func, parallel_conv2d, least, self.check, actions)
+    def describe(self, op: Operation) -> Parallel | None:
+        return parallel_conv2d(op)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ....analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ....dialects.relax.shapes import replace_dimension
 from ....dialects.relax.types import shape_of, static_shape, tensor_type
-from ....passmanager.base import FunctionPass
-from ....passmanager.context import PassContext
-from ....passmanager.ir.per_class import OpClasses
-from ...constants.evaluation_code import load_constants
-from .parallel_branches import Parallel, combine_parallel
+from .parallel_branches import CombineParallel, Parallel
 
 __all__ = ["CombineParallelMatmul", "parallel_matmul"]
 
@@ -49,7 +41,7 @@ def parallel_matmul(op: Operation) -> Parallel | None:
 
 
 @dataclass(frozen=True)
-class CombineParallelMatmul(FunctionPass):
+class CombineParallelMatmul(CombineParallel):
     """Combine products of one tensor with several matrices, with the element-wise operations after
     them, into one.
 
@@ -83,22 +75,10 @@ class CombineParallelMatmul(FunctionPass):
 
     name = "combine-parallel-matmul"
     opt_level = 4
-    rounds = True
-    required = ("infer-type",)
-    preserves = ("infer-type",)
     acts_on = (BatchMatmulOp, DenseOp, MatmulOp)
 
     min_num_branches: int = field(default=2, metadata={"minimum": 2})
     """Combine at least this number of products."""
 
-    def check(self, ops: Sequence[Operation]) -> bool:
-        """Return whether these products are to be combined."""
-        return True
-
-    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        load_constants(ops)
-
-    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        if not is_opaque(func):
-            actions, least = ctx.actions, self.min_num_branches
-            combine_parallel(func, parallel_matmul, least, self.check, actions)
+    def describe(self, op: Operation) -> Parallel | None:
+        return parallel_matmul(op)

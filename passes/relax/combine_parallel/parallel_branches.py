@@ -7,14 +7,19 @@ The shared algorithm of `combine-parallel-conv2d` and `combine-parallel-matmul`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 from typing import NamedTuple, TypeAlias
 
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike, Pure
 
+from ....analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.data.split import SplitOp
@@ -28,12 +33,16 @@ from ....dialects.relax.types import (
     static_shape,
     tensor_type,
 )
+from ....passmanager.base import FunctionPass
+from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.ir.walk import walk
+from ...constants.evaluation_code import load_constants
 
-__all__ = ["Check", "Describe", "Parallel", "combine_parallel"]
+__all__ = ["Check", "CombineParallel", "Describe", "Parallel", "combine_parallel"]
 
 MAX_ELEMENTS = 1 << 24
 """The most elements of a constant that is written out from fills."""
@@ -72,6 +81,37 @@ def combine_parallel(
     for block in [block for op in walk(root) for region in op.regions for block in region.blocks]:
         if block.parent is not None and not is_graph_region(block.parent):
             BranchCombiner(block, describe, min_num_branches, check, actions).run()
+
+
+@dataclass(frozen=True)
+class CombineParallel(FunctionPass):
+    """A pass that combines the operations on one tensor that `describe` takes.
+
+    A subclass may refuse a group by overriding `check`.
+    """
+
+    rounds = True
+    required = ("infer-type",)
+    preserves = ("infer-type",)
+
+    min_num_branches: int = field(default=2, metadata={"minimum": 2})
+    """Combine at least this number of operations."""
+
+    @abstractmethod
+    def describe(self, op: Operation) -> Parallel | None:
+        """Describe how `op` is combined with others, or return None."""
+
+    def check(self, ops: Sequence[Operation]) -> bool:
+        """Return whether these operations are to be combined."""
+        return True
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        load_constants(ops)
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        if not is_opaque(func):
+            least = self.min_num_branches
+            combine_parallel(func, self.describe, least, self.check, ctx.actions)
 
 
 Branch: TypeAlias = list[Operation]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,8 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, ScaleAxisRule
 from ....dialects.relax.types import static_shape
-from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.per_class import OpClasses
 from .scale_axes import (
     is_constant,
     is_scalable_parameter,
@@ -25,7 +22,7 @@ from .scale_axes import (
     same_sizes,
     sizes_along,
 )
-from .scale_folder import Product, Requirements, ScaleFolder, foldable_blocks
+from .scale_folder import FoldScales, Product, Requirements, ScaleFolder, foldable_blocks
 
 if TYPE_CHECKING:
     from .scale import Scale
@@ -190,7 +187,7 @@ class BackwardScaleFolder(ScaleFolder):
 
 
 @dataclass(frozen=True)
-class BackwardFoldScaleAxis(FunctionPass):
+class BackwardFoldScaleAxis(FoldScales):
     """Move multiplications by scales into the weights of the operations that compute the data.
 
     Source: `relay.BackwardFoldScaleAxis`.
@@ -215,14 +212,6 @@ class BackwardFoldScaleAxis(FunctionPass):
     """
 
     name = "backward-fold-scale-axis"
-    opt_level = 3
-    rounds = True
-    required = ("infer-type",)
-    preserves = ("infer-type",)
-    acts_on = (MultiplyOp,)
-
-    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module(".parameter_scaler", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_scales_backward(func, ctx.actions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,17 +11,15 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, ScaleAxisRule
-from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.per_class import OpClasses
 from .scale_axes import (
     is_scalable_parameter,
     joined_axes,
     same_sizes,
     sizes_along,
 )
-from .scale_folder import Product, Requirements, ScaleFolder, foldable_blocks
+from .scale_folder import FoldScales, Product, Requirements, ScaleFolder, foldable_blocks
 
 if TYPE_CHECKING:
     from .scale import Scale
@@ -155,7 +152,7 @@ class ForwardScaleFolder(ScaleFolder):
 
 
 @dataclass(frozen=True)
-class ForwardFoldScaleAxis(FunctionPass):
+class ForwardFoldScaleAxis(FoldScales):
     """Move multiplications by scales into the weights of the operations that use the product.
 
     Source: `relay.ForwardFoldScaleAxis`.
@@ -180,14 +177,6 @@ class ForwardFoldScaleAxis(FunctionPass):
     """
 
     name = "forward-fold-scale-axis"
-    opt_level = 3
-    rounds = True
-    required = ("infer-type",)
-    preserves = ("infer-type",)
-    acts_on = (MultiplyOp,)
-
-    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module(".parameter_scaler", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_scales_forward(func, ctx.actions)

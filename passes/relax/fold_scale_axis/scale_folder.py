@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from math import inf, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ....analysis.traversal import in_order
 from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, Scaling
 from ....dialects.relax.types import Float, is_ranked
+from ....passmanager.base import FunctionPass
 from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.edit import erase
+from ....passmanager.ir.per_class import OpClasses
 from .scale_axes import can_scale, scale_axes, sizes_along
 
 if TYPE_CHECKING:
     from .scale import Scale
 
-__all__ = ["Product", "Request", "Requirements", "ScaleFolder", "foldable_blocks"]
+__all__ = ["FoldScales", "Product", "Request", "Requirements", "ScaleFolder", "foldable_blocks"]
 
 
 class Product(NamedTuple):
@@ -247,6 +250,19 @@ class ScaleFolder(ABC):
         """Return whether `value` is defined before the operation at `position` in the block."""
         owner = value.owner
         return not isinstance(owner, Operation) or self.position.get(owner, -1) < position
+
+
+class FoldScales(FunctionPass):
+    """A pass that moves multiplications by scales in one direction."""
+
+    opt_level = 3
+    rounds = True
+    required = ("infer-type",)
+    preserves = ("infer-type",)
+    acts_on = (MultiplyOp,)
+
+    def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
+        import_module(".parameter_scaler", __package__)
 
 
 def foldable_blocks(root: Operation) -> list[Sequence[Operation]]:
