@@ -27,6 +27,16 @@ __all__ = ["CallSizes"]
 class Scope(ABC):
     """A function in which sizes are known by shape rules, as values beside a call."""
 
+    def __init__(self, func: FuncOp, shapes: SymbolicShapes) -> None:
+        self.shapes = shapes
+        self.places: dict[Symbol, tuple[SSAValue, int]] = {}
+        """The first value with a dimension of each symbol, and this dimension."""
+        for value in values_of(func):
+            if is_tensor(value.type):
+                for axis, size in enumerate(shapes.of(value) or ()):
+                    if (symbol := size.lone_symbol) is not None:
+                        self.places.setdefault(symbol, (value, axis))
+
     def of(self, value: SSAValue) -> Sequence[Number] | None:
         """Return the shape of a tensor, for rules."""
         return self.shapes.of(value)
@@ -34,11 +44,6 @@ class Scope(ABC):
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
         """Return the elements of a small integer vector or scalar, for rules."""
         return self.shapes.elements_of(value)
-
-    @property
-    @abstractmethod
-    def shapes(self) -> SymbolicShapes:
-        """The shapes in the function."""
 
     @abstractmethod
     def value_of(self, size: Size) -> SSAValue:
@@ -97,18 +102,15 @@ class CallSizes(Scope):
 
     def __init__(self, func: FuncOp, shapes: SymbolicShapes, callees: Mapping[str, FuncOp]) -> None:
         """`callees` are the functions that became kernels, as they were before."""
+        super().__init__(func, shapes)
         self._func = func
-        self._shapes = shapes
         self._callees = callees
-        self._places: dict[Symbol, tuple[SSAValue, int]] = {}
-        """The first value with a dimension of each symbol, and this dimension."""
         self._last: Operation | None = None
         """The last operation at the start of the function."""
         self._constants: dict[int, SSAValue] = {}
         self._at_start = SizeValues(self.insert_at_start, self.constant, self._parameter)
         self._in_block: dict[Block, SizeValues] = {}
         self._before: Operation | None = None
-        self._find_symbols()
 
     def of_results(self, op: Operation) -> list[SSAValue]:
         """Return the size of each unknown dimension of the results of `op`; NoKernel if one cannot
@@ -172,25 +174,18 @@ class CallSizes(Scope):
 
     # Symbols
 
-    def _find_symbols(self) -> None:
-        for value in values_of(self._func):
-            if is_tensor(value.type):
-                for axis, size in enumerate(self._shapes.of(value) or ()):
-                    if (symbol := size.lone_symbol) is not None:
-                        self._places.setdefault(symbol, (value, axis))
-
     def _is_parameter(self, symbol: Symbol) -> bool:
-        place = self._places.get(symbol)
+        place = self.places.get(symbol)
         return place is not None and place[0].owner is self._func.body.block
 
     def _depends_on_result(self, size: Size) -> bool:
         """Return whether a symbol of `size` is known as a size of a result of the current
         operation."""
-        places = map(self._places.get, size.symbols())
+        places = map(self.places.get, size.symbols())
         return any(place is not None and place[0].owner is self._before for place in places)
 
     def _parameter(self, symbol: Symbol) -> SSAValue:
-        value, axis = self._places[symbol]
+        value, axis = self.places[symbol]
         return self.insert_at_start(tensor.DimOp(value, self.constant(axis)))
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
@@ -198,7 +193,7 @@ class CallSizes(Scope):
         and read from any other value."""
         if self._is_parameter(symbol):
             return self._at_start.of(Size.symbol(symbol.name))
-        if (place := self._places.get(symbol)) is None:
+        if (place := self.places.get(symbol)) is None:
             raise NoKernel("a size is a dimension of no tensor")
         value, axis = place
         if (owner := value.owner) is self._before:
@@ -210,10 +205,6 @@ class CallSizes(Scope):
         return self.insert(tensor.DimOp(value, self.constant(axis)))
 
     # Rules
-
-    @property
-    def shapes(self) -> SymbolicShapes:
-        return self._shapes
 
     def of(self, value: SSAValue) -> Sequence[Number] | None:
         # The size of an operand is `2 * h` where `h` is that of the result: it is read.
@@ -261,15 +252,10 @@ class CalleeScope(Scope):
     """The sizes in a function that became a kernel, computed in its caller for a call."""
 
     def __init__(self, caller: CallSizes, call: CallOp, callee: FuncOp) -> None:
+        super().__init__(callee, SymbolicShapes.of_function(callee))
         self._caller = caller
         self._call = call
         self._callee = callee
-        self._shapes = SymbolicShapes.of_function(callee)
-        self._places: dict[Symbol, tuple[SSAValue, int]] = {}
-        for value in values_of(callee):
-            for axis, size in enumerate(self._shapes.of(value) or ()):
-                if (symbol := size.lone_symbol) is not None:
-                    self._places.setdefault(symbol, (value, axis))
         self._values = SizeValues(caller.insert, caller.constant, self._dimension)
 
     def result(self, number: int, axis: int) -> SSAValue:
@@ -278,20 +264,16 @@ class CalleeScope(Scope):
         assert isinstance(end, ReturnOp)
         return self.size(end.operands[number], axis)
 
-    @property
-    def shapes(self) -> SymbolicShapes:
-        return self._shapes
-
     def value_of(self, size: Size) -> SSAValue:
         return self._values.of(size)
 
     def size(self, value: SSAValue, axis: int) -> SSAValue:
-        shape = self._shapes.of(value)
+        shape = self.shapes.of(value)
         assert shape is not None
         return self.value_of(shape[axis])
 
     def element(self, value: SSAValue, index: int) -> SSAValue:
-        elements = self._shapes.elements_of(value)
+        elements = self.shapes.elements_of(value)
         if elements is not None and (element := elements[index]) is not None:
             return self._values.of(element)
         if (known := constant_integers(value)) is not None:
@@ -315,7 +297,7 @@ class CalleeScope(Scope):
         return self._call.arguments[parameter.index]
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
-        value, axis = self._places[symbol]
+        value, axis = self.places[symbol]
         if not isinstance(value.owner, Operation):
             return self._caller.size(self._argument(value), axis)
         assert isinstance(value, OpResult)
