@@ -166,7 +166,7 @@ def convolve(
             shape = (data.shape[0], outputs, points)
             of_one = of_points(b, data, kernel, shape, element, total)
             return of_one if exact_pairs is None else ByteProducts.of(of_one, exact_pairs, True)
-        image = Image(data, (), points, (), read_points)
+        image = Image(data, (), points, (), place_of_point)
     elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS and exact_pairs is None:
         # A matrix product would read each element once for so few outputs: nothing is gained by
         # packing, and the sums of neighboring points are computed in the lanes of vectors instead.
@@ -188,10 +188,9 @@ class Image:
     rows: Shape
     columns: Extent
     taps: Sequence[int]
-    read: Callable[
-        [KernelBuilder, Tensor, Sequence[Index], Sequence[Index], Sequence[Index]], SSAValue
-    ]
-    """Return the element of the data at image and channel, offsets, and rows and column."""
+    place: Callable[[KernelBuilder, Sequence[Index], Sequence[Index]], Sequence[Index]]
+    """Return the place in the data, behind image and channel, of the element at the offsets of the
+    window at rows and column."""
 
 
 def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry) -> Image:
@@ -211,48 +210,32 @@ def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: G
     else:
         data = b.buffered(data) if in_place else split_phases(b, data, windows, margin)
     strides = [window.stride for window in windows]
-    read = partial(read_in_place if in_place else read_phases, strides)
-    return Image(data, tuple(rows), columns, sizes, read)
+    place = partial(place_in_data if in_place else place_in_phases, strides)
+    return Image(data, tuple(rows), columns, sizes, place)
 
 
-def read_points(
-    b: KernelBuilder,
-    data: Tensor,
-    channel: Sequence[Index],
-    offsets: Sequence[Index],
-    place: Sequence[Index],
-) -> SSAValue:
-    """Return an element of data whose spatial dimensions are one."""
-    return b.read(data, [*channel, *place])
+def place_of_point(
+    b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
+) -> Sequence[Index]:
+    """Return the place in data whose spatial dimensions are one."""
+    return place
 
 
-def read_in_place(
-    strides: Sequence[int],
-    b: KernelBuilder,
-    data: Tensor,
-    channel: Sequence[Index],
-    offsets: Sequence[Index],
-    place: Sequence[Index],
-) -> SSAValue:
-    """Return the element that the window at `place` has at the `offsets`."""
+def place_in_data(
+    strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
+) -> Sequence[Index]:
+    """Return the place of the element that the window at `place` has at the `offsets`."""
     firsts = [b.mul(i, stride) for i, stride in zip(place, strides, strict=True)]
-    source = [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
-    return b.read(data, [*channel, *source])
+    return [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
 
 
-def read_phases(
-    strides: Sequence[int],
-    b: KernelBuilder,
-    data: Tensor,
-    channel: Sequence[Index],
-    offsets: Sequence[Index],
-    place: Sequence[Index],
-) -> SSAValue:
-    """Return the same element of data that `split_phases` or `split_tiles` returned."""
+def place_in_phases(
+    strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
+) -> Sequence[Index]:
+    """Return the same place in data that `split_phases` or `split_tiles` returned."""
     phases = [b.mod(o, stride) for o, stride in zip(offsets, strides, strict=True)]
     shifts = [b.floordiv(o, stride) for o, stride in zip(offsets, strides, strict=True)]
-    source = [b.add(i, shift) for i, shift in zip(place, shifts, strict=True)]
-    return b.read(data, [*channel, *phases, *source])
+    return [*phases, *(b.add(i, shift) for i, shift in zip(place, shifts, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -311,7 +294,8 @@ class ImageProduct:
         image, (channel, *taps) = self.image, terms
         channel = b.add(b.mul(at.batch[1], self.inputs), channel)
         offsets = [b.mul(tap, x.dilation) for tap, x in zip(taps, self.geometry.windows)]
-        value = image.read(b, image.data, [at.batch[0], channel], offsets, [*at.rows, at.column])
+        place = image.place(b, offsets, [*at.rows, at.column])
+        value = b.read(image.data, [at.batch[0], channel, *place])
         return convert(b, value, self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:

@@ -42,11 +42,21 @@ __all__ = ["RESIZE", "resize_to"]
 
 
 def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return resize_to(op, b, data, Layout.parse(op.layout), op.SPATIAL)
+    return resize_to(op, b, data, Layout.parse(op.layout), op.SPATIAL, op.scales, op.roi)
+
+
+def upsampling(op: ops.UpsamplingOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return resize_to(op, b, data, op.data_layout(), "HW")
 
 
 def resize_to(
-    op: ops.ResampleOp, b: KernelBuilder, data: Tensor, layout: Layout, spatial: str
+    op: ops.ResampleOp | ops.UpsamplingOp,
+    b: KernelBuilder,
+    data: Tensor,
+    layout: Layout,
+    spatial: str,
+    scales: Sequence[float] | None = None,
+    roi: Sequence[float] | None = None,
 ) -> Tensor:
     """Return the `spatial` dimensions of `data` in the sizes of the result."""
     plain = Layout.parse("NC" + spatial)
@@ -56,20 +66,7 @@ def resize_to(
             b.require(b.less(0, extent), f"{op.name}: the data has no elements", op)
     shape = b.shape_of(op.result)
     sizes = [shape[layout.axes.index(axis)] for axis in spatial]
-    result = resample(b, data, sizes, op.sampling(), op.scales, op.roi)
-    return relayout(result, plain, layout)
-
-
-def upsampling(op: ops.UpsamplingOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    layout, plain = op.data_layout(), Layout.parse("NCHW")
-    data = relayout(data, layout, plain)
-    for extent in data.shape[2:]:
-        if not is_at_most(1, extent):
-            b.require(b.less(0, extent), f"{op.name}: the data has no elements", op)
-    shape = b.shape_of(op.result)
-    sizes = [shape[layout.axes.index(axis)] for axis in "HW"]
-    result = resample(b, data, sizes, op.sampling())
-    return relayout(result, plain, layout)
+    return relayout(resample(b, data, sizes, op.sampling(), scales, roi), plain, layout)
 
 
 def resample(

@@ -87,7 +87,7 @@ def resize(op: DynamicResizeOp, b: KernelBuilder, data: Tensor, size: Tensor) ->
         else:
             valid = any_of(b, [valid, b.equal(given, -1)])
         b.require(valid, f"{op.name}: size {number} is less than 1", op)
-    return resize_to(op, b, data, op.data_layout(), spatial)
+    return resize_to(op, b, data, op.data_layout(), spatial, op.scales, op.roi)
 
 
 def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> tuple[Tensor, ...]:
