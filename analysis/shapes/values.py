@@ -215,7 +215,7 @@ def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
 
 # Arithmetic
 
-Function: TypeAlias = "Callable[[Size, Size], Number | Condition]"
+Function: TypeAlias = "Callable[[Size, Size], Number | Condition | None]"
 
 
 def _sure(number: Number | Condition | None) -> Size | None:
@@ -237,9 +237,9 @@ def _at_least(a: Size, b: Size) -> Condition:
     return less(b, plus(a, ONE))
 
 
-def _differ(a: Size, b: Size) -> Condition:
+def _differ(a: Size, b: Size) -> bool | None:
     same = equal(a, b)
-    return not same if isinstance(same, bool) else same
+    return not same if isinstance(same, bool) else None
 
 
 _FUNCTIONS: dict[type[Operation], Function] = {
