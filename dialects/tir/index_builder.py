@@ -349,7 +349,7 @@ class IndexBuilder:
             return folded
         return self.symbol(self.at_start(arith.DivUIOp(self.index(lhs), self.index(rhs))))
 
-    def flat(self, indices: Sequence[Index], shape: Sequence[Extent]) -> Index:
+    def flat(self, indices: Sequence[Index], shape: Sequence[Index]) -> Index:
         """Return the row-major position of the element at `indices` of a buffer of `shape`."""
         position: Index = 0
         for index, size in zip(indices, shape, strict=True):

@@ -33,7 +33,16 @@ from ..scalars import (
 )
 from ..tensors import scheduled
 
-__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
+__all__ = [
+    "FUNCTIONS",
+    "REDUCTION",
+    "Bound",
+    "Function",
+    "Reduced",
+    "mean",
+    "over_count",
+    "whole_maximum",
+]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
@@ -178,49 +187,55 @@ def reduction(
     return scheduled(op, b, reduced.outer, data.element, loops)
 
 
-def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(data.element), 0, add)
-
-
-def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(data.element), 1, multiply)
-
-
 def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     shape = b.shape_of(op.operands[0])
     count = volume(shape[axis] for axis in reduced_axes(op, len(shape)))
-
-    def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
-        number = b.number(count, value.type)
-        if is_float(value.type):
-            return divide(b, value, number)
-        if is_unsigned(value.type):
-            return divide(b, value, number) if count else number
-        return quotient(b, value, number)
-
-    return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
+    type = wide_type(data.element)
+    return reduction(op, b, data, type, 0, add, lambda b, value: over_count(b, value, count))
 
 
-def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
-    """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
-    range."""
+def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
+    """Return the mean of `count` elements from their sum; of no integers, 0."""
+    if not is_float(total.type):
+        count = b.max(count, 1)
+    if isinstance(count, SSAValue):
+        number = convert(b, count, total.type)
+    else:
+        number = b.number(count, total.type)
+    if is_float(total.type) or is_unsigned(total.type):
+        return divide(b, total, number)
+    return quotient(b, total, number)
+
+
+FUNCTIONS: dict[str, tuple[Function, Bound]] = {
+    "sum": (add, lambda _: 0),
+    "mean": (add, lambda _: 0),
+    "max": (maximum, least),
+    "min": (minimum, greatest),
+    "prod": (multiply, lambda _: 1),
+}
+"""Functions of two elements, and their identities: the results for an empty range."""
+
+
+def whole(name: str) -> Callable[..., Tensor]:
+    """Legalize a reduction by a function of `FUNCTIONS`."""
+    function, identity = FUNCTIONS[name]
 
     def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        start = of_empty(data.element)
+        start = identity(data.element)
         return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize
 
 
-whole_maximum = extremum(maximum, least)
-whole_minimum = extremum(minimum, greatest)
+whole_maximum = whole("max")
 
 REDUCTION: dict[type[Operation], Legalization] = {
-    ops.AllOp: whole_minimum,
+    ops.AllOp: whole("min"),
     ops.AnyOp: whole_maximum,
     ops.MaxOp: whole_maximum,
     ops.MeanOp: mean,
-    ops.MinOp: whole_minimum,
-    ops.ProdOp: product,
-    ops.SumOp: total,
+    ops.MinOp: whole("min"),
+    ops.ProdOp: whole("prod"),
+    ops.SumOp: whole("sum"),
 }

@@ -3,25 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.relax.dynamic.computation import DynamicScanOp
 from ...dialects.relax.reduction import scan as ops
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import volume
+from ...dialects.tir.extents import is_at_most, volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor
 from ..scalars import add, computable, convert, multiply, step_type, widen
 from ..tensors import scheduled
 
-__all__ = ["SCAN"]
+__all__ = ["PRODUCTS", "SCAN", "SUMS", "Scan"]
 
 
-def scan(
-    function: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue], identity: int
-) -> Legalization:
-    """Legalize a scan by `function`, whose identity is `identity`: loops with a running total."""
+@dataclass(frozen=True)
+class Scan:
+    """Running totals by a function, whose identity is `identity`."""
 
-    def legalize(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    function: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]
+    identity: int
+
+    def write(
+        self,
+        op: ops.ScanOp | DynamicScanOp,
+        b: KernelBuilder,
+        size: Index,
+        element: Attribute,
+        read: Callable[[Index], SSAValue],
+        store: Callable[[Index, SSAValue], None],
+    ) -> None:
+        """Write a loop over `size` elements that stores the total up to each."""
+        number = b.number(self.identity, step_type(element))
+        total = b.alloc((1,), number.type, "local")
+        b.store(number, total, [0])
+        with b.loop(size) as j:
+            place = b.sub(b.sub(size, 1), j) if op.reverse else j
+            x = widen(b, read(place))
+            before = b.load(total, [0])
+            after = self.function(b, before, x)
+            b.store(after, total, [0])
+            store(place, convert(b, before if op.exclusive else after, element))
+
+    def legalize(self, op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
         element, shape = computable(data.element), data.shape
         axis = 0 if op.axis is None else op.axis % len(shape)
         split = (axis, axis + 1) if op.axis is not None else (0, len(shape))
@@ -31,26 +56,20 @@ def scan(
             volume(shape[split[1] :]),
         )
         data = b.reshaped(data, (outer, size, columns))
-        offset = int(op.exclusive)
-
-        def place(i: Index) -> Index:
-            return b.sub(size - 1, i) if op.reverse else i
 
         def loops(store: Store) -> None:
             def column(index: list[Index]) -> None:
                 row, i = index
-                if offset and size:
-                    store([row, place(0), i], b.number(identity, element))
-                number = b.number(identity, step_type(element))
-                total = b.alloc((1,), number.type, "local")
-                b.store(number, total, [0])
-                with b.loop(max(size - offset, 0)) as j:
-                    x = widen(b, b.read(data, [row, place(j), i]))
-                    number = function(b, b.load(total, [0]), x)
-                    b.store(number, total, [0])
-                    store([row, place(b.add(j, offset)), i], convert(b, number, element))
+                self.write(
+                    op,
+                    b,
+                    size,
+                    element,
+                    lambda place: b.read(data, [row, place, i]),
+                    lambda place, value: store([row, place, i], value),
+                )
 
-            if columns > 1 and element == step_type(element):
+            if not is_at_most(columns, 1) and element == step_type(element):
                 b.columns((outer, columns), column)
             else:
                 with b.loops((outer, columns)) as index:
@@ -58,10 +77,10 @@ def scan(
 
         return scheduled(op, b, (outer, size, columns), element, loops)
 
-    return legalize
 
+PRODUCTS, SUMS = Scan(multiply, 1), Scan(add, 0)
 
 SCAN: dict[type[Operation], Legalization] = {
-    ops.CumprodOp: scan(multiply, 1),
-    ops.CumsumOp: scan(add, 0),
+    ops.CumprodOp: PRODUCTS.legalize,
+    ops.CumsumOp: SUMS.legalize,
 }

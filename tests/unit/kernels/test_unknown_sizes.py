@@ -131,6 +131,13 @@ def test_reduction(name: str, axes: str):
     check(function(f"%x: {T}", T, body), [(2, 3, 19)], [(1, 1, 1)], [(3, 5, 16)])
 
 
+@pytest.mark.parametrize("form", ["", ", exclusive = true", ", exclusive = true, reverse = true"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_scan(axis: int, form: str):
+    body = f"  %r = relax.cumsum %x {{axis = {axis}{form}}} : ({T}) -> {T}"
+    check(function(f"%x: {T}", T, body), [(2, 3, 19)], [(1, 1, 1)], [(3, 0, 16)], [(0, 5, 4)])
+
+
 def test_layer_norm():
     data, one = "tensor<?x?x12xf32>", "tensor<12xf32>"
     body = (

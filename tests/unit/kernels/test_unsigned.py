@@ -92,6 +92,21 @@ def test_reductions_and_orders(element: str):
 
 
 @needs_native
+@pytest.mark.parametrize("element", ["ui8", "ui64", "i64"])
+def test_mean_of_unknown_size(element: str):
+    text = f"""func.func @main(%x: tensor<4x?x{element}>) -> tensor<4x{element}> {{
+  %r = relax.mean %x {{axis = [1]}} : (tensor<4x?x{element}>) -> tensor<4x{element}>
+  return %r : tensor<4x{element}>
+}}"""
+    compiled = passline.compile(text, level=0)
+    for size in (1, 5, 6):
+        given = values(element, size)[:, :size]
+        np.testing.assert_array_equal(compiled(given), passline.run(text, given))
+    (of_none,) = compiled(given[:, :0])
+    np.testing.assert_array_equal(of_none, np.zeros(4, given.dtype))
+
+
+@needs_native
 @pytest.mark.parametrize("element", ["f32", "i64", "ui64", "ui8", "i1"])
 def test_conversions(element: str):
     targets = [t for t in ("ui8", "ui16", "ui64", "i8", "i64", "f32", "i1") if t != element]
