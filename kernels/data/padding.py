@@ -17,7 +17,7 @@ from ..scalars import select
 from ..tensors import Concatenated
 from .manipulation import moved
 
-__all__ = ["PADDING", "inside_unknown"]
+__all__ = ["PADDING", "inside"]
 
 
 def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
         kept = data.shape[axis] - cut - max(0, -after)
         at = b.sub(i, max(0, before))
         if before > 0 or after > 0:
-            at = inside(b, at, kept, max(0, before), mode)
+            at = inside(b, at, kept, mode, max(0, before))
         return b.add(at, cut)
 
     def columns(start: Extent, end: Extent, shift: int | None = None) -> Tensor:
@@ -80,30 +80,23 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
     return Concatenated(shape, data.element, len(shape) - 1, parts)
 
 
-def inside(b: KernelBuilder, place: Index, size: Extent, before: int, mode: str) -> Index:
+def inside(
+    b: KernelBuilder, place: Index, size: Index, mode: str, before: int | None = None
+) -> Index:
     """Return the position in a dimension of `size` of the element at `place`, which may be in the
-    padding; `before` elements of padding come before the dimension."""
+    padding; `before` elements of padding come before the dimension, None if that is not known."""
     if mode == "edge" or size == 1:
         return b.max(0, b.min(place, b.sub(size, 1)))
-    if not isinstance(size, int):
-        return inside_unknown(b, place, size, mode)
-    period = size if mode == "circular" else 2 * (size - 1)
-    at = b.mod(b.add(place, -(-before // period) * period), period)
+    # Of one element, the period of reflections would be 0.
+    period = b.max(size if mode == "circular" else b.mul(2, b.sub(size, 1)), 1)
+    if isinstance(period, int) and before is not None:
+        at = b.mod(b.add(place, -(-before // period) * period), period)
+    else:
+        rest = b.pure(arith.RemSIOp, b.index(place), b.index(period))
+        at = select(b, b.less(rest, 0), b.index(b.add(rest, period)), rest)
     if mode == "circular":
         return at
     return select(b, b.less(at, size), at, b.sub(period, at))
-
-
-def inside_unknown(b: KernelBuilder, place: Index, size: Index, mode: str) -> Index:
-    """Return the position as `inside` does for a dimension of unknown size; a period of 0 is 1."""
-    if mode == "edge":
-        return b.max(0, b.min(place, b.sub(size, 1)))
-    period = b.max(size if mode == "circular" else b.mul(2, b.sub(size, 1)), 1)
-    rest = b.pure(arith.RemSIOp, b.index(place), b.index(period))
-    at = select(b, b.less(rest, 0), b.index(b.add(rest, period)), rest)
-    if mode == "circular":
-        return at
-    return select(b, b.less(at, size), at, b.index(b.sub(period, at)))
 
 
 def wrapped(value: int, element: IntegerType) -> int:

@@ -33,7 +33,7 @@ from ..data.bounds import require_size
 from ..data.creation import one_hot
 from ..data.indexing import sliced
 from ..data.manipulation import broadcast_to, moved, reshape
-from ..data.padding import inside_unknown
+from ..data.padding import inside
 from ..data.repeated import Tiled
 from ..data.resize import resize_to
 from ..data.sorting import topk_of
@@ -140,14 +140,14 @@ def pad(
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         if mode == "constant":
             place = [b.sub(i, before) for i, (before, _, _) in zip(index, rows, strict=True)]
-            inside = [
+            conditions = [
                 condition
                 for i, size in zip(place, data.shape, strict=True)
                 for condition in b.inside_bounds(i, 0, size)
             ]
-            return b.choose(inside, lambda: b.read(data, place), lambda: b.read(value, []))
+            return b.choose(conditions, lambda: b.read(data, place), lambda: b.read(value, []))
         place = [
-            b.add(inside_unknown(b, b.sub(i, b.max(0, before)), kept, mode), cut)
+            b.add(inside(b, b.sub(i, b.max(0, before)), kept, mode), cut)
             for i, (before, cut, kept) in zip(index, rows, strict=True)
         ]
         return b.read(data, place)
