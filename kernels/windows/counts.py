@@ -5,10 +5,11 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from ...dialects.relax.windows.windows import Window
+from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, is_at_most
 from ..builder import KernelBuilder
 
-__all__ = ["count_of", "covered", "fits", "require_windows"]
+__all__ = ["count_of", "covered", "fits", "require_windows", "taps_before"]
 
 
 def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
@@ -26,6 +27,13 @@ def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
 def covered(window: Window, count: Extent) -> Extent:
     """Return the number of positions that `count` windows cover."""
     return (count - 1) * window.stride + window.span
+
+
+def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
+    """Return how many taps of a window come before the position that is `distance` elements after
+    the first tap."""
+    room = b.max(distance, 0)
+    return b.min(b.floordiv(b.add(room, window.dilation - 1), window.dilation), window.size)
 
 
 def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:

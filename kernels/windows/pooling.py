@@ -28,7 +28,7 @@ from ..layouts import relayout
 from ..reduced_dimensions import is_global
 from ..reduction.reduction import mean, whole_maximum
 from ..scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
-from .counts import count_of, fits, require_windows
+from .counts import count_of, fits, require_windows, taps_before
 from .padded_windows import padded
 from .pooled import Pooled, Pooling, combined
 from .unknown_pooled import UnknownPooled
@@ -169,13 +169,11 @@ def counted(
     `padding`; and a tensor of these numbers, None if they are equal. The numbers are 0, as they may
     be, if the extent is not known."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
-    dilation = window.dilation
-
     count = count_of(b, window, extent)
 
     def number(place: int) -> int:
         first = place * window.stride - window.before
-        return sum(low <= first + i * dilation < high for i in range(window.size))
+        return sum(low <= first + i * window.dilation < high for i in range(window.size))
 
     if isinstance(count, int):
         numbers = [number(place) for place in range(count)]
@@ -187,13 +185,11 @@ def counted(
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         first = b.mul(index[0], window.stride)
-
-        def taps_before(bound: Extent) -> Index:
-            """Return the number of taps before the position `bound`."""
-            room = b.max(b.sub(b.add(bound, window.before), first), 0)
-            return b.min(b.floordiv(b.add(room, dilation - 1), dilation), window.size)
-
-        return convert(b, b.index(b.sub(taps_before(high), taps_before(low))), element)
+        until_high, until_low = (
+            taps_before(b, window, b.sub(b.add(bound, window.before), first))
+            for bound in (high, low)
+        )
+        return convert(b, b.index(b.sub(until_high, until_low)), element)
 
     return numbers, b.buffered(Elements((count,), element, compute))
 

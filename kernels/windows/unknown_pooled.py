@@ -11,7 +11,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store
-from .counts import covered
+from .counts import covered, taps_before
 from .pooled import Pooled, Taps
 
 __all__ = ["UnknownPooled"]
@@ -101,11 +101,7 @@ class UnknownPooled(Pooled):
         taps are."""
         if (window := self.windows.get(axis)) is None or not self.is_padded(axis):
             return 0, len(taps.numbers)
-
-        def before(bound: Extent) -> Index:
-            """Return the number of taps before the position `bound`."""
-            room = b.max(b.sub(bound, taps.start), 0)
-            return b.min(b.floordiv(b.add(room, window.dilation - 1), window.dilation), window.size)
-
-        first = before(0)
-        return first, b.sub(before(self.data.shape[axis]), first)
+        first, end = (
+            taps_before(b, window, b.sub(bound, taps.start)) for bound in (0, self.data.shape[axis])
+        )
+        return first, b.sub(end, first)
