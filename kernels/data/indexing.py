@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -18,26 +17,9 @@ from ...dialects.tir.extents import Extent, volume
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply, select
 from .bounds import check_coordinates, check_indices
-from .manipulation import moved, reshaped
+from .manipulation import Part, moved, reshaped, sliced
 
-__all__ = ["INDEXING", "Part", "first_of", "sliced"]
-
-Part: TypeAlias = tuple[Index, Index]
-"""The position of the first element of a slice along an axis, and the step."""
-
-
-def sliced(
-    op: Operation, b: KernelBuilder, data: Tensor, parts: Mapping[int, Part], number: int = 0
-) -> Tensor:
-    """Return result `number` of `op`, the part of `data` along each axis of `parts`."""
-
-    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = [*index]
-        for axis, (first, step) in parts.items():
-            place[axis] = b.add(b.mul(index[axis], step), first)
-        return b.read(data, place)
-
-    return moved(op, b, read, number)
+__all__ = ["INDEXING", "first_of"]
 
 
 def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
@@ -40,13 +41,31 @@ from ..tiles.transposed import Transposed
 from .bounds import check_lengths, require_size
 from .repeated import Repeated, Tiled
 
-__all__ = ["MANIPULATION", "broadcast_to", "moved", "reshape", "reshaped"]
+__all__ = ["MANIPULATION", "Part", "broadcast_to", "moved", "reshape", "reshaped", "sliced"]
 
 
 def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Tensor:
     """Return result `number` of `op`, whose elements `read` returns."""
     result = op.results[number]
     return Elements(b.shape_of(result), tensor_type(result).element_type, read)
+
+
+Part: TypeAlias = tuple[Index, Index]
+"""The position of the first element of a slice along an axis, and the step."""
+
+
+def sliced(
+    op: Operation, b: KernelBuilder, data: Tensor, parts: Mapping[int, Part], number: int = 0
+) -> Tensor:
+    """Return result `number` of `op`, the part of `data` along each axis of `parts`."""
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = [*index]
+        for axis, (first, step) in parts.items():
+            place[axis] = b.add(b.mul(index[axis], step), first)
+        return b.read(data, place)
+
+    return moved(op, b, read, number)
 
 
 # One operand, each element once
@@ -228,13 +247,7 @@ def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     def part(number: int, start: Index, end: Index) -> Tensor:
         size = b.shape_of(op.results[number])[axis]
         require_size(op, b, size, b.max(0, b.sub(end, start)), axis)
-
-        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            place = [*index]
-            place[axis] = b.add(index[axis], start)
-            return b.read(data, place)
-
-        return moved(op, b, read, number)
+        return sliced(op, b, data, {axis: (start, 1)}, number)
 
     return tuple(part(number, *ends) for number, ends in enumerate(bounds))
 

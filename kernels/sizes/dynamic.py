@@ -31,8 +31,7 @@ from ...dialects.tir.builder import Index
 from ..builder import KernelBuilder, Legalization, Tensor
 from ..data.bounds import require_size
 from ..data.creation import one_hot
-from ..data.indexing import sliced
-from ..data.manipulation import broadcast_to, moved, reshape
+from ..data.manipulation import broadcast_to, moved, reshape, sliced
 from ..data.padding import inside
 from ..data.repeated import Tiled
 from ..data.resize import resize_to

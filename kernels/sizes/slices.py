@@ -10,7 +10,8 @@ from ...dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.tir.extents import Shape
 from ..builder import KernelBuilder, Tensor
-from ..data.indexing import Part, first_of, sliced
+from ..data.indexing import first_of
+from ..data.manipulation import Part, sliced
 from ..scalars import select
 from .parameters import constant_parameter, is_axis, parameters, require_axes
 
