@@ -281,18 +281,8 @@ class KernelBuilder(TirBuilder):
         *outer, last = extents
         if not isinstance(last, int):
             width = self.lanes * power_of_two(min(vectors, self.target.vector_registers // 2))
-            with self.loops(outer) as index:
-                for step, start, end in (
-                    (width, 0, last // width * width),
-                    (self.lanes, last // width * width, last // self.lanes * self.lanes),
-                    (1, last // self.lanes * self.lanes, last),
-                ):
-                    count = self.floordiv(self.sub(end, start), step)
-                    with (
-                        self.loop(count) as tile,
-                        self.loop(step, ForKind.VECTORIZED) as lane,
-                    ):
-                        body([*index, self.add(self.add(start, self.mul(tile, step)), lane)])
+            with self.loops(outer) as index, self.vectors_and_rest(last, width, self.lanes) as at:
+                body([*index, at])
             return
         lanes = max(1, min(self.lanes, last))
         vectors = min(vectors, self.target.vector_registers // 2, last // lanes)

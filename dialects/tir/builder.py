@@ -189,15 +189,17 @@ class TirBuilder(IndexBuilder):
                 yield [*index, position]
 
     @contextmanager
-    def vectors_and_rest(self, extent: Index, lanes: int) -> Generator[Index]:
+    def vectors_and_rest(
+        self, extent: Index, lanes: int, shorter: int = SHORT_VECTOR
+    ) -> Generator[Index]:
         """Build the body of loops over vectors of `extent` elements, which is not known: whole
-        vectors of `lanes` lanes, then short ones, then the rest one by one.
+        vectors of `lanes` lanes, then of `shorter`, then the rest one by one.
 
         The body is built for each of the three; it runs once for an element.
         """
         loops: list[VectorLoop] = []
         begin: Index = 0
-        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
+        for width in (lanes, *(n for n in (shorter, 1) if n < lanes)):
             count = self.floordiv(self.sub(extent, begin), width)
             loops.append(VectorLoop(width, count, begin))
             begin = self.add(begin, self.mul(count, width))
