@@ -160,11 +160,12 @@ def _resize(op: ResizeOp | DynamicResizeOp, facts: Facts) -> Sequence[Dimensions
     ):
         return None
     out: list[Number] = [*shape]
-    for number, (letter, size) in enumerate(zip(spatial, given, strict=True)):
+    scales = op.scales or (None,) * len(spatial)
+    # Of operations that are not valid, which the verifier reports, the lists may differ in length.
+    for letter, size, scale in zip(spatial, given, scales, strict=False):
         axis = op.data_layout().axes.index(letter)
-        if op.scales is not None:
-            by_scale = scaled(shape[axis], op.scales[number])
-            size = select(equal(size, MINUS_ONE), by_scale, size)
+        if scale is not None:
+            size = select(equal(size, MINUS_ONE), scaled(shape[axis], scale), size)
         out[axis] = positive(size)
     return [out]
 
