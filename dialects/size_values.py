@@ -44,6 +44,8 @@ class SizeValues:
         return found
 
     def _sum(self, size: Size) -> SSAValue:
+        if size.known is not None:
+            return self._constant(size.known)
         # Positive terms first, known ones last: n - 1 is one subtraction.
         terms = sorted(size.terms, key=lambda term: (term[1] < 0, not term[0]))
         total: SSAValue | None = None

@@ -264,6 +264,15 @@ class CalleeScope(Scope):
         assert isinstance(end, ReturnOp)
         return self.size(end.operands[number], axis)
 
+    def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
+        elements = self.shapes.elements_of(value)
+        if elements is None and value.owner is self._callee.body.block:
+            # Constants that the call passes. Other sizes are expressions of the caller's symbols.
+            given = self._caller.elements_of(self._argument(value)) or ()
+            known = [None if size is None or size.known is None else size for size in given]
+            return known or None
+        return elements
+
     def value_of(self, size: Size) -> SSAValue:
         return self._values.of(size)
 
