@@ -172,17 +172,16 @@ def reads_of_version(text: str) -> list[str]:
     decide by it.
     """
     found: list[str] = []
-    for node in ast.walk(ast.parse(text)):
-        code = ast.unparse(node)
+    for node in ast.walk(ast.parse(text)) if "version" in text else ():
         match node:
             case ast.ImportFrom(module="xdsl", names=names):
-                found += [code for alias in names if alias.name == "__version__"]
+                found += [ast.unparse(node) for alias in names if alias.name == "__version__"]
             case ast.Attribute(attr="__version__", value=ast.Name(id="xdsl")):
-                found.append(code)
-            case ast.Call(args=[ast.Constant(value="xdsl")]) if "version(" in code:
-                found.append(code)
-            case ast.Compare() | ast.Match() if "xdsl_version" in code:
-                found.append(code)
+                found.append(ast.unparse(node))
+            case ast.Call(args=[ast.Constant(value="xdsl")]) if "version(" in ast.unparse(node):
+                found.append(ast.unparse(node))
+            case ast.Compare() | ast.Match() if "xdsl_version" in ast.unparse(node):
+                found.append(ast.unparse(node))
             case _:
                 pass
     return found
