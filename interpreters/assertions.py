@@ -15,7 +15,9 @@ from ..passmanager.ir.location import place_text
 
 __all__ = ["CALLS", "AssertionFailed", "assertion_text"]
 
-CALLS: Final[tuple[type[Operation], ...]] = (func.CallOp, CallOp, CallTIROp, CallTIRInplaceOp)
+CALLS: Final[frozenset[type[Operation]]] = frozenset(
+    {func.CallOp, CallOp, CallTIROp, CallTIRInplaceOp}
+)
 """The operations that call a function by its symbol."""
 
 

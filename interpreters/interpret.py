@@ -6,29 +6,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import StringIO
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.ir.location import location_of, place_of
+from ..passmanager.ir.location import place_of
 from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
 from .arguments import check_arguments
-from .assertions import CALLS, AssertionFailed, assertion_text
+from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
 
-__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
+if TYPE_CHECKING:
+    from .prepared import PreparedInterpreter
 
-MAX_CALLS = 2000
-"""The most calls within each other. The command-line tools raise Python's own limit, for deeply
-nested IR: with it, an infinite recursion would take a minute to end."""
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
@@ -54,13 +51,12 @@ def interpret(
     The function raises PasslineError, naming the operation, if one cannot be computed, and
     NoSemanticsError if it has no semantics.
     """
-    interpreter = _interpreter(module, Context() if ctx is None else ctx)
-    position = _Position()
-    interpreter.listeners = (position, *listeners)
+    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners)
+    position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = check_arguments(func, arguments)
-        position.calls.clear()
+        interpreter.forget()
         try:
             results = _run(interpreter, func, values)
         except RecursionError:
@@ -88,7 +84,9 @@ def load_interpreter() -> None:
     _interpreter(ModuleOp([]), Context())
 
 
-def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
+def _interpreter(
+    module: ModuleOp, ctx: Context, listeners: Sequence[Interpreter.Listener] = ()
+) -> PreparedInterpreter:
     """Return an interpreter with the semantics of all dialects that occur in the module.
 
     Ours override xDSL's for operations that both define.
@@ -97,10 +95,11 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
 
     from ..compat.interpreters import WhileFunctions
     from .codegens.calls import ExternalFunctions
+    from .prepared import PreparedInterpreter
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
-    interpreter = Interpreter(module, file=StringIO())
+    interpreter = PreparedInterpreter(module, file=StringIO(), listeners=tuple(listeners))
     register_implementations(interpreter, ctx)
     # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
     common = (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions)
@@ -139,28 +138,3 @@ def _as_value(result: object) -> Value:
     import numpy as np
 
     return cast(Value, result) if isinstance(result, tuple | Callable) else np.asarray(result)
-
-
-class _Position(Interpreter.Listener):
-    """A listener that records the current operation and the calls around it, for error messages."""
-
-    def __init__(self) -> None:
-        self.op: Operation | None = None
-        self.calls: list[Operation] = []
-
-    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        self.op = op
-        if isinstance(op, CALLS):
-            if len(self.calls) >= MAX_CALLS:
-                raise RecursionError
-            self.calls.append(op)
-
-    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
-        if isinstance(op, CALLS):
-            self.calls.pop()
-
-    def assertion_text(self) -> str:
-        """Return the error message of the assertion that is the current operation."""
-        assert isinstance(self.op, AssertOp)
-        call = location_of(self.calls[-1]) if self.calls else None
-        return assertion_text(self.op.msg.data, location_of(self.op), call)

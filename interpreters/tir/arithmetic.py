@@ -38,8 +38,10 @@ def elementwise(function: Callable[..., object]) -> Compute:
     return compute
 
 
-def as_number(value: Array) -> Array:
+def as_number(value: Array | int) -> Array | int:
     """Return `value`, with i1 as 0 and 1 instead of booleans."""
+    if isinstance(value, int):  # an index
+        return value
     array = np.asarray(value)
     return array.view(np.uint8)[()] if array.dtype == np.bool_ else value
 
@@ -58,7 +60,7 @@ def unsigned(function: Callable[..., object]) -> Compute:
     return compute
 
 
-def as_unsigned(value: Array, width: int) -> Array:
+def as_unsigned(value: Array | int, width: int) -> Array:
     """Return `value` modulo `2^width`, as an array of Python integers."""
     return np.asarray(np.asarray(value).astype(object) & ((1 << width) - 1), dtype=object)
 
@@ -96,14 +98,14 @@ def divide_up(lhs: Array, rhs: Array) -> object:
     return np.floor_divide(lhs, rhs) + (np.remainder(lhs, rhs) != 0)
 
 
-def compare_integers(op: arith.CmpiOp, lhs: Array, rhs: Array) -> object:
+def compare_integers(op: arith.CmpiOp, lhs: Array | int, rhs: Array | int) -> object:
     """Compare by the predicate of `op`: 0 to 5 are equality and signed, 6 to 9 unsigned."""
     predicate = op.predicate.value.data
     if predicate >= 6:
         width = _width(op.lhs.type)
         lhs, rhs = as_unsigned(lhs, width), as_unsigned(rhs, width)
         predicate -= 4
-    elif element_type(op.lhs.type) is not None and np.asarray(lhs).dtype == np.bool_:
+    elif not isinstance(lhs, int) and np.asarray(lhs).dtype == np.bool_:
         # As a signed number of one bit, true is -1.
         lhs, rhs = -np.asarray(lhs).astype(np.int8), -np.asarray(rhs).astype(np.int8)
     return COMPARE[predicate](lhs, rhs)
@@ -144,9 +146,9 @@ def compare_floats(op: arith.CmpfOp, lhs: Array, rhs: Array) -> object:
             return ORDERED[predicate - 8](lhs, rhs) | unordered
 
 
-def select(op: arith.SelectOp, cond: Array, lhs: Array, rhs: Array) -> object:
+def select(op: arith.SelectOp, cond: Array | np.bool, lhs: Array, rhs: Array) -> object:
     """Select an operand by a scalar condition, or each element by a vector of conditions."""
-    if isinstance(op.cond.type, VectorType):
+    if not isinstance(cond, np.bool) and isinstance(op.cond.type, VectorType):
         return np.where(cond, lhs, rhs)
     return lhs if cond else rhs
 

@@ -57,8 +57,8 @@ def alloc(op: memref.AllocOp | memref.AllocaOp, *sizes: int) -> Array:
 
 def load(_: memref.LoadOp, buffer: Array, *indices: int) -> object:
     """Return a copy of an element, which later stores do not change."""
-    value: Array = np.asarray(buffer[check_indices(buffer, indices)])
-    return value.copy()
+    value: Array | np.generic = buffer[check_indices(buffer, indices)]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def store(_: memref.StoreOp, value: object, buffer: Array, *indices: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,19 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.types import Element, is_element
-from ..arrays import dtype_of, fit
+from ..arrays import dtype_of, fit, is_bool, stored_dtype
 
-__all__ = ["Array", "Compute", "Semantics", "buffer_dtype", "element_type", "methods", "number"]
+__all__ = [
+    "Array",
+    "Compute",
+    "Semantics",
+    "buffer_dtype",
+    "compute_of",
+    "converter",
+    "element_type",
+    "methods",
+    "number",
+]
 
 Array: TypeAlias = NDArray[Any]
 
@@ -42,24 +52,61 @@ def _method(cls: type[Operation], compute: Compute) -> object:
         values = value if isinstance(value, tuple) else (value,)  # pyright: ignore[reportUnknownVariableType]
         return tuple(number(v, r.type) for v, r in zip(values, op.results, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
-    return impl(cls)(run)
+    method = impl(cls)(run)
+    setattr(method, _COMPUTE, compute)
+    return method
+
+
+_COMPUTE = "passline_compute"
+"""The attribute of a method with the function that it was made from."""
+
+
+def compute_of(method: object) -> Compute | None:
+    """Return the function of a table that a method was made from; None for any other method."""
+    return getattr(method, _COMPUTE, None)
 
 
 def number(value: object, type: Attribute) -> object:
     """Convert `value` to `type`: round or wrap a scalar or vector, leave a buffer unchanged."""
+    return converter(type)(value)
+
+
+def converter(type: Attribute) -> Callable[[Any], object]:
+    """Return the function that converts a value to `type`; it raises InterpretationError if the
+    type has no numpy semantics."""
     match type:
         case MemRefType():
-            return value
+            return lambda value: value
         case IndexType():
-            return int(value)  # pyright: ignore[reportArgumentType]
+            return int
         case VectorType():
-            element = element_type(type)
-            array = np.asarray(value)
-            return array.astype(np.int64) if element is None else fit(array, element)
+            return lambda value: vector(value, type)
         case _ if is_element(type):
-            return fit(np.asarray(value), type)[()]
+            exact = dtype_of(type).type if is_exact(type) else None
+            return lambda value: (
+                value if value.__class__ is exact else fit(np.asarray(value), type)[()]
+            )
         case _:
-            raise InterpretationError(f"type {type} has no numpy semantics")
+            return lambda _: refuse(type)
+
+
+def vector(value: object, type: VectorType[Attribute]) -> Array:
+    """Convert `value` to a vector of `type`."""
+    element = element_type(type)
+    array = np.asarray(value)
+    return array.astype(np.int64) if element is None else fit(array, element)
+
+
+def is_exact(element: Element) -> bool:
+    """Return whether each number of the dtype of an element type is one of the element type."""
+    dtype = dtype_of(element)
+    same = dtype == stored_dtype(element) and 8 * dtype.itemsize == element.bitwidth
+    return same or is_bool(element)
+
+
+def refuse(type: Attribute) -> NoReturn:
+    """Raise InterpretationError for a type without semantics."""
+    raise InterpretationError(f"type {type} has no numpy semantics")
 
 
 def element_type(type: Attribute) -> Element | None:

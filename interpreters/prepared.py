@@ -1,0 +1,233 @@
+# pyright: reportPrivateUsage=false
+# How xDSL's interpreter runs an operation, and what implements it, has no public name.
+"""xDSL's interpreter, which prepares functions on numbers and buffers before they run.
+
+Loops run an operation thousands of times. What does not change between two times is computed once:
+the numbers of its operands in the frame of the function, its semantics, and the conversion of its
+result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith, func, scf
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, Successor
+from xdsl.interpreters.cf import CfFunctions
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.interpreters.scf import ScfFunctions
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ..compat.interpreters import WhileFunctions
+from ..dialects.tir.ops import PrimFuncOp, YieldOp
+from ..passmanager.ir.walk import walk
+from .codegens.calls import ExternalFunctions
+from .position import Position
+from .tir import TirFunctions
+from .tir.table import Compute, compute_of, converter
+
+__all__ = ["PreparedInterpreter"]
+
+CONTROL_FLOW: frozenset[type[InterpreterFunctions]] = frozenset(
+    {CfFunctions, ExternalFunctions, FuncFunctions, ScfFunctions, TirFunctions, WhileFunctions}
+)
+"""The semantics that get at values by their arguments and `get_values` alone, and run regions by
+`run_ssacfg_region` alone."""
+
+RETURNS = frozenset({func.ReturnOp, scf.YieldOp, YieldOp})
+"""The terminators that return their operands."""
+
+FUNCTIONS = frozenset({func.FuncOp, PrimFuncOp})
+
+Slots: TypeAlias = dict[SSAValue, int]
+"""The place in a frame of each value of a function."""
+
+
+class Frame(NamedTuple):
+    """The values of a call of a prepared function; those that are not yet computed are None."""
+
+    slots: Slots
+    values: list[object]
+
+
+class Step(NamedTuple):
+    """An operation in a block."""
+
+    op: Operation
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    compute: Compute | None
+    """Its semantics, a function of its operands, if it is out of the tables of tir and has at most
+    one result. It runs without xDSL's checks."""
+    convert: Callable[[object], object] | None
+    """The conversion of its only result."""
+
+
+class Steps(NamedTuple):
+    """The operations of a block."""
+
+    arguments: tuple[int, ...]
+    steps: tuple[Step, ...]
+    returned: tuple[Operation, tuple[int, ...]] | None
+    """The terminator and its operands if it returns them; it is not one of the steps."""
+
+
+@dataclass
+class PreparedInterpreter(Interpreter):
+    """An interpreter that prepares a function when it is called first.
+
+    `position` and the listeners are notified as by xDSL's interpreter.
+    """
+
+    position: Position = field(default_factory=Position)
+    _slots: dict[int, Slots | None] = field(default_factory=dict[int, "Slots | None"])
+    """By the identity of a region, which the module keeps alive: the slots of the function around
+    it, None if it cannot be prepared."""
+    _steps: dict[int, Steps] = field(default_factory=dict[int, Steps])
+    """By the identity of a block."""
+    _frame: Frame | None = None
+    """The frame of the innermost call; None if its function is not prepared."""
+
+    def __post_init__(self) -> None:
+        self.listeners = (self.position, *self.listeners)
+
+    def forget(self) -> None:
+        """Forget the last run: functions may have changed, and an error may have ended it."""
+        self._slots, self._steps, self._frame = {}, {}, None
+        self.position.calls.clear()
+
+    def get_values(self, values: Iterable[SSAValue]) -> PythonValues:
+        """Return the current values of the function that is running."""
+        if (frame := self._frame) is None:
+            return super().get_values(values)
+        return tuple(frame.values[frame.slots[value]] for value in values)
+
+    def run_ssacfg_region(
+        self, region: Region, args: PythonValues, name: str = "unknown"
+    ) -> PythonValues:
+        """Run a region: one of a function that has been prepared in the frame of its call."""
+        key = id(region)
+        if key not in self._slots:
+            self._prepare(region)
+        slots = self._slots[key]
+        if slots is not None and type(region.parent) not in FUNCTIONS:
+            return self._run(region, args)
+        caller = self._frame
+        try:
+            if slots is None:
+                self._frame = None
+                return super().run_ssacfg_region(region, args, name)
+            self._frame = Frame(slots, [None] * len(slots))
+            with np.errstate(all="ignore"):
+                return self._run(region, args)
+        finally:
+            self._frame = caller
+
+    def _prepare(self, region: Region) -> None:
+        """Number the values of the function around a region, if all semantics of its operations
+        work on a frame."""
+        self._slots[id(region)] = None
+        owner = region.parent
+        while owner is not None and type(owner) not in FUNCTIONS:
+            owner = owner.parent_op()
+        if owner is None:
+            return
+        nested = [op for op in walk(owner) if op is not owner]
+        slots: Slots | None = None
+        if all(map(self._works_on_frame, nested)):
+            slots = {value: slot for slot, value in enumerate(values_of(owner))}
+        for op in (owner, *nested):
+            for inner in op.regions:
+                self._slots[id(inner)] = slots
+
+    def _works_on_frame(self, op: Operation) -> bool:
+        # An operation without semantics fails alike in a frame.
+        entry = self._impls._impl_dict.get(type(op))
+        return entry is None or type(entry[0]) in CONTROL_FLOW
+
+    def _steps_of(self, block: Block, slots: Slots) -> Steps:
+        """Return the operations of a block, up to the first that ends it."""
+        steps: list[Step] = []
+        returned = None
+        for op in block.ops:
+            operands = tuple(slots[value] for value in op.operands)
+            if type(op) in RETURNS:
+                returned = op, operands
+                break
+            results = tuple(slots[value] for value in op.results)
+            steps.append(Step(op, operands, results, *self._semantics_of(op)))
+        return Steps(tuple(slots[arg] for arg in block.args), tuple(steps), returned)
+
+    def _semantics_of(
+        self, op: Operation
+    ) -> tuple[Compute | None, Callable[[object], object] | None]:
+        """Return the semantics of an operation and the conversion of its result, as in a Step."""
+        entry = self._impls._impl_dict.get(type(op))
+        compute = None if entry is None else compute_of(entry[1])
+        if compute is None or len(op.results) > 1:
+            return None, None
+        convert = converter(op.results[0].type) if op.results else None
+        computed = partial(compute, op)
+        return cache(computed) if type(op) is arith.ConstantOp else computed, convert
+
+    def _run(self, region: Region, args: PythonValues) -> PythonValues:
+        """Run the blocks of a region from the first one on; return the values that it returns."""
+        frame = self._frame
+        assert frame is not None
+        slots, frame_values = frame
+        position, others = self.position, self.listeners[1:]
+        block = region.blocks.first
+        while block is not None:
+            if (plan := self._steps.get(id(block))) is None:
+                plan = self._steps[id(block)] = self._steps_of(block, slots)
+            for slot, value in zip(plan.arguments, args):
+                frame_values[slot] = value
+            block = None
+            for op, operands, results, compute, convert in plan.steps:
+                inputs = tuple([frame_values[slot] for slot in operands])
+                if compute is None:
+                    done = self._run_op(op, inputs)
+                    for slot, value in zip(results, done.values):
+                        frame_values[slot] = value
+                    if (end := done.terminator_value) is None:
+                        continue
+                    if not isinstance(end, Successor):
+                        return end.values
+                    block, args = end
+                    break
+                position.op = op
+                for listener in others:
+                    listener.will_interpret_op(op, inputs)
+                try:
+                    value = compute(*inputs)
+                    values = () if convert is None else (convert(value),)
+                except Exception as error:
+                    op.emit_error("Error while interpreting op", error)  # as xDSL's interpreter
+                for slot, value in zip(results, values):
+                    frame_values[slot] = value
+                for listener in others:
+                    listener.did_interpret_op(op, values)
+            else:
+                if plan.returned is not None:
+                    op, operands = plan.returned
+                    values = tuple([frame_values[slot] for slot in operands])
+                    position.op = op
+                    for listener in others:
+                        listener.will_interpret_op(op, values)
+                        listener.did_interpret_op(op, ())
+                    return values
+        return ()
+
+
+def values_of(op: Operation) -> Iterator[SSAValue]:
+    """Yield the values that are defined in the regions of an operation."""
+    for inner in walk(op):
+        if inner is not op:
+            yield from inner.results
+        for region in inner.regions:
+            for block in region.blocks:
+                yield from block.args
