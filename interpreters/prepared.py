@@ -16,11 +16,18 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, func, scf
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, Successor
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpImplResult,
+    PythonValues,
+    Successor,
+)
 from xdsl.interpreters.cf import CfFunctions
 from xdsl.interpreters.func import FuncFunctions
 from xdsl.interpreters.scf import ScfFunctions
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import InterpretationError
 
 from ..compat.interpreters import WhileFunctions
 from ..dialects.tir.ops import PrimFuncOp, YieldOp
@@ -127,6 +134,22 @@ class PreparedInterpreter(Interpreter):
         finally:
             self._frame = caller
 
+    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
+        """Run an operation as xDSL does, but let errors pass: xDSL prints the module into a note
+        of the error, once for each operation around the one that failed."""
+        if (entry := self._impls._impl_dict.get(type(op))) is None:
+            return super()._run_op(op, inputs)
+        for listener in self.listeners:
+            listener.will_interpret_op(op, inputs)
+        result = entry[1](entry[0], self, op, inputs)
+        if len(op.results) != len(result.values):
+            raise InterpretationError(
+                f"its semantics return {len(result.values)} values for {len(op.results)} results"
+            )
+        for listener in self.listeners:
+            listener.did_interpret_op(op, result.values)
+        return result
+
     def _prepare(self, region: Region) -> None:
         """Number the values of the function around a region, if all semantics of its operations
         work on a frame."""
@@ -202,15 +225,11 @@ class PreparedInterpreter(Interpreter):
                 position.op = op
                 for listener in others:
                     listener.will_interpret_op(op, inputs)
-                try:
-                    value = compute(*inputs)
-                    values = () if convert is None else (convert(value),)
-                except Exception as error:
-                    op.emit_error("Error while interpreting op", error)  # as xDSL's interpreter
-                for slot, value in zip(results, values):
-                    frame_values[slot] = value
+                value = compute(*inputs)
+                if convert is not None:
+                    frame_values[results[0]] = value = convert(value)
                 for listener in others:
-                    listener.did_interpret_op(op, values)
+                    listener.did_interpret_op(op, () if convert is None else (value,))
             else:
                 if plan.returned is not None:
                     op, operands = plan.returned

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, SupportsInt, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ContainerType, IndexType, MemRefType, VectorType
+from xdsl.dialects.builtin import ContainerType, IndexType, IntegerType, MemRefType, VectorType, i1
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
@@ -78,9 +78,11 @@ def converter(type: Attribute) -> Callable[[Any], object]:
         case MemRefType():
             return lambda value: value
         case IndexType():
-            return int
+            return index
         case VectorType():
             return lambda value: vector(value, type)
+        case IntegerType() if type == i1:
+            return truth
         case _ if is_element(type):
             exact = dtype_of(type).type if is_exact(type) else None
             return lambda value: (
@@ -88,6 +90,23 @@ def converter(type: Attribute) -> Callable[[Any], object]:
             )
         case _:
             return lambda _: refuse(type)
+
+
+def truth(value: Any) -> object:
+    """Convert `value` to an i1: the last bit of a number."""
+    if value.__class__ is np.bool:
+        return value
+    if value.__class__ is bool:  # a comparison of indices
+        return np.True_ if value else np.False_
+    return fit(np.asarray(value), i1)[()]
+
+
+def index(value: SupportsInt) -> int:
+    """Convert `value` to an index, which wraps around at 64 bits."""
+    number = int(value)
+    if -(1 << 63) <= number < 1 << 63:
+        return number
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def vector(value: object, type: VectorType[Attribute]) -> Array:
