@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -30,6 +31,18 @@ def pytest_configure() -> None:
     # No test is timed: on a busy machine an example may take any time.
     settings.register_profile("passline", deadline=None)
     settings.load_profile("passline")
+
+
+def pytest_sessionstart() -> None:
+    """Collect garbage seldom: each collection looks at the syntax trees, modules and tests of the
+    whole suite, which live until the end."""
+    gc.set_threshold(200_000, 10, 10)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the suite consists of out of all later collections."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
