@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,21 +30,22 @@ if not has_xdsl("0.67"):
     pytest.skip("needs xDSL 0.67: types that examples of the site have", allow_module_level=True)
 
 ROOT = Path(__file__).parent.parent
-REFERENCE = pages()
-HEADINGS = set(re.findall(r"^##+ (.*)$", "\n".join(REFERENCE.values()), re.MULTILINE))
+reference_pages = cache(pages)  # in seconds, which a worker without these tests need not spend
 
 
 def test_everything_that_is_registered_is_in_the_reference() -> None:
     operations = {op.name for op in [*Relax.operations, *Tir.operations]}
     classes = {name for name in instruments.__all__ if name[0].isupper()}
     named = {*PASSES, *PIPELINES, *operations, *classes}
+    text = "\n".join(reference_pages().values())
+    headings = set(re.findall(r"^##+ (.*)$", text, re.MULTILINE))
     # Not all that the package offers are instruments.
-    assert named - HEADINGS <= {*classes} and len(named & HEADINGS) > 240
-    assert {"PassTimingInstrument", "PassContractError", "NonConvergenceError"} <= HEADINGS
+    assert named - headings <= {*classes} and len(named & headings) > 240
+    assert {"PassTimingInstrument", "PassContractError", "NonConvergenceError"} <= headings
 
 
 def test_a_pass_has_its_facts_and_its_example() -> None:
-    page = REFERENCE["reference/passes-relax.md"]
+    page = reference_pages()["reference/passes-relax.md"]
     section = page.partition("## fold-constant\n")[2].partition("\n## ")[0]
     assert "Before:\n\n```mlir\nfunc.func" in section and "\nAfter:\n\n```mlir\n" in section
     assert "| level | `2` |" in section and "| requires | `infer-type` |" in section
@@ -52,12 +54,12 @@ def test_a_pass_has_its_facts_and_its_example() -> None:
 
 
 def test_the_exit_statuses_are_those_of_the_tools() -> None:
-    rows = re.findall(r"^\| (\d+) \| \S", REFERENCE["reference/errors.md"], re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| \S", reference_pages()["reference/errors.md"], re.MULTILINE)
     assert rows == ["0", "1", "2", "3", "130", "141"]
 
 
 def section(page: str, heading: str) -> str:
-    return REFERENCE[page].partition(f"\n{heading}\n")[2].partition("\n### ")[0]
+    return reference_pages()[page].partition(f"\n{heading}\n")[2].partition("\n### ")[0]
 
 
 def test_each_operation_has_its_syntax_its_types_and_an_example() -> None:
@@ -104,7 +106,8 @@ def test_the_public_names_of_python_are_on_the_pages_of_the_interface() -> None:
     grouped = [name for names in GROUPS.values() for name in names]
     assert sorted(grouped) == sorted(infrastructure_names())
     assert {"compile", "load", "tune", "Tuning", "CompiledFunction"} <= {*own_names()}
-    named = re.findall(r"^::: passline\.(\w+)$", REFERENCE["reference/api.md"], re.MULTILINE)
+    page = reference_pages()["reference/api.md"]
+    named = re.findall(r"^::: passline\.(\w+)$", page, re.MULTILINE)
     others = {*passline.__all__} - {*named} - {*passmanager.__all__}
     assert all(inspect.ismodule(getattr(passline, name)) for name in others - {"__version__"})
 
@@ -121,7 +124,7 @@ def test_each_page_is_in_the_navigation() -> None:
     text = (ROOT / "mkdocs.yml").read_text()
     named = set(re.findall(r"^ +- .*: (\S+\.md)$", text, re.MULTILINE))
     written = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
-    assert named == {*written, *REFERENCE}
+    assert named == {*written, *reference_pages()}
 
 
 def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Path) -> None:
@@ -148,6 +151,6 @@ def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Pa
         and 'id="passline.corpus.map"' in (html[tmp_path / "reference" / "api.html"])
     )
     first = html[tmp_path / "index.html"]
-    assert all(f'href="{path.removesuffix(".md")}.html"' in first for path in REFERENCE)
+    assert all(f'href="{path.removesuffix(".md")}.html"' in first for path in reference_pages())
     passes = html[tmp_path / "reference" / "passes-relax.html"]
     assert '<span class="nv">%x</span>' in passes  # MLIR is highlighted
