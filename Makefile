@@ -13,14 +13,16 @@ demo: $(VENV)/installed-demo
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/resnet50.py
 
 # Types are those of the newest xDSL: with another release pyright is left out.
-CHECKS := lint $(if $(filter-out latest,$(XDSL)),,types) unit
+TYPED := $(if $(filter-out latest,$(XDSL)),,types)
 
-# All run even if one fails; pytest is last, so that the failed tests end the output.
+# All run even if one fails. pyright runs on one processor beside pytest, and is reported after it.
 test: $(VENV)/installed-test $(if $(XDSL),xdsl)
-	@$(if $(filter-out latest,$(XDSL)),echo "make types is left out: the code is typed against the newest xDSL")
-	@failed=; for check in $(CHECKS); do \
-		$(MAKE) --no-print-directory $$check || failed="$$failed $$check"; \
-	done; \
+	@$(if $(TYPED),,echo "make types is left out: the code is typed against the newest xDSL")
+	@failed=; check() { $(MAKE) --no-print-directory $$1 || failed="$$failed $$1"; }; \
+	check lint; \
+	$(if $(TYPED),report=$$(mktemp); $(MAKE) --no-print-directory types >$$report 2>&1 & types=$$!;) \
+	check unit; \
+	$(if $(TYPED),wait $$types || failed="$$failed types"; cat $$report; rm $$report;) \
 	test -z "$$failed" || { echo "make test: failed:$$failed" >&2; exit 1; }
 
 # Where the range in pyproject.toml forbids this version, pip says so, and installs it.
