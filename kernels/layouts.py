@@ -18,14 +18,8 @@ def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
     """Return a tensor of layout `src` in layout `dst`."""
     if src.text == dst.text:
         return tensor
-    shape = tensor.shape
-    if src.factors or dst.factors:
-        sizes = [known(extent) for extent in shape]
-        shape = dst.shape(src.extents((*sizes,)))
-    else:
-        shape = tuple(shape[src.axes.index(axis)] for axis in dst.axes)
     return Elements(
-        shape,
+        shape_in(dst, sizes_in(src, tensor.shape)),
         tensor.element,
         lambda b, index: b.read(tensor, moved_index(b, index, dst, src)),
     )
@@ -43,11 +37,32 @@ def known_shape(shape: Shape) -> tuple[int, ...]:
     return tuple(map(known, shape))
 
 
+def sizes_in(layout: Layout, shape: Shape) -> dict[str, Extent]:
+    """Return axis -> size for a tensor of that shape in a layout. An axis that is split has to be
+    known."""
+    return {
+        axis: known(extent) * factor if (factor := _block(layout, axis)) > 1 else extent
+        for axis, extent in zip(layout.axes, shape, strict=True)
+        if axis.isupper()
+    }
+
+
 def shape_in(layout: Layout, sizes: Mapping[str, Extent]) -> Shape:
-    """Return the shape in a layout of a tensor whose axes have these sizes."""
-    if layout.factors:
-        return layout.shape({axis: known(extent) for axis, extent in sizes.items()})
-    return tuple(sizes[axis] for axis in layout.axes)
+    """Return the shape in a layout of a tensor whose axes have these sizes. An axis that is split
+    has to be known, and to split into whole blocks."""
+    shape: list[Extent] = []
+    for axis in layout.axes:
+        if axis.islower():
+            shape.append(layout.factors[axis])
+        elif (factor := _block(layout, axis)) > 1:
+            shape.append(known(sizes[axis]) // factor)
+        else:
+            shape.append(sizes[axis])
+    return (*shape,)
+
+
+def _block(layout: Layout, axis: str) -> int:
+    return layout.factors.get(axis.lower(), 1)
 
 
 def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:

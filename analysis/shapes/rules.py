@@ -7,7 +7,7 @@ sizes that its result types give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -27,7 +27,12 @@ from ...dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp,
 from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, TriluOp
 from ...dialects.relax.data.gather import GatherOp, TakeOp
-from ...dialects.relax.data.permutation import FlipOp, ReverseSequenceOp, TransposeOp
+from ...dialects.relax.data.permutation import (
+    FlipOp,
+    LayoutTransformOp,
+    ReverseSequenceOp,
+    TransposeOp,
+)
 from ...dialects.relax.data.reshape import FlattenOp
 from ...dialects.relax.data.scatter import ScatterOp
 from ...dialects.relax.data.sorting import SortingOp
@@ -294,13 +299,13 @@ def _convolution(op: ConvolutionOp, facts: Facts) -> Sequence[Dimensions] | None
     data_layout, kernel_layout, out_layout = op.layouts()
     data = _extents(data_layout, facts.of(op.data))
     weight = _extents(kernel_layout, facts.of(op.weight))
-    if data is None or weight is None or out_layout.factors:
+    if data is None or weight is None:
         return None
     groups = 1 if isinstance(op, ForwardConvolutionOp) else op.groups
     out: dict[str, Number | None] = {"N": data["N"], "C": times(weight["O"], Size.of(groups))}
     for window in op.windows([_known(weight[axis]) for axis in op.SPATIAL]):
         out[window.axis] = _window_extent(op, window, data[window.axis])
-    return [[out[axis] for axis in out_layout.axes]]
+    return [_in_layout(out_layout, out)]
 
 
 def _window_extent(op: ConvolutionOp, window: Window, extent: Number) -> Number | None:
@@ -331,36 +336,52 @@ def _count(window: Window, extent: Number) -> Number | None:
 
 def _pool(op: PoolOp, facts: Facts) -> Sequence[Dimensions] | None:
     layout, out_layout = op.layouts()
-    extents = _unsplit(layout, op.SPATIAL, facts.of(op.data))
-    if extents is None or (layout != out_layout and (layout.factors or out_layout.factors)):
+    if (extents := _extents(layout, facts.of(op.data))) is None:
         return None
     out: dict[str, Number | None] = {**extents}
     for window in op.pool_windows():
         out[window.axis] = _count(window, extents[window.axis])
-    return [[out[axis] for axis in out_layout.axes]]
+    return [_in_layout(out_layout, out)]
 
 
 def _adaptive_pool(op: AdaptivePoolOp, facts: Facts) -> Sequence[Dimensions] | None:
     layout = op.data_layout()
-    if (extents := _unsplit(layout, op.SPATIAL, facts.of(op.data))) is None:
+    if (extents := _extents(layout, facts.of(op.data))) is None:
         return None
     sizes = {a: Size.of(n) for a, n in zip(op.SPATIAL, op.output_sizes(), strict=True)}
-    return [[{**extents, **sizes}[axis] for axis in layout.axes]]
+    return [_in_layout(layout, {**extents, **sizes})]
+
+
+def _layout_transform(op: LayoutTransformOp, shape: Shape) -> Dimensions:
+    extents = _extents(Layout.parse(op.src_layout), shape)
+    return None if extents is None else _in_layout(Layout.parse(op.dst_layout), extents)
 
 
 def _extents(layout: Layout, shape: Sequence[Number] | None) -> dict[str, Number] | None:
-    """Return axis -> size; None for an unknown rank, or a layout with blocks."""
-    return None if layout.factors else _unsplit(layout, "", shape)
-
-
-def _unsplit(layout: Layout, axes: str, shape: Sequence[Number] | None) -> dict[str, Number] | None:
-    """Return dimension -> size; None for an unknown rank, or a layout with blocks of one of
-    `axes`."""
+    """Return axis -> size; None for an unknown rank."""
     if shape is None or len(shape) != len(layout.axes):
         return None
-    if any(axis.lower() in layout.factors for axis in axes):
-        return None
-    return dict(zip(layout.axes, shape, strict=True))
+    outer = zip(layout.axes, shape, strict=True)
+    return {
+        axis: times(size, Size.of(layout.factors.get(axis.lower(), 1)))
+        for axis, size in outer
+        if axis.isupper()
+    }
+
+
+def _in_layout(layout: Layout, extents: Mapping[str, Number | None]) -> list[Number | None]:
+    """Return the dimensions in `layout` of a tensor whose axes have these sizes, which split into
+    whole blocks."""
+    return [
+        Size.of(layout.factors[axis])
+        if axis.islower()
+        else _blocks(extents[axis], layout.factors.get(axis.lower(), 1))
+        for axis in layout.axes
+    ]
+
+
+def _blocks(extent: Number | None, factor: int) -> Number | None:
+    return None if extent is None else quotient(extent, Size.of(factor))
 
 
 def _known(size: Number) -> int:
@@ -401,6 +422,7 @@ _RULES: Rules = (
     (DenseOp, _dense),
     (FlattenOp, _of_shape(_flatten)),
     (GatherOp, _gather),
+    (LayoutTransformOp, _of_shape(_layout_transform)),
     (MatmulOp, _matmul),
     (PadOp, _of_shape(_pad)),
     (PoolOp, _pool),

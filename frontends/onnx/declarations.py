@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from onnx import TypeProto
 from xdsl.ir import Attribute
 
-from ...dialects.relax.types import Tensor, refine
+from ...dialects.relax.types import Tensor, is_tensor, refine
 from ...interpreters.shape_bindings import bound_dimension
 from .errors import ModelError, Unsupported
 from .types import dimensions_of, type_with
@@ -15,14 +15,25 @@ from .types import dimensions_of, type_with
 __all__ = ["check_initializer", "check_output"]
 
 
-def check_output(name: str, proto: TypeProto, type: Attribute, sizes: Mapping[str, int]) -> None:
-    """Raise ModelError if an output, which is computed with `type`, is declared with a type that it
-    cannot have. `sizes` are those of symbolic dimensions."""
+def check_output(
+    name: str,
+    proto: TypeProto,
+    type: Attribute,
+    sizes: Mapping[str, int],
+    warn: Callable[[str], None],
+) -> None:
+    """Compare the type of which an output is computed with the one that it is declared with, where
+    symbolic dimensions are `sizes`: of another shape `warn` gets a message, as onnxruntime warns.
+
+    Errors: ModelError if the elements are of another type.
+    """
     declared = _declared(proto, sizes)
-    if declared is not None and refine(type, declared) is None:
-        raise ModelError(
-            f"output '{name}' is declared as {declared}, but the model computes {type}"
-        )
+    if declared is None or refine(type, declared) is not None:
+        return
+    message = f"output '{name}' is declared as {declared}, but the model computes {type}"
+    if not is_tensor(type) or type.element_type != declared.element_type:
+        raise ModelError(message)
+    warn(message)
 
 
 def check_initializer(name: str, proto: TypeProto, type: Attribute) -> None:

@@ -125,11 +125,12 @@ class Importer(Builder):
         inputs = [part for info in given for part in elements.get(info.name, [info])]
         declared = {info.name: dimensions_of(info.type) for info in inputs}
         bound = bind_shapes(declared, self.bindings)
-        scope = Scope(None, GraphTypes(graph, bound.sizes))
         types = [
             self.input_type(info.name, info.type, bound.dimensions[info.name]) for info in inputs
         ]
         known = [type for type in types if type is not None]
+        all_static = all(static_shape(type) is not None for type in known)
+        scope = Scope(None, GraphTypes(graph, bound.sizes, outputs=all_static))
         block = self.block = Block(arg_types=known)
         arguments = iter(block.args)
         for info, type in zip(inputs, types, strict=True):
@@ -151,7 +152,7 @@ class Importer(Builder):
         values = [value for value in outputs if value is not None]
         assert len(values) == len(outputs)
         for info, value in zip(graph.output, values, strict=True):
-            check_output(info.name, info.type, value.type, bound.sizes)
+            check_output(info.name, info.type, value.type, bound.sizes, self.warn)
         self.add(ReturnOp(*values))
         self.finish(block)
         return self.module(block, inputs, graph.output, bound.sizes)

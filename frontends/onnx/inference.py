@@ -16,11 +16,16 @@ __all__ = ["GraphTypes", "inferred_outputs"]
 
 
 class GraphTypes(Mapping[str, Tensor]):
-    """The types that a graph declares for its values, with sizes for symbolic dimensions."""
+    """The types that a graph declares for its values, with sizes for symbolic dimensions.
 
-    def __init__(self, graph: GraphProto, sizes: Mapping[str, int]) -> None:
+    Those of its outputs count only with `outputs`: exporters of models with an unknown batch leave
+    there the size of an example (onnxmltools the label of a LightGBM classifier as `int64[1]`).
+    """
+
+    def __init__(self, graph: GraphProto, sizes: Mapping[str, int], *, outputs: bool) -> None:
         self._sizes = sizes
-        self._infos = {info.name: info for info in (*graph.value_info, *graph.output)}
+        infos = (*graph.value_info, *graph.output) if outputs else graph.value_info
+        self._infos = {info.name: info for info in infos}
 
     def __getitem__(self, name: str) -> Tensor:
         try:

@@ -131,6 +131,8 @@ class Extents:
     """The taps of a window along the columns."""
     columns_known: bool = True
     """False if `columns` is nominal."""
+    m_known: bool = True
+    """False if `m` is nominal."""
     batch: int = 1
     """The contractions that cores can share."""
     block: int = 1
@@ -223,18 +225,23 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     reads_in_place = e.constant is Operand.LHS and (
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
+    # Between blocks of terms, the sums of all rows are in a buffer of the kernel, which has an
+    # extent that is known.
+    parts = [*parts_of(e.inputs)] if e.m_known else [e.inputs]
     for m, vectors in tiles(e, target):
         few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
         if e.constant is Operand.RHS:
             if not few_vectors:
                 continue
-            for inputs in parts_of(e.inputs):
+            for inputs in parts:
                 for lhs_inside in (True, False):
                     for columns in shares(e.columns, vectors * lanes, target.cores):
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
         known = e.columns_known and fits(m, e, lanes)
-        if reads_in_place and (known or (not e.columns_known and m <= e.margin)):
+        # Columns beyond the last one are in the margin, or repeat the last block of channels.
+        beyond = not e.columns_known and (m <= e.margin or e.block > 1)
+        if reads_in_place and (known or beyond):
             cached = inputs_in_cache(vectors * lanes, e, target)
             for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
                 whole = Schedule(m, vectors, lanes, rows, e.columns, e.inputs, False, True, True)
@@ -246,7 +253,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
             continue
         if not e.columns_known and vectors * lanes <= e.margin:
             yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
-        for inputs in parts_of(e.inputs):
+        for inputs in parts:
             for columns in shares(e.columns, vectors * lanes, target.cores):
                 if e.columns_known:
                     whole = inputs == e.inputs

@@ -41,7 +41,15 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        absent = {"margin": 0, "edge": None, "of_integers": False, "exact_pairs": None}
+        # Forms of problems are keys of databases: fields that came later are left out where they
+        # have the value that all had before.
+        absent = {
+            "margin": 0,
+            "edge": None,
+            "of_integers": False,
+            "exact_pairs": None,
+            "m_known": True,
+        }
         form = {k: v for k, v in vars(self.extents).items() if k not in absent or v != absent[k]}
         return {**form, "constant": given}
 
@@ -80,6 +88,7 @@ def extents_of(t: Contraction) -> Extents:
         constant,
         taps[-1] if taps else 1,
         isinstance(t.columns, int),
+        isinstance(t.m, int),
         nominal_volume(t.batch),
         block,
         t.rows_together,

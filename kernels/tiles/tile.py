@@ -245,6 +245,8 @@ class Tile:
                     inside = below(b, column, self.columns, s.tile)
                 with b.when(inside):
                     first_row, source = self.image_place(column, index[0])
+                    if t.is_blocked and not isinstance(t.columns, int):
+                        source = b.min(source, b.sub(t.columns, 1))
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, indices, Coordinates(block.batch, 0, row, source))
                     self.add_product(index, k, right)
@@ -292,10 +294,15 @@ class Tile:
             end = b.mul(b.add(self.column_tile, 1), s.tile)
             whole = b.less(b.sub(end, 1), t.columns)
             with b.when([whole]):
-                replace(self, is_whole=True).finish_rows(finish, sums, place)
+                replace(self, is_whole=True).finish_sums(finish, sums, place)
             with b.when([b.negation(whole)]):
-                self.finish_rows(finish, sums, place)
+                self.finish_sums(finish, sums, place)
             return
+        self.finish_sums(finish, sums, place)
+
+    def finish_sums(self, finish: Store, sums: SSAValue, place: Sequence[Index]) -> None:
+        """Write loops that call `finish` for the sums at `place` in a buffer of tiles."""
+        b, t, s = self.b, self.contraction, self.schedule
         if s.by_rows and t.rows_together % s.lanes:
             self.finish_rows(finish, sums, place)
             return

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f32, i8, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, f32, i8, i32
 from xdsl.ir import Operation
 
 from ....dialects.relax.contraction.convolution import Conv2dOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import Conversion, Elementwise
 from ....dialects.relax.reduction.nn import PadOp
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import shape_of, static_shape, tensor_type
 from ....dialects.relax.windows.pooling import PoolOp
 from ....dialects.target import Target
 from ...layouts.propagation import Hook
@@ -40,10 +41,10 @@ def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
 
     def hook(op: Operation) -> Conversion | None:
         assert isinstance(op, Conv2dOp)
-        if multiplies_bytes and is_of_bytes(op):
-            return bytes_in_blocks(op, lanes)
         # Winograd's transforms read tiles of an image, which in NCHW are rows of it.
-        return None if winograd and is_3x3(op) else in_blocks(op, lanes)
+        if winograd and is_3x3(op) and not is_of_bytes(op):
+            return None
+        return in_blocks(op, lanes) if multiplies_bytes or not is_of_bytes(op) else None
 
     return {Conv2dOp.name: hook}
 
@@ -61,32 +62,12 @@ def is_of_bytes(op: Conv2dOp) -> bool:
     return elements == [IntegerType(8, Signedness.UNSIGNED), i8, i32]
 
 
-def bytes_in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
-    """Return the conversion of a convolution of bytes to blocks of `lanes` channels, of data and
-    result as far as their channels fill blocks; None if neither does, or it has no neighbour that
-    has blocks too.
-
-    Words of four channels are then in memory as they are multiplied, and the channels of a
-    depthwise convolution are the lanes of vectors.
-    """
-    layouts = byte_blocks_of(op, lanes)
-    if layouts is None or not any(byte_blocks_of(conv, lanes) for conv in neighbours(op, PadOp)):
-        return None
-    before, after = layouts
-    return op.to_layouts(before, "OIHW", after)
-
-
-def byte_blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
-    """Return the same as `blocks_of` for a convolution of bytes, which may be depthwise."""
-    weight = static_shape(op.weight.type)
-    if weight is None or not is_of_bytes(op):
-        return None
-    if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
-        return None
-    outputs, inputs, *_ = weight
-    if op.groups != 1 and (inputs != 1 or outputs != op.groups):
-        return None
-    return blocks_for(inputs * op.groups, outputs, lanes)
+def weight_of_known_channels(op: Conv2dOp) -> Shape | None:
+    """Return the shape of the weight, if it and the channels of the data are known; the batch and
+    the image may be unknown."""
+    shape = shape_of(tensor_type(op.data))
+    known = shape is not None and shape[op.layouts()[0].axes.index("C")] != DYNAMIC_INDEX
+    return static_shape(op.weight.type) if known else None
 
 
 def blocks_for(inputs: int, outputs: int, lanes: int) -> tuple[str, str] | None:
@@ -104,12 +85,12 @@ def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
     """Return the conversion of a convolution to blocks of `lanes` channels, of data and result as
     far as their channels fill blocks.
 
-    None if neither does, if it has no neighbour that has blocks too, or if one is in groups: the
-    data would have to be transformed on both sides.
+    None if neither does, if it has no neighbour that has blocks too, or if one is in groups without
+    blocks: the data would have to be transformed on both sides.
     """
     layouts = blocks_of(op, lanes)
     near = [*neighbours(op)] if layouts else []
-    if not layouts or any(conv.groups > 1 for conv in near):
+    if not layouts or any(conv.groups > 1 and not blocks_of(conv, lanes) for conv in near):
         return None
     # Alone it would need two transformations of the data, for one operation that gains.
     if not any(blocks_of(conv, lanes) for conv in near):
@@ -120,27 +101,35 @@ def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
 
 def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
     """Return the layouts of data and result with blocks of `lanes` channels; None if neither has
-    whole blocks, and for convolutions in groups, of other elements than f32, of an unknown shape,
-    or in other layouts than NCHW and OIHW."""
-    data, weight = static_shape(op.data.type), static_shape(op.weight.type)
-    if data is None or weight is None or op.groups != 1:
-        return None
-    if tensor_type(op.data).element_type != f32:
+    whole blocks, and for other elements than f32 and bytes, with an unknown number of channels, or
+    in other layouts than NCHW and OIHW.
+
+    Words of four bytes are then in memory as they are multiplied. The channels of a depthwise
+    convolution are the lanes of vectors, so that rows of 7 or 14 elements fill these; its image has
+    to be known, and other convolutions in groups have no blocks.
+    """
+    weight = weight_of_known_channels(op)
+    if weight is None or not (tensor_type(op.data).element_type == f32 or is_of_bytes(op)):
         return None
     if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
         return None
     outputs, inputs, *_ = weight
-    return blocks_for(inputs, outputs, lanes)
+    is_depthwise = inputs == 1 and outputs == op.groups
+    if op.groups > 1 and not (is_depthwise and static_shape(op.data.type)):
+        return None
+    return blocks_for(inputs * op.groups, outputs, lanes)
 
 
-def neighbours(op: Conv2dOp, *others: type[Operation]) -> Iterator[Conv2dOp]:
+FOLLOWED = (Elementwise, PoolOp, ConcatenateOp, PadOp)
+"""The operations that are computed in any layout of the channels."""
+
+
+def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
     """Yield the convolutions between which and `op` there are only operations that are computed in
-    any layout of the channels, or of the classes `others`; of a long chain of these, the
-    nearest."""
+    any layout of the channels; of a long chain of these, the nearest."""
     # Breadth first: the nearest are found, also of a long chain.
     seen: set[Operation] = {op}
     pending: list[Operation] = [op]
-    followed = (Elementwise, PoolOp, ConcatenateOp, *others)
     for current in pending:
         # Not along the weight, whose layout is another.
         data = current.operands[:1] if current is op else current.operands
@@ -152,5 +141,8 @@ def neighbours(op: Conv2dOp, *others: type[Operation]) -> Iterator[Conv2dOp]:
             seen.add(near)
             if isinstance(near, Conv2dOp):
                 yield near
-            elif isinstance(near, followed) and len(pending) < NEAR:
+            elif (
+                isinstance(near, Elementwise | PoolOp | ConcatenateOp | PadOp)
+                and len(pending) < NEAR
+            ):
                 pending.append(near)

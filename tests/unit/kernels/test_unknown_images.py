@@ -128,6 +128,41 @@ def test_convolution(given: str, weight: str, target: str):
         check(text, target, (1, 18))
 
 
+BLOCKED = """func.func @main(%x: tensor<?x2x?x?x4xf32>) -> tensor<?x3x?x?x4xf32> {{
+  %w = relax.constant dense_resource<w> : tensor<12x8x{window}xf32>
+  %y = relax.nn.conv2d %x, %w {{data_layout = "NCHW4c", kernel_layout = "OIHW", {given}}}
+      : (tensor<?x2x?x?x4xf32>, tensor<12x8x{window}xf32>) -> tensor<?x3x?x?x4xf32>
+  %r = relax.nn.relu %y : (tensor<?x3x?x?x4xf32>) -> tensor<?x3x?x?x4xf32>
+  func.return %r : tensor<?x3x?x?x4xf32>
+}}
+{{-# dialect_resources: {{ builtin: {{ w: "0x04000000{hex}" }} }} #-}}"""
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", SMALL])
+@pytest.mark.parametrize(
+    ("window", "given"),
+    [
+        ("1x1", "groups = 1"),
+        ("3x3", "padding = [1, 1]"),
+        ("3x2", "padding = [0, 2, 1, 0], strides = [2, 1]"),
+        ("3x3", "strides = [2, 2], padding = [1, 1]"),
+    ],
+)
+def test_blocks_of_channels(window: str, given: str, target: str):
+    """The columns of the last tile beyond the image are not read."""
+    size = 12 * 8 * int(window[0]) * int(window[2])
+    weights = np.random.default_rng(3).integers(-3, 4, size).astype("<f4").tobytes().hex()
+    text = BLOCKED.format(window=window, given=given, hex=weights)
+    before, after = (parse_module(make_ir_context(), text, "blocks.mlir") for _ in range(2))
+    legalize(after, target)
+    assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
+    for batch, height, width in ((1, 1, 1), (2, 3, 2), (1, 4, 5), (1, 2, 13)):
+        shape = (batch, 2, height + 2, width + 2, 4)
+        x = np.random.default_rng(width).integers(-4, 5, shape).astype(np.float32)
+        (expected,), (actual,) = (run(m, "main", (x,)) for m in (before, after))
+        np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
+
+
 @pytest.mark.parametrize("target", [SMALL, WIDE])
 @pytest.mark.parametrize(
     "given",

@@ -26,6 +26,7 @@ from passline.passmanager.errors import PasslineError
 X = "%x: tensor<?x?x6xf32> {onnx.dims = ['b', 's', unit]}"
 Y = "%y: tensor<?x?x6xf32> {onnx.dims = ['b', 't', unit]}"
 IMAGE = "%i: tensor<?x2x?x?xf32> {onnx.dims = ['b', unit, '2 * s', 't']}"
+BLOCKS = "%i: tensor<?x2x?x?x4xf32> {onnx.dims = ['b', unit, '2 * s', 't', unit]}"
 V = "%v: tensor<?xf32> {onnx.dims = ['s']}"
 T3, T4, V1 = "tensor<?x?x?xf32>", "tensor<?x?x?x?xf32>", "tensor<?xf32>"
 
@@ -99,6 +100,25 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         "%r = relax.nn.conv2d_transpose %i, %w {strides = [2, 2], output_padding = [1, 0]} "
         f": (tensor<?x2x?x?xf32>, tensor<2x5x2x2xf32>) -> {T4}",
         ["b", "5", "4 * s + 1", "2 * t"],
+    ),
+    "convolution of blocks": (
+        [BLOCKS, "%w: tensor<12x8x3x3xf32>"],
+        "%r = relax.nn.conv2d %i, %w {padding = [1, 1], strides = [1, 2], "
+        'data_layout = "NCHW4c", kernel_layout = "OIHW"} : (tensor<?x2x?x?x4xf32>, '
+        "tensor<12x8x3x3xf32>) -> tensor<?x?x?x?x?xf32>",
+        ["b", "3", "2 * s", "(t + 1) // 2", "4"],
+    ),
+    "pool of blocks": (
+        [BLOCKS],
+        '%r = relax.nn.max_pool2d %i {pool_size = [2, 2], strides = [2, 1], layout = "NCHW4c"} '
+        ": (tensor<?x2x?x?x4xf32>) -> tensor<?x?x?x?x?xf32>",
+        ["b", "2", "s", "t - 1", "4"],
+    ),
+    "transformed layout": (
+        [BLOCKS],
+        '%r = relax.layout_transform %i {src_layout = "NCHW4c", dst_layout = "NHWC2c"} '
+        ": (tensor<?x2x?x?x4xf32>) -> tensor<?x?x?x?x?xf32>",
+        ["b", "2 * s", "t", "4", "2"],
     ),
     "global pool": (
         [IMAGE],
