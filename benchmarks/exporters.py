@@ -1,0 +1,105 @@
+"""Models that exporters wrote: whether they are right, kernels and times, beside onnxruntime.
+
+    make bench-exports [OPTIONS="--write --only sklearn"]     # installs the exporters
+
+`right` counts the ways to run a model that agree with onnxruntime: -O0 and -O3 on numpy, and
+machine code for the sizes of the inputs and, if the model leaves some unknown, for all sizes. Times
+are in milliseconds, one thread each, the best of several runs in which both take turns, for the sizes of
+the inputs; `compile` is from the ONNX model to machine code, in seconds of processor time. What is
+not right is said on stderr. --write puts the table into docs/models.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
+
+import gc
+import statistics
+import sys
+from pathlib import Path
+from time import process_time
+
+from timing import compiled, milliseconds, session
+from zoo import optimized_nodes, write_table
+
+from passline.dialects.target import host, set_target
+from passline.frontends.onnx import import_model
+from passline.passmanager import PassContext
+from passline.passmanager.errors import PasslineError
+from passline.passmanager.pipeline import parse_pipeline
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from exports.exported import WAYS, Exported, exported_models
+from support.kernels import count_kernels
+
+HEAD = (
+    "| exported model | nodes | ORT | kernels | right | compile, s | ORT, ms | Passline, ms | |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+)
+
+
+def right(model: Exported) -> str:
+    """Return how many ways to run a model agree with onnxruntime, of how many."""
+    ways = [*WAYS] if model.is_open else [*WAYS][:-1]
+    count = 0
+    for way in ways:
+        try:
+            difference = model.difference(WAYS[way](model))
+        except PasslineError as error:
+            difference, _, _ = str(error).partition("\n")
+        count += not difference
+        if difference:
+            print(f"{model.name} ({way}): {difference}", file=sys.stderr)
+    return f"{count}/{len(ways)}"
+
+
+def times(model: Exported) -> tuple[int, float, float, float]:
+    """Return the number of kernels, the seconds to compile, and the milliseconds that onnxruntime
+    and machine code take. PasslineError if the model cannot be compiled."""
+    start = process_time()
+    module = import_model(model.model, shapes=model.shapes)
+    set_target(module, host())
+    with PassContext(opt_level=3, verify_each=False):
+        parse_pipeline("optimize").apply(None, module)
+    kernels = count_kernels(module)
+    function = compiled(module)
+    seconds = process_time() - start
+    peer, arrays = session(model.model, model.arguments), [*model.arguments.values()]
+    other, mine = milliseconds(peer, lambda: function(*arrays))
+    return kernels, seconds, other, mine
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="put the table into docs/models.md")
+    parser.add_argument("--only", default="", help="the models with this in their name")
+    args = parser.parse_args()
+    lines, ratios = [*HEAD], list[float]()
+    for model in exported_models():
+        if args.only not in model.name:
+            continue
+        cells = [model.name, str(len(model.model.graph.node)), str(optimized_nodes(model.path))]
+        try:
+            kernels, seconds, other, mine = times(model)
+            ratios.append(other / mine)
+            cells += [str(kernels), right(model), f"{seconds:.1f}", f"{other:.3g}", f"{mine:.3g}"]
+            cells.append(f"{other / mine:.2f} x")
+        except PasslineError as error:
+            print(f"{model.name}: {str(error).strip()}", file=sys.stderr)
+            cells += ["", right(model), "", "", "", ""]
+        lines.append(f"| {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+        gc.collect()
+    if ratios:
+        slower = sum(ratio < 0.9 for ratio in ratios)
+        print(f"median {statistics.median(ratios):.2f} x, {slower} of {len(ratios)} below 0.9 x")
+    if args.write:
+        write_table(lines)
+
+
+if __name__ == "__main__":
+    main()
