@@ -4,9 +4,9 @@
 
 `right` counts the ways to run a model that agree with onnxruntime: -O0 and -O3 on numpy, and
 machine code for the sizes of the inputs and, if the model leaves some unknown, for all sizes. Times
-are in milliseconds, one thread each, the best of several runs in which both take turns, for the sizes of
-the inputs; `compile` is from the ONNX model to machine code, in seconds of processor time. What is
-not right is said on stderr. --write puts the table into docs/models.md.
+are in milliseconds, one thread each, the best of several runs in which both take turns, for the
+sizes of the inputs; `compile` is from the ONNX model to machine code, in seconds of processor time.
+What is not right is said on stderr. --write puts the table into docs/models.md.
 """
 
 from __future__ import annotations
