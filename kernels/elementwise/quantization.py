@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax.elementwise import quantization as ops
 from ...dialects.relax.types import is_integer, tensor_type
 from ..builder import KernelBuilder, Legalization
-from ..scalars import convert, greatest, least, less, step_type
+from ..scalars import convert, greatest, is_unsigned, least, less, step_type
 from .elementwise import of_any_sign
 
 __all__ = ["QUANTIZATION"]
@@ -46,8 +46,9 @@ def dequantize(
 
 
 def as_float(b: KernelBuilder, x: SSAValue, wide: Attribute) -> SSAValue:
-    """Convert a number to a float; short integers through i32, of which processors have vectors."""
-    if is_integer(x.type) and x.type.bitwidth <= 32:
+    """Convert a number to a float; through i32, of which processors have vectors, the integers that
+    it holds."""
+    if is_integer(x.type) and x.type.bitwidth <= (31 if is_unsigned(x.type) else 32):
         x = convert(b, x, i32)
         return b.pure(arith.SIToFPOp, x, target_type=wide)
     return convert(b, x, wide)

@@ -8,7 +8,7 @@ from support.compiled import check_machine_code
 from support.evaluation import constant, ui8
 from support.legalized import check_kernel
 from support.machine import needs_native
-from xdsl.dialects.builtin import f16, f32, i8, i16, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, i8, i16, i32
 from xdsl.ir import Operation
 
 from passline.dialects.relax.contraction.convolution import Conv2dOp
@@ -36,6 +36,14 @@ def test_quantize(element: Element):
     check_kernel(ops.RequantizeOp(data, scale, constant(3, element)))
     data = constant([[0, 1], [100, 127]], element)
     check_kernel(ops.DequantizeOp(data, scale, constant(3, element)))
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_requantize_unsigned(bits: int):
+    """The greatest number is not -1."""
+    element = IntegerType(bits, Signedness.UNSIGNED)
+    data, scale = constant([0, 1, 100, 2**bits - 1], element), constant(100 / 2**bits, f32)
+    check_kernel(ops.RequantizeOp(data, scale, constant(3, i8)))
 
 
 def integers(low: int, high: int, *shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
