@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import ceil, inf, isnan, log2
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -35,7 +35,10 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
     match value.owner:
         case arith.ConstantOp(value=IntegerAttr() | FloatAttr() as number):
             found = abs(number.value.data)
-        case arith.SIToFPOp(input=x) | arith.ExtSIOp(input=x) | arith.ExtUIOp(input=x):
+        case arith.SIToFPOp(input=x):
+            # 2^31 - 1 is 2^31 as f32. Powers of two are exact: rounding does not pass them.
+            found = min((number := of(x)) * ROUNDING, power_of_two(number))
+        case arith.ExtSIOp(input=x) | arith.ExtUIOp(input=x):
             found = of(x)
         case arith.AddfOp(lhs=a, rhs=b) | arith.SubfOp(lhs=a, rhs=b):
             found = (of(a) + of(b)) * ROUNDING
@@ -52,3 +55,8 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
         case _:
             return most
     return most if isnan(found) else min(found, most)
+
+
+def power_of_two(number: float) -> float:
+    """Return the least power of two that `number`, which is not negative, does not exceed."""
+    return 2.0 ** ceil(log2(number)) if number else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
 import pytest
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i8, i32
@@ -42,6 +43,14 @@ def test_arithmetic():
     assert 768 <= magnitude(arith.AddfOp(product, real(wide())).result) <= 770
     either = arith.SelectOp(Block(arg_types=[i8]).args[0], product, number(1000.0)).result
     assert magnitude(either) == 1000
+
+
+@pytest.mark.parametrize("integer", [2**31 - 1, 2**24 + 3, -1, 0])
+def test_integers_are_rounded_to_floats(integer: int):
+    """A bound below what a float is lets a conversion back to an integer overflow."""
+    constant = arith.ConstantOp(IntegerAttr(integer, i32)).result
+    bound, exact = magnitude(real(constant)), abs(float(np.float32(integer)))
+    assert exact <= bound <= 1.001 * exact
 
 
 def test_integers_wrap_around():
