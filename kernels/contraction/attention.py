@@ -34,7 +34,7 @@ from ..tiles.transposed import Transposed
 from .contraction import Contraction, Coordinates
 from .dot_products import FEW_ROWS
 
-__all__ = ["ATTENTION"]
+__all__ = ["ATTENTION", "block_of"]
 
 SHARE = 4
 """The scores of a block of queries take up to this part of the second cache."""
@@ -269,7 +269,7 @@ def block_of(b: KernelBuilder, rows: Extent, keys: Extent, wide: Attribute) -> t
     stride = (padded(nominal(keys), line) // line | 1) * line
     most = max(16, b.target.l2_cache // SHARE * 8 // (stride * wide.bitwidth))
     blocks = -(-nominal(rows) // most)
-    distance = stride if isinstance(keys, int) else padded(keys, line) + line
+    distance = stride if isinstance(keys, int) else padded(keys, 2 * line) + line
     return -(-nominal(rows) // blocks), distance
 
 

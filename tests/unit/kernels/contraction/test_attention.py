@@ -16,7 +16,11 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.contraction.attention import AttentionOp
 from passline.dialects.relax.types import Element
-from passline.kernels.contraction.attention import ATTENTION
+from passline.dialects.sizes import Size
+from passline.dialects.tir.extents import extent_of, size_of
+from passline.dialects.tir.ops import PrimFuncOp
+from passline.kernels.builder import KernelBuilder
+from passline.kernels.contraction.attention import ATTENTION, block_of
 from passline.passmanager.ir.walk import walk
 
 FLOATS = [(f16, 2e-3), (bf16, 2e-2), (f32, 1e-6), (f64, 1e-14)]
@@ -85,6 +89,17 @@ def test_scores_are_in_blocks():
     module = legalized(AttentionOp(query, query, query), "x86-64-v3{l2-cache=262144}")
     sizes = [np.prod(op.memref.type.get_shape()) for op in walk(module) if isinstance(op, AllocOp)]
     assert max(sizes) <= 17 * 4096  # 16 queries and padding
+
+
+@pytest.mark.parametrize("keys", [100, 127, 128, 129, 240, 256])
+def test_rows_of_scores_are_an_odd_number_of_cache_lines_apart(keys: int):
+    """Also of a number of keys that is known at run time only."""
+    b = KernelBuilder(PrimFuncOp("f", []))
+    for given in (keys, extent_of(Size.symbol("keys"))):
+        _, extent = block_of(b, 64, given, f32)
+        distance = size_of(extent).bind({"keys": keys}).known
+        assert distance is not None and keys <= distance < keys + 48
+        assert distance % 32 == 16  # of 16 elements, a line
 
 
 def test_every_operation_is_here():
