@@ -158,6 +158,9 @@ class Heads:
                 b.store(score, self.scores, index)
         if op.causal_mask != "none":
             whole = self.query.shape[1]
+            # Of 2 queries and 4 keys, query 0 sees key 0 with TopLeft, keys 0 1 2 with BottomRight.
+            # With more queries than keys, the first ones see none with BottomRight: all scores are
+            # -inf and the result is NaN, as in the interpreter.
             past = self.keys - whole if op.causal_mask == "BottomRight" else 0
             with b.loop(rows) as row:
                 end = b.min(b.max(b.add(b.add(first, row), past + 1), 0), self.keys)
@@ -182,6 +185,8 @@ class Heads:
         with b.loop(rows) as row:
 
             def power(index: Sequence[Index]) -> SSAValue:
+                # At most 0: no power overflows, and the one of the maximum is 1, so the sum is at
+                # least 1.
                 less = b.pure(arith.SubfOp, b.load(scores, [row, *index]), b.load(maxima, [row]))
                 b.store(result := exponential(b, less), scores, [row, *index])
                 return result
@@ -206,6 +211,8 @@ class Heads:
 
         def finish(index: Sequence[Index], value: SSAValue) -> None:
             row, column = index
+            # The sum of a row divides its `dim` results, not its powers, of which there are as many
+            # as keys.
             value = multiply(b, value, b.load(factors, [row]))
             place = [self.n, b.add(first, row), head, column]
             store(place, convert(b, value, self.query.element))
@@ -241,15 +248,25 @@ def attention(
             with b.loops(shape) as index:
                 store(index, b.number(0, query.element))
             return
+        # FlashAttention (Dao et al., 2022) takes blocks of keys too, and rescales sums when the
+        # maximum of a row grows. Here a block of queries has the scores of all keys, so the maximum
+        # is known before the first power. The limit: `block_of` takes 16 queries at least, and
+        # beyond l2_cache / 64 bytes of scores for each query they no longer stay in the share of
+        # the second cache.
         block, stride = block_of(b, rows, keys, wide)
         with b.loops((batch, kv_heads), ForKind.PARALLEL) as (n, kv_head):
             scores = b.alloc((block, stride), wide)
             part = Heads(op, b, query, key, value, bias, n, kv_head, scores, block)
             columns = part.transposed_keys() if block > FEW_ROWS else None
+            # The query heads of a group share the transposed keys (grouped-query attention, GQA),
+            # so they are in one iteration of the parallel loop. One query head a key head
+            # (multi-head) is group 1.
             group = heads // kv_heads
             with b.nest((group, b.ceildiv(rows, block)), [ForKind.SERIAL] * 2) as (member, number):
                 head = b.add(b.mul(kv_head, group), member)
                 if isinstance(rows, int):
+                    # All blocks have the same static size: the last one overlaps the one before it,
+                    # and computes some queries twice, with the same results.
                     first, count = b.chunk_start(number, block, rows), block
                 else:
                     first = b.mul(number, block)
@@ -266,6 +283,9 @@ def block_of(b: KernelBuilder, rows: Extent, keys: Extent, wide: Attribute) -> t
     number of cache lines, as few sets of a cache would have to hold columns otherwise."""
     assert isinstance(wide, FixedBitwidthType)
     line = LINE * 8 // wide.bitwidth
+    # A tile of the second product reads one column of up to 14 rows. A first cache of 8 ways and 64
+    # sets keeps 8 lines whose addresses are equal modulo 4096: rows of 1024 keys of f32 would evict
+    # each other, those of 1040 are in sets of their own.
     stride = (padded(nominal(keys), line) // line | 1) * line
     most = max(16, b.target.l2_cache // SHARE * 8 // (stride * wide.bitwidth))
     blocks = -(-nominal(rows) // most)

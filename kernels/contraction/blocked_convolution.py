@@ -41,6 +41,10 @@ MOST_CUTS, MOST_COLUMNS = 3, 12
 compile, and the columns of the largest tile that fits into the registers of all processors."""
 
 
+# The layout is that of TVM's conv2d_NCHWc, the NCHWc convolutions of onnxruntime's MLAS, and
+# nChw16c of oneDNN. A 3x3 window with padding 1 has three kinds of taps (left edge, none, right
+# edge), or two with stride 2 and an even width. 5x5 with padding 2 has five and 7x7 with padding 3
+# and stride 2 four: those are copied with their padding.
 def is_blocked(op: ops.ConvolutionOp) -> bool:
     """Return whether `op` is a convolution in one group whose data has blocks of channels as its
     last dimension, and whose result too, or no blocks."""
@@ -111,6 +115,9 @@ def edges_of(
     edges = Edges(windows, extents)
     if len(edges.cuts()) > MOST_CUTS:
         return None
+    # The schedule is not chosen yet: some tile that fits into any register file has to have one
+    # edge. None has for 13 columns with 7 at an edge (3 taps, dilation and padding 7), and the cost
+    # model would have no candidate.
     sizes = range(1, MOST_COLUMNS + 1)
     return edges if any(has_one_edge(m, edges.columns, edges.most) for m in sizes) else None
 
@@ -143,6 +150,11 @@ class BlockedProduct:
         return (blocks, *(window.size for window in self.windows), block)
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        # With blocks of 16 channels, the weight at (o, c, y, x) belongs to term
+        #
+        #     (c // 16, y, x, c % 16)
+        #
+        # so that terms are in the order of the data in memory, not in that of OIHW.
         blocks, *taps, lane = b.unflat(k, self.terms)
         channel = b.add(b.mul(blocks, self.terms[-1]), lane)
         shape = (self.outputs, volume(self.terms) // volume(self.terms[1:-1]), *self.terms[1:-1])
@@ -167,6 +179,8 @@ class BlockedProduct:
         batch, m, row, column = at
         if self.block is None:
             return [*batch, m, *row, column]
+        # Lanes of a vector are adjacent m of one block, so a vector is stored as a whole
+        # (`rows_together`); a vector that crosses two blocks is transposed and stored by columns.
         return [*batch, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
@@ -181,6 +195,7 @@ class BlockedProduct:
         import numpy as np
 
         blocks, *taps, block = self.terms
+        # (O, I / 16, 16, H, W) becomes (O, I / 16, H, W, 16), the order of `lhs`.
         split = weight.reshape(self.outputs, blocks, block, *taps)
         return np.moveaxis(split, 2, -1).reshape(1, self.outputs, volume(self.terms))
 

@@ -77,12 +77,16 @@ class Words(Scheduled):
         return Words((*shape,), i32, data, axis % len(shape))
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # Byte 0 is in the lowest bits, as in the packed weights, whatever the byte order of the
+        # host: the word is made by shifts, not by a load of four bytes.
         size = known(self.data.shape[self.axis])
         first = b.mul(index[self.axis], BYTES)
         word: SSAValue | None = None
         for byte in range(BYTES):
             place = [*index]
             place[self.axis] = b.add(first, byte)
+            # Of 6 bytes, word 1 is 4 5 5 5. The weights there are 0, so any byte would do that may
+            # be read; one beyond the end might not be mapped.
             if size % BYTES:
                 place[self.axis] = b.min(place[self.axis], size - 1)
             value = convert(b, b.read(self.data, place), i32)
@@ -107,6 +111,7 @@ def words_of_constant(b: KernelBuilder, weights: Buffer, axis: int) -> Buffer:
 
         last = np.moveaxis(array, axis, -1)
         padded = np.pad(last, [(0, 0)] * (last.ndim - 1) + [(0, -last.shape[-1] % BYTES)])
+        # "<i4" fixes byte 0 as the lowest, as in `Words.read`; astype gives the order of the host.
         packed = np.ascontiguousarray(padded).view("<i4").astype(np.int32)
         return np.ascontiguousarray(np.moveaxis(packed, -1, axis))
 
@@ -128,6 +133,8 @@ def byte_products(
     """
     if b.constant(weights) is None or not matrices or (weights.element, element) != (i8, i32):
         return None
+    # The instructions take unsigned data and signed weights. Data of i8 get here only after a pass
+    # has added 128 to them and corrected the sums.
     bytes_ = data.element
     if not is_integer(bytes_) or not is_unsigned(bytes_) or bytes_.bitwidth != 8:
         return None
@@ -146,6 +153,9 @@ def has_exact_pairs(matrix: Array) -> bool:
     those of terms 0 and 1, 2 and 3 and so on are added."""
     import numpy as np
 
+    # vpmaddubsw adds terms 0 and 1, 2 and 3 of a word in an i16 that saturates: weights 64 64 give
+    # 32640, which fits, 64 65 give 32895, which would be 32767. Weights of 7 bits always fit, which
+    # is why onnxruntime's quantizer has `reduce_range`. vpdpbusd adds all four in i32.
     wide = np.pad(matrix.astype(np.int64), [(0, 0), (0, matrix.shape[1] % 2)])
     pairs: Array = 255 * wide.reshape(len(wide), -1, 2)
     above: Array = np.maximum(pairs, 0).sum(axis=2)

@@ -74,6 +74,9 @@ class Weights:
         """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
         callers pass: all rows of a tile are then next to each other."""
         assert isinstance(self.rows, int) and isinstance(self.terms, int)  # of a constant
+        # The bytes are those of a tile in the order in which it reads them: one stream, which the
+        # processor prefetches. Goto's packed A and B, oneDNN's blocked weights and the packed B of
+        # MLAS are alike.
         shape = self.groups, -(-self.rows // width), self.terms, width
         return b.prepare(self.buffer, shape, lambda array: pack_rows(self.matrices(array), width))
 
@@ -155,6 +158,8 @@ class Contraction(Tensor):
         self, b: KernelBuilder, rows: Sequence[Index], column: Index, terms: Sequence[Index]
     ) -> list[SSAValue]:
         """Return the conditions that `rhs` can be read."""
+        # Only the taps along the spatial dimensions can be beyond an edge: terms are input
+        # channels, or blocks of them, then the taps, then perhaps the channels of a block.
         if self.edges is None:
             return []
         taps = terms[1 : 1 + len(self.edges.windows)]
@@ -186,6 +191,11 @@ def total_type(
         total = element if is_integer(element) else i64
         wider = is_integer(total) and total.bitwidth > 16
         if wider and isinstance(terms, int):
+            # The bound holds for partial sums too, in any order, so neither blocks of terms nor
+            # fused multiply-adds round. Without known weights, up to 514 terms of ui8 * i8 fit, and
+            # 1024 of i8 * i8. Results of 16 bits and less are left out: their sums wrap around, and
+            # fptosi of what exceeds them is poison. The bound is 0 if callers do not give the
+            # number of terms.
             if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
                 return f32
         return signless_form(total)
@@ -203,6 +213,9 @@ def greatest_sum(lhs: Attribute, rhs: Attribute, terms: int, weights: Sequence[A
         return int(terms * max(-low, high) * max(-least(rhs), greatest(rhs)))
     bounds = [0]
     for matrix in weights:
+        # The greatest sum has the greatest datum at each positive weight, and the least one at each
+        # negative weight: of ui8 and the weights 3 -2, sums are from -510 to 765. The bound is 765;
+        # without the weights it is 65280.
         wide = matrix.astype("int64")
         above = [int(total) for total in wide.clip(min=0).sum(axis=1)]
         below = [-int(total) for total in wide.clip(max=0).sum(axis=1)]

@@ -70,11 +70,21 @@ class TransposedConvolution(Scheduled):
         return convert(b, b.accumulate(sizes, zero, step), self.element)
 
     def write(self, b: KernelBuilder, store: Store) -> None:
+        # In one dimension, of data a b, taps x y z and stride 2:
+        #
+        #     a*x  a*y  a*z+b*x  b*y  b*z
+        #
+        # This is col2im of Caffe, also in onnxruntime's ConvTranspose. TVM's conv2d_transpose puts
+        # zeros between the data and convolves: with stride 2 in two dimensions, three of four of
+        # its products are with zeros. The price here is a buffer of outputs * taps products for
+        # each point.
         images, channels = self.products.shape[:2]
         total = self.products.element
         if 0 in self.shape:
             return
         with b.channels(images, known(channels)) as (image, outputs):
+            # An element gets its products from several taps. They are added in the wide type in
+            # `sums`, and rounded once when all taps are done.
             sums = b.alloc(self.out, total)
             with outputs as output:
                 b.fill(sums, self.out, total)
@@ -95,6 +105,8 @@ class TransposedConvolution(Scheduled):
             for tap, n, size, v in dimensions:
                 # Position i is added at i * stride - offset, which has to be in 0 ... size - 1.
                 offset = b.sub(v.before, b.mul(tap, v.dilation))
+                # Stride 2, padding 1, tap 0 and 4 outputs: offset 1, so 0 <= 2i - 1 < 4, and i is 1
+                # or 2. The bounds are computed once for a tap; the loop has no conditions.
                 low = first_at_least(b, offset, v.stride)
                 high = b.min(n, first_at_least(b, b.add(offset, size), v.stride))
                 i = stack.enter_context(b.loop(b.max(b.sub(high, low), 0), min=low))
@@ -125,6 +137,8 @@ def products_of(
     data = b.reshaped(data, (images, groups, inputs, points))
     result = b.alloc((images, groups, taps, points), total)
     columns = images * points
+    # A constant weight is packed by callers, so its transposition takes no time in a call, whatever
+    # its size.
     weight_first = constant is not None or not isinstance(columns, int) or taps <= columns
     if constant is None:
         weight = b.reshaped(weight, (groups, inputs, taps))

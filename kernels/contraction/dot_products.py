@@ -19,6 +19,9 @@ FEW_ROWS = 3
 """Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
 to pack them as columns would cost more than the products."""
 
+# Four sums with a latency of four cycles end one product in a cycle. Vectors of 32 bytes come from
+# the second cache at the same rate (L2_BYTES of the cost model), and a large matrix from further
+# away: more sums would wait for it.
 TOGETHER = (4, 2, 1)
 """The numbers of dot products that are computed together."""
 
@@ -60,6 +63,12 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
+    # With 4 lanes, 10 terms are summed up as
+    #
+    #     lane 0: 0 4 8    lane 1: 1 5 9    lane 2: 2 6    lane 3: 3 7
+    #
+    # and the lanes one after the other. The order of a float sum is thus another one than in
+    # `tiles`; the bound of its error is lower, as each lane adds fewer terms.
     columns = nominal(t.columns, 1)  # of an unknown number, one is computed at once
     fitting = [n for n in TOGETHER if columns % n == 0]
     batch, m = nominal_volume(t.batch), nominal(t.m)
@@ -84,12 +93,15 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         with b.loop(terms // lanes) as chunk, b.nest(shape, unrolled) as (j, v):
             add_term(j, v, b.add(b.mul(chunk, lanes), v))
         if not isinstance(terms, int):
+            # All of them go to lane 0: a vector of a number of lanes that is not known would need a
+            # mask.
             with b.loop(terms % lanes) as v, b.loop(at_once, UNROLLED) as j:
                 add_term(j, 0, b.add(terms // lanes * lanes, v))
         elif terms % lanes:
             rest = terms - terms % lanes
             with b.nest((at_once, terms % lanes), unrolled) as (j, v):
                 add_term(j, v, b.add(rest, v))
+        # Indexed by the loop variable `j` below, `sums` itself could not be in registers.
         tile_of_sums = b.alloc(shape, t.total, "local")
         with b.nest(shape, unrolled) as index:
             b.store(b.load(sums, index), tile_of_sums, index)

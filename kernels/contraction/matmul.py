@@ -58,6 +58,8 @@ def matrix_product(
         lhs, rhs, total = Words.of(lhs, -1), words, i32
     elif is_integer(lhs.element):
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
+    # A constant batch of matrices is not packed: which one a batch index means depends on how the
+    # batch dimensions broadcast.
     constant = b.constant(rhs) if len(rhs.shape) == 2 else None
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
     lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)

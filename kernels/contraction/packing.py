@@ -26,6 +26,13 @@ def pack_rows(matrices: Array, width: int) -> Array:
 
     groups, rows, terms = matrices.shape
     shape = groups, -(-rows // width), terms, width
+    # With rows of 2 terms, a0 a1 b0 b1 c0 c1, and a width of 2:
+    #
+    #     a0 b0 a1 b1   c0 -- c1 --       -- are zeros
+    #
+    # numpy cannot own memory that is also a bytes object. CPython's BytesIO keeps the object that
+    # it is made of, zeros that calloc maps lazily, and `getvalue` returns it: the peak is one copy.
+    # Another Python may copy, with the same result.
     stream = BytesIO(bytes(matrices.itemsize * groups * shape[1] * terms * width))
     with stream.getbuffer() as memory:
         _write_rows(matrices, np.frombuffer(memory, matrices.dtype).reshape(shape))
