@@ -37,6 +37,9 @@ class Block:
 def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index, Index]:
     """Return the rows and the columns of a block of the image: of an image of unknown extents, as
     many rows as the panel holds, or a part of one row."""
+    # A static schedule cannot give blocks of unknown columns: rows of 10 and of 1000 columns would
+    # need panels of other sizes. The panel has its nominal size, and the block as many whole rows
+    # as fit into it: in a panel of 256, 3 rows of 80 columns, or 256 columns of a longer row.
     if isinstance(t.columns, int):
         return s.rows, s.columns
     if not s.packs:
@@ -50,6 +53,8 @@ def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index,
 
 def part(b: KernelBuilder, first: Index, extent: Index, whole: Extent) -> Index:
     """Return the extent of a part that begins at `first`: the last one may be smaller."""
+    # 10 in parts of 4 is 4 4 2. A symbolic size that is known to be a multiple needs no minimum, so
+    # that its loops have static bounds.
     if isinstance(extent, int) and whole % extent == 0:
         return extent
     return b.min(extent, b.sub(whole, first))

@@ -214,6 +214,9 @@ def peak_share(s: Schedule, e: Extents, target: Target) -> float:
 @cache
 def schedule_of(extents: Extents, target: Target) -> Schedule:
     """Return the schedule with the lowest estimate."""
+    # All candidates are estimated: a 3x3 convolution of 64 channels has 810 on x86-64-v3, and 2643
+    # on x86-64-v4, few enough for it. Of equal estimates the first one counts, so that kernels are
+    # the same in each run.
     return min(candidates(extents, target), key=lambda s: cycles(s, extents, target))
 
 
@@ -221,7 +224,12 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     """Yield the schedules that are worth an estimate. Columns of unknown extent are packed, as they
     would need masks otherwise, unless there are elements after them."""
     lanes = target.lanes(e.bits)
+    # Half of the second cache: the tiles of lhs and of the result pass through the other half.
     panel = target.l2_cache // 2
+    # An element that is read in place is broadcast to a vector for each term, which takes a load
+    # for `vectors` products. With 16 registers, tiles are too small to pay for it: resnet50 was 9 %
+    # slower than with packed columns. Blocks of channels, and rows together, save a copy and a
+    # transposition.
     reads_in_place = e.constant is Operand.LHS and (
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
@@ -242,6 +250,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         # Columns beyond the last one are in the margin, or repeat the last block of channels.
         beyond = not e.columns_known and (m <= e.margin or e.block > 1)
         if reads_in_place and (known or beyond):
+            # Blocks of terms only if lhs does not stay in the first cache for a whole row of tiles
+            # anyway; the sums go to memory in between, so a block has to serve many columns.
             cached = inputs_in_cache(vectors * lanes, e, target)
             for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
                 whole = Schedule(m, vectors, lanes, rows, e.columns, e.inputs, False, True, True)
@@ -261,6 +271,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
             terms = inputs * e.taps
             for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes
+                # At least a tile, even if its terms do not fit: `inputs` of another candidate are
+                # fewer.
                 most = max(tile, panel * 8 // (terms * e.bits))
                 for rows, columns in blocks(e, most, tile, target.cores):
                     for inside in (True, False):
@@ -272,6 +284,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
 def fits(m: int, e: Extents, lanes: int) -> bool:
     """Return whether `m` columns are a part of a row of the image, or several whole rows: then the
     rows of lhs have to be next to each other in the result."""
+    # Whole rows together are not combined with edges: each of the rows would have both.
     if e.edge is not None:
         return has_one_edge(m, e.columns, e.edge)
     if m <= e.columns:
@@ -282,6 +295,8 @@ def fits(m: int, e: Extents, lanes: int) -> bool:
 def has_one_edge(m: int, columns: int, edge: int) -> bool:
     """Return whether a tile of `m` columns, and the last one of a row, which may be smaller, have
     all of the `edge` columns at one side of the image, or are a whole row."""
+    # Of 8 columns with 2 at each edge, tiles of 2 to 6 and of 8 do. 7 is left out: the last tile
+    # has one column, and the other one of its edge is in the tile before.
     return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
 
 
@@ -290,12 +305,17 @@ def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     operand of which there is less, and one of the other."""
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
+    # With two vectors, 14 rows are the most that 32 registers hold: 28 sums, 2 vectors and 1
+    # element. x86-64-v3 gets 6 x 2 for a large product, as the kernels of BLIS for Haswell have (6
+    # x 16 f32).
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
             if registers_of(m, vectors, min(m, vectors), e, target) <= target.vector_registers:
                 yield m, vectors
 
 
+# With one register too many, LLVM spills a sum in the innermost loop. Tests look for spills in the
+# assembly of each target (`test_cost_model.py`).
 def registers_of(m: int, vectors: int, kept: int, e: Extents, target: Target) -> int:
     """Return the registers of a tile that keeps some elements or vectors of an operand: the sums,
     those, one of the other operand, and without fused multiply-add a product."""
@@ -329,6 +349,7 @@ def product_cycles(s: Schedule, e: Extents, target: Target) -> float:
 def parts_of(extent: int) -> Iterator[int]:
     """Yield the extents of about equal parts: the whole, halves, quarters ..."""
     parts = 1
+    # Of 100: 100, 50, 25, 13. Parts of fewer than 8 spend their time on loading and storing sums.
     while parts == 1 or extent // parts >= 8:
         yield -(-extent // parts)
         parts *= 2
@@ -337,6 +358,8 @@ def parts_of(extent: int) -> Iterator[int]:
 def inputs_in_cache(rows: int, e: Extents, target: Target) -> int:
     """Return the inputs of even blocks of terms of which the first cache holds `rows` rows of lhs
     beside others."""
+    # l1_cache * 4 bits are half of the first cache. Of 512 inputs of which 100 fit, blocks have 86,
+    # which is 6 about equal ones, not 5 and a small one.
     most = max(1, target.l1_cache * 4 // (rows * e.taps * e.bits))
     return -(-e.inputs // -(-e.inputs // most))
 
@@ -354,6 +377,8 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
     if e.columns > most:
         yield 1, most // tile * tile
         return
+    # Of 28 rows of 28 columns of which 200 fit, blocks have 7 rows (an equal part of 28), or 4: as
+    # 4 * 28 columns are whole tiles of 16, no lane is computed in vain.
     whole = min(e.rows, most // e.columns) if e.merged else 1
     if cores > 1:
         if e.rows == 1:
@@ -372,6 +397,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
         across, down = tiles_in_place(s, e, target), -(-e.m // s.rows_of_tile)
+        # The sums of a tile are by rows, and the result is by columns, except in blocks of
+        # channels, where a vector of sums is stored as it is.
         scatter = SCATTER if e.columns_known else SCATTER_MASKED
         if e.rows_together % s.lanes == 0:
             scatter = 1 / s.lanes
@@ -421,6 +448,7 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
     rows, columns = (1, s.rows * e.columns) if s.m > e.columns else (s.rows, e.columns)
     whole, rest = divmod(columns, s.m)
     if rest:
+        # 56 columns in tiles of 6 are 9 tiles and one of 2, not 10: the rest has code of its own.
         last = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
         return rows * (whole + last + REST)
     return rows * whole
@@ -429,6 +457,7 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
 def conversions(s: Schedule, e: Extents) -> int:
     """Return the vectors that the columns of a row are converted in."""
     whole, rest = divmod(e.columns, s.m)
+    # LLVM splits a vector of 7 lanes into 4, 2 and 1: as many as 7 has bits that are set.
     return whole * s.m.bit_count() + rest.bit_count()
 
 
@@ -443,9 +472,12 @@ def shared_cycles(
 ) -> float:
     """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
     share the blocks of the batch, or the `outer` tiles of each block of terms."""
+    # 9 blocks on 8 cores take as long as 16. All blocks are one parallel loop, hence one fork.
     by_blocks = (-(-blocks * e.batch // cores) * total + FORK) / e.batch
     if s.lhs_inside and e.rows > 1 and not e.merged:
         return by_blocks  # tiles of columns of several rows have no order that tells them apart
+    # Tiles are shared within each block of terms: the threads wait for each other after it, and
+    # after the panel that all of them read is packed.
     forks = -(-e.inputs // s.inputs) * (2 if s.packs else 1)
     return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
@@ -455,6 +487,8 @@ def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down
     memory once: the tiles of columns prefetch those of the next tile of lhs."""
     if s.lhs_inside or e.constant is not Operand.LHS:
         return 0
+    # The tiles of columns are computed while the next weights arrive (`following_weights`): what
+    # reading takes longer than they do is waited for.
     blocks = down * -(-e.inputs // s.inputs)
     lhs = s.rows_of_tile * s.inputs * e.taps * e.bits // 8
     return blocks * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
@@ -506,6 +540,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
             all_lhs,
         )
 
+    # A roofline with overlap that is not complete: part of the shorter of both is added.
     def tile(inner_from: float, outer_from: float) -> float:
         read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
         return max(compute, read) + min(compute, read) * OVERLAP
@@ -525,6 +560,8 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     if s.in_place:
         if shares_columns(s, e, target):
             loads = s.vectors + (s.m + e.taps_across - 1) / e.taps_across
+        # A sum waits for its last product: fewer than 12 sums (LATENCY * MULTIPLY_ADDS) leave the
+        # units idle.
         step = max(products, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
         if e.taps > 1 and not shares_columns(s, e, target):
             step += TAP_OVERHEAD
@@ -547,6 +584,8 @@ def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
     """Return whether the taps of a row of a window are unrolled: adjacent columns have elements in
     common, which stay in registers beside the sums."""
     columns = s.m + e.taps_across - 1
+    # 3 taps of 14 adjacent columns read 16 elements, not 42. These are in registers only if all
+    # fit, as with one vector on AVX-512: 14 sums, 1 vector and 16 elements are 31 of 32.
     registers = s.m * s.vectors + s.vectors + columns
     return s.in_place and e.taps_across > e.block == 1 and registers < target.vector_registers
 
@@ -554,11 +593,13 @@ def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
 def rows_in_cache(stride: int) -> int:
     """Return how many rows that are `stride` bytes apart the first cache keeps: it has WAYS lines
     for all addresses that are equal modulo PAGE."""
+    # 4 rows of a stride of 4096 bytes, 16 of 1024, but 256 of 4160: then all sets are used in turn.
     return WAYS * (PAGE // gcd(PAGE, stride))
 
 
 def bandwidth(size: float, target: Target) -> float:
     """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
+    # The shares leave room for what else is used meanwhile; the third cache is shared by cores.
     if size <= target.l1_cache // 2:
         return inf
     if size <= target.l2_cache * 3 // 4:

@@ -48,6 +48,15 @@ class Edges:
 
     def cuts(self) -> list[Cut]:
         """Return the taps along the columns."""
+        # Of 3 taps, padding 1 and 5 columns: tap 0 is beyond the image at the first column, tap 2
+        # at the last one, tap 1 never. With stride 2, and 6 columns in memory, tap 2 is inside as
+        # well:
+        #
+        #     Cut(0, 1, before=1, after=0)  Cut(1, 2, before=0, after=0)
+        #
+        # Tap t is at column i * stride + t * dilation - padding of the image: below 0 for the first
+        # ceil(at / stride) windows i, and beyond the end from window ceil((extent + at) / stride)
+        # on.
         window, extent, columns = self.windows[-1], self.extents[-1], self.columns
 
         def cut(tap: int) -> tuple[int, int]:
@@ -67,6 +76,8 @@ class Edges:
             return
         axis = len(self.windows) - 1 - len(row)
         window, extent = self.windows[axis], self.extents[axis]
+        # Rows are a loop, not unrolled: its bounds do what cuts do for columns. In row 0 of padding
+        # 1, `start` is -1, and with dilation 1 the first tap inside is 1; with dilation 2 also.
         start = b.sub(b.mul(row[0], window.stride), window.before)
         first = b.ceildiv(b.max(b.sub(0, start), 0), window.dilation)
         end = b.min(b.ceildiv(b.max(b.sub(extent, start), 0), window.dilation), window.size)

@@ -67,9 +67,15 @@ def following_weights(
         return None
     if volume(block.weights.shape) * bytes_of(t.total) <= b.target.l1_cache:
         return None
+    # The `count` tiles of columns share the next block: with vectors of 32 weights and 4 tiles,
+    # each prefetches 8 for each of its terms, tile 1 those from number 8 * held on. As a whole,
+    # they are the block, once. If width is not a multiple of count, the last tiles prefetch parts
+    # again.
     step = -(-width // count)
     next_input = b.min(b.add(terms[0], s.inputs), inputs)
     next_term = b.add(b.mul(m_tile, all_terms), b.mul(next_input, each))
+    # After the last block there is none: it is prefetched itself, without a branch. A prefetch has
+    # no effect on results, and never faults.
     start = b.mul(b.min(next_term, tiles * all_terms - held), width)
     part = b.min(b.mul(number, held * step), held * (width - step))
     return Following(

@@ -41,8 +41,8 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        # Forms of problems are keys of databases: fields that came later are left out where they
-        # have the value that all had before.
+        # Fields that came later are left out at their defaults: databases of measured schedules
+        # that were written before still match.
         absent = {
             "margin": 0,
             "edge": None,
@@ -70,6 +70,7 @@ def extents_of(t: Contraction) -> Extents:
     block = taps.pop() if t.rhs_along_terms and taps else 1
     image = NOMINAL_IMAGE if t.rows else NOMINAL
     if isinstance(t.columns, SymbolicExtent) and len({*t.columns.size.symbols()}) > 1:
+        # A product of two symbols, height and width merged into one dimension.
         image = NOMINAL_IMAGE**2  # all points of one
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)

@@ -111,6 +111,8 @@ class Tile:
 
     def at(self, i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
         """Return the row of lhs and the column in the block of a sum."""
+        # With 2 vectors of 8 lanes, sum (i, v, lane) = (3, 1, 5) is row 3 and column 13 of the
+        # tile, or by rows, row 13 and column 3.
         row, column = self.places(i, v, lane)
         return self.b.add(self.first_m, row), self.b.add(self.first, column)
 
@@ -120,6 +122,9 @@ class Tile:
         b, t, block = self.b, self.contraction, self.block
         if not has_rows(t, self.schedule):
             return block.first_row, b.add(block.first_column, column)
+        # `first` is a multiple of t.columns here, so the two quotients can be added: with rows of 7
+        # columns and tiles of 14, column 9 of tile 1 is column 2 of row 2 + 1. Where products are
+        # added, `i` is unrolled, and its quotient and remainder are constants.
         row = b.add(b.floordiv(self.first, t.columns), b.floordiv(i, t.columns))
         return b.add(block.first_row, row), b.mod(i, t.columns)
 
@@ -167,6 +172,8 @@ class Tile:
         tile = b.add(b.floordiv(block.first_column, self.schedule.tile), self.column_tile)
         with b.loop(inputs) as k, self.each_sum(self.m) as index:
             k = b.add(first_input, k)
+            # The columns of a packed constant are padded to whole tiles with zeros (`pack_rows`):
+            # the last tile needs no mask.
             place = self.places(*index)[1]
             right = read_weights(b, self.contraction, block, tile, k, place)
             self.add_product(index, k, right)
@@ -181,6 +188,8 @@ class Tile:
         following = None
         if s.in_place and not s.lhs_inside:
             places = (self.m_tile, self.number, self.count)
+            # With lhs inside, tiles read the weights in the order in which they are in memory: a
+            # stream, which the processor prefetches by itself.
             following = following_weights(b, t, s, block, places, terms)
         first_input, inputs = terms
         with b.loop(inputs) as channel:
@@ -196,6 +205,13 @@ class Tile:
         of the image."""
         b, t, s = self.b, self.contraction, self.schedule
         row = b.unflat(self.block.first_row, t.rows) if t.rows else []
+        # A tile has the left edge, the right one or none (`has_one_edge`), or is a whole row. Each
+        # has code of its own, as the columns of a tile are unrolled: of a whole row of 5 columns
+        # with padding 1,
+        #
+        #     tap 0: columns 1 2 3 4    tap 1: columns 0 1 2 3 4    tap 2: columns 0 1 2 3
+        #
+        # Which of the three a tile takes is decided once for a tap, not for each column.
         with edges.rows(b, row) as down:
             if s.m == edges.columns:
                 for cut in edges.cuts():
@@ -218,6 +234,7 @@ class Tile:
         b, s, columns = self.b, self.schedule, edges.columns
         for cut in edges.cuts():
             if cut.before and self.m == s.m:
+                # The last tile of a row is never its first: a row of one tile is whole, see above.
                 yield cut, (cut.before, 0), [b.equal(self.first, 0)]
             if cut.after and self.m < s.m:
                 yield cut, (0, cut.after), []
@@ -246,6 +263,9 @@ class Tile:
                 with b.when(inside):
                     first_row, source = self.image_place(column, index[0])
                     if t.is_blocked and not isinstance(t.columns, int):
+                        # The last tile of few columns has more than the row: they repeat its last
+                        # one, and their sums are not used. Other layouts have a margin after the
+                        # image instead.
                         source = b.min(source, b.sub(t.columns, 1))
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, indices, Coordinates(block.batch, 0, row, source))
@@ -292,6 +312,8 @@ class Tile:
             self.store(sums, place)
         if s.in_place and not isinstance(t.columns, int):
             end = b.mul(b.add(self.column_tile, 1), s.tile)
+            # Two copies of the loops: in all tiles but the last one, `own` would compare each
+            # column with a bound that is not known.
             whole = b.less(b.sub(end, 1), t.columns)
             with b.when([whole]):
                 replace(self, is_whole=True).finish_sums(finish, sums, place)
@@ -313,6 +335,8 @@ class Tile:
         """Write loops that call `finish` for sums whose lanes are rows: of one row after the other,
         as columns are next to each other in the result."""
         b, s = self.b, self.schedule
+        # The sums s[i][lane] of 6 columns and 8 rows of lhs are 6 vectors of 8 rows. In the result,
+        # the 6 columns of a row are adjacent: 8 vectors, of 6 lanes each, are stored.
         transposes = s.lanes >= LEAST_SIDE and fills_bytes(self.contraction.total)
         with b.loop(s.vectors) as v:
             rows = transpose_vectors(b, sums, place, v, self.shape) if transposes else None
@@ -347,6 +371,8 @@ class Tile:
         columns = self.contraction.columns
         if isinstance(columns, int) or is_multiple(columns, s.tile):
             return []
+        # Of 10 columns, tiles of 4 begin at 0, 4 and 6: the last one finishes columns 8 and 9 only.
+        # What follows the contraction is thus computed once for a column.
         start = b.sub(b.mul(self.column_tile, s.tile), 1)
         return [b.less(start, column), b.less(column, columns)]
 
@@ -381,6 +407,8 @@ def transpose_vectors(
     assert isa(sums.type, MemRefType)
     element = sums.type.element_type
     count, _, lanes = shape
+    # Of m x lanes sums, squares of lanes x lanes are transposed. 6 vectors of 8 lanes are one
+    # square, of which 2 rows are repeated and 2 columns of the result not read.
     result = b.alloc((lanes, padded(count, lanes)), element, "local")
     type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
     outer = [*map(b.index, tile)]

@@ -57,6 +57,7 @@ class Transposed(Scheduled):
         *outer, last = self.shape
         inner = self.axes.index(len(outer))  # the last dimension of the data
         sides = [n for n in (last, self.shape[inner]) if isinstance(n, int)]
+        # A square of i8 on AVX2 could have 32 lanes, but 32 vectors do not fit into 16 registers.
         side = min(b.lanes, b.target.vector_registers, *sides)
         if inner == len(outer):
             with b.loops(outer) as index, b.chunks(last, b.lanes) as i:
@@ -79,6 +80,8 @@ class Transposed(Scheduled):
         with b.loops(counts) as index:
             starts = [b.mul(i, side) if axis in whole else i for axis, i in enumerate(index)]
             self.write_tile(b, inner, side, starts, (tile, result), store)
+        # The two strips that are left: along the last axis beside the squares, then all of the rest
+        # along the inner one, so that the corner is computed once.
         for axis, other in ((last, {inner: whole[inner]}), (inner, {})):
             extents = [other.get(i, n) for i, n in enumerate(self.shape)]
             extents[axis] = self.shape[axis] - whole[axis]
@@ -91,6 +94,8 @@ class Transposed(Scheduled):
         the end of a dimension, a square overlaps the one before it."""
         last = len(self.shape) - 1
         sizes = [1] * len(self.shape)
+        # Of f32 with squares of 8, a line has two squares: tiles are 16 x 16, so that both squares
+        # of a line are written right after each other.
         line = max(side, LINE_BYTES // bytes_of(self.element))
         for axis in (inner, last):
             sizes[axis] = line if line <= self.shape[axis] else side
@@ -168,6 +173,9 @@ def transpose_lanes(b: KernelBuilder, rows: Sequence[SSAValue], segment: int) ->
         d0 d1 d2 d3         c1 d1 c3 d3         a3 b3 c3 d3
     """
     side = len(rows)
+    # log2(side) rounds of `side` shuffles: 24 for 8 x 8 of f32, as with unpcklps, unpcklpd and
+    # vperm2f128 by hand. First within segments, as a shuffle across the 128-bit halves of AVX takes
+    # three cycles, not one. MLIR's `vector.transpose` has the same as its lowering `shuffle_16x16`.
     segment = min(segment, side)
     squares = [
         interleave(b, rows[start : start + segment], 1, segment)
@@ -182,6 +190,9 @@ def interleave(b: KernelBuilder, rows: Sequence[SSAValue], unit: int, span: int)
 
     The first half of the rows is interleaved with the second half, log2(rows) times.
     """
+    # Perfect shuffles: rows 0 1 2 3 are paired 0 2 and 1 3, interleaved, and so on. Each round
+    # makes the highest bit of the row number of an element the lowest bit of its lane: after
+    # log2(rows) rounds, rows are lanes.
     rows = [*rows]
     half = len(rows) // 2
     for _ in range(len(rows).bit_length() - 1):
