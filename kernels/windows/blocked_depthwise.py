@@ -142,11 +142,16 @@ class BlockedDepthwise(Scheduled):
             return
         images, blocks = map(known, self.shape[:2])
         height, width = self.out
+        # Rows are copied without padding, too: bytes would be converted at least once for each row
+        # of taps, and the copy does it once.
         tile = b.decide(Tiles(self.problem(), b.target))
         rows = self.rows_of_block(b.target)
         size = (known(covered(self.windows[0], rows)), *self.row_shape)
         with b.channels(images, blocks) as (image, each_block):
             copied = b.alloc(size, self.total)
+            # The copy below never writes these columns, so one fill serves all channels of the
+            # group. Rows above and below the data are cleared for each block: the block before had
+            # data there.
             b.fill(copied, size, self.total)  # the padding on the left and right stays
             with each_block as block, b.loop(-(-height // rows)) as row_block:
                 first_row = b.mul(row_block, rows)
@@ -155,6 +160,8 @@ class BlockedDepthwise(Scheduled):
                     b.loop(part(b, first_row, rows, height)) as row,
                     b.loop(-(-width // tile)) as column_tile,
                 ):
+                    # The last tile overlaps the one before it: all tiles are unrolled to the same
+                    # code.
                     column = b.chunk_start(column_tile, tile, width)
                     sums = self.sums_of_tile(b, copied, block, (row, column), tile)
                     with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
@@ -177,6 +184,7 @@ class BlockedDepthwise(Scheduled):
         distributed; at least as many as a window has, so that most rows are copied once."""
         down, height = self.windows[0], self.out[0]
         row = volume(self.row_shape) * self.problem().bits // 8
+        # n rows of the result read (n - 1) * stride + span rows of the data.
         fitting = (space_of(target) // row - down.span) // down.stride + 1
         most = max(down.span, fitting)
         return -(-height // -(-height // most))
@@ -193,6 +201,7 @@ class BlockedDepthwise(Scheduled):
         data to zero."""
         down, across = self.windows
         height, width = map(known, self.data.shape[2:4])
+        # The columns that some window reaches: with stride 2 and one tap, the last of 4 is not.
         width = min(width, self.row_shape[0] - across.before)
         start = b.sub(b.mul(first_row, down.stride), down.before)
         with b.loop(count) as row:
@@ -223,6 +232,8 @@ class BlockedDepthwise(Scheduled):
         down, across = self.windows
         row, column = (b.mul(i, v.stride) for i, v in zip(place, self.windows, strict=True))
         shape = (tile, self.row_shape[1])
+        # `acc` has constant indices only and becomes registers; callers may index `sums` as they
+        # like.
         acc, sums = (b.alloc(shape, self.total, "local") for _ in range(2))
         with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
             b.store(b.number(0, self.total), acc, [i, lane])
@@ -273,6 +284,7 @@ class Tiles(Space[int]):
     def candidates(self) -> Iterator[int]:
         """Yield the tiles whose sums take at most half of the registers."""
         vectors = -(-self.convolution.lanes // self.target.lanes(self.convolution.bits))
+        # The other half is for the columns of data that the taps of a row have in common.
         most = self.target.vector_registers // 2 // vectors
         return iter(range(1, max(1, min(self.convolution.out[1], most)) + 1))
 
@@ -287,6 +299,8 @@ class Tiles(Space[int]):
             for i in range(candidate)
             for j in range(across.size)
         }
+        # Of 3 taps, stride 1 and 4 windows, a row has 6 columns (0 to 5), not 12; with dilation 4
+        # it has 12.
         loads = down.size * (len(columns) + across.size) * vectors
         products = volume(v.size for v in t.windows) * candidate * vectors
         tile = max(products / MULTIPLY_ADDS, loads / LOADS) + candidate * vectors + TILE_OVERHEAD

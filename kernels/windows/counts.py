@@ -19,6 +19,9 @@ def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
     room = extent + window.before + window.after - window.span
     if not window.ceil:
         return room // window.stride + 1
+    # The rule of ONNX and PyTorch: a window that begins in the padding after the data does not
+    # count. 2 taps, stride 3, padding 1 and 4 elements: windows begin at -1, 2 and 5, and the third
+    # is none.
     count = (room + window.stride - 1) // window.stride + 1
     first_beyond = (extent + window.before + window.stride - 1) // window.stride
     return b.smaller(count, first_beyond)
@@ -32,6 +35,7 @@ def covered(window: Window, count: Extent) -> Extent:
 def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
     """Return how many taps of a window come before the position that is `distance` elements after
     the first tap."""
+    # Of taps at 0 2 4 (dilation 2), two come before 3, none before -1, and all before 9.
     room = b.max(distance, 0)
     return b.min(b.floordiv(b.add(room, window.dilation - 1), window.dilation), window.size)
 
@@ -41,6 +45,8 @@ def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
     be."""
     if isinstance(extent, int):
         return window.before == 0 and window.covered(window.count(extent)) <= extent
+    # With padding after the data only, windows may still fit for some extents (stride 2, 3 taps and
+    # an odd extent), but not for all.
     return window.before == window.after == 0 and not window.ceil
 
 

@@ -55,6 +55,8 @@ def unknown_blocks(b: KernelBuilder, t: DepthwiseSums, tile: Tile, out: Shape) -
     """Return the blocks of a result of unknown extents: of as many rows as stay in the first cache
     when the kernel runs, evenly distributed."""
     height = out[-2]
+    # Of 56 rows of which 30 fit, two blocks of 28, not 30 and 26. At least the span of a window,
+    # even if that exceeds the cache: with fewer rows, most would be copied for two blocks.
     fitting = b.quotient(space_of(b.target), b.larger(1, row_bytes(out, t.windows, t.bits)))
     most = b.larger(t.windows[-2].span, fitting)
     count = b.larger(1, b.quotient(height + most - 1, most))
@@ -65,6 +67,8 @@ def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks, store: Stor
     """Write loops over the channels of all images, and over the blocks of each."""
     height, rows = blocks.out[-2], blocks.rows
     with b.channels(t.data.shape[0], known(t.data.shape[1])) as (image, channels):
+        # One image for the channels of a group: its padding is filled once, and the elements of
+        # each channel are copied to the same places.
         source = None if reads_in_place(t, blocks) else empty_image(b, t, blocks)
         # The lanes of a last vector may reach beyond the end.
         sums = b.alloc((volume(blocks.shape) + blocks.margin,), t.total)
@@ -157,6 +161,8 @@ def copy_rows(
 
         with b.when(inside := t.inside(b, source, above)):
             write_row(lambda i: convert(b, b.read(t.data, [*outer, *source, i]), t.total))
+        # With one block, the rows outside have never been written: they are zeros since
+        # `empty_image`.
         if inside and not isinstance(b.known(first_row), int):
             with b.when([b.negation(b.all(inside))]):
                 write_row(lambda _: b.number(0, t.total))
@@ -181,6 +187,14 @@ def write_tiles(
         b.loop(b.ceildiv(rows, tile.rows)) as row_tile,
         b.loop(b.ceildiv(width, tile.columns)) as column_tile,
     ):
+        # Vectors that are longer than a row occur with one column of tiles only, as otherwise the
+        # last column of tiles begins earlier and ends with the row. Rows are stored in ascending
+        # order:
+        #
+        #     rows of 3, vectors of 4:    0 1 2 x    3 4 5 x    6 7 8 x
+        #
+        # and each x, which is no sum, is overwritten by the first sum of the next row. After the
+        # last one comes the margin.
         row = b.min(b.mul(row_tile, tile.rows), b.max(0, b.sub(rows, tile.rows)))
         column = b.min(b.mul(column_tile, tile.columns), b.max(0, b.sub(width, tile.columns)))
         place = b.flat([*above, row, column], blocks.shape)
@@ -212,6 +226,9 @@ def add_products(
     pitch, row_phase = image.shape[-1], volume(image.shape[row + 1 :])
     with b.loops([v.size for v in rest]) as taps:
         *above, tap = taps
+        # A column of taps in registers, one broadcast for each, serves all rows of the tile. A row
+        # of taps would need one load of data for each of its taps, as neighbors are unaligned
+        # vectors.
         weights = [t.weight(b, output, [*above, i, tap]) for i in range(window.size)]
         offsets = [b.mul(i, v.dilation) for i, v in zip(taps, rest, strict=True)]
         phase = [b.mod(i, v.stride) for i, v in zip(offsets, rest, strict=True)]
@@ -223,6 +240,9 @@ def add_products(
         with b.loop(tile.lanes, ForKind.VECTORIZED) as lane:
             first = b.add(start, lane)
             totals = [b.load(acc, [i, lane]) for i in range(tile.rows * tile.vectors)]
+            # Row i and tap j read row i + j of the image (stride 1): of 2 rows and 3 taps, 4 loads
+            # for 6 products, 12 for 30 of 10 rows. With dilation or stride there is less in common,
+            # see `sources_of`.
             loaded: dict[Extent, SSAValue] = {}
             for i, down, (p, quotient) in sources_of(window, tile.rows):
                 for j in range(tile.vectors):

@@ -85,6 +85,7 @@ class DepthwiseSums(Scheduled):
     ) -> list[SSAValue]:
         """Return the conditions for the first indices of an element, along `windows`, to be in the
         data. They may be in the padding, or with strides in a phase that ends before others."""
+        # `zip` may end early: `copy_rows` gives the indices of all dimensions but the last.
         extents = zip(source, self.data.shape[2:], windows)
         return [
             condition

@@ -87,6 +87,8 @@ def tiles(t: Problem, rows: int, target: Target) -> Iterator[Tile]:
     """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a
     column of weights; of a long column, some weights are loaded again. Lanes beyond the columns
     are computed in vain, but less than half of them."""
+    # 56 columns of 3x3 windows on x86-64-v3 get 10 rows of one vector: 10 sums, 3 weights, a vector
+    # of data and a product are 15 of 16 registers. 7 columns take vectors of 8.
     columns, down = t.out[-1], t.windows[-2].size
     lanes = min(target.lanes(t.bits), 1 << (columns - 1).bit_length())
     registers = target.vector_registers
@@ -101,6 +103,7 @@ def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
     window = t.windows[-2]
     sources = len({source for _, _, source in sources_of(window, tile.rows)})
     # A load that crosses two cache lines counts twice.
+    # A vector of 32 bytes at any element of 4 crosses a line of 64 bytes half of the time, about.
     crossing = 1 + tile.lanes * t.bits / 8 / LINE
     loads = sources * tile.vectors * crossing + window.size
     sums = tile.rows * tile.vectors
@@ -150,6 +153,8 @@ def rows_of(t: Problem, target: Target) -> int:
 def row_bytes(out: Sequence[Extent], windows: Sequence[Window], bits: int) -> Extent:
     """Return the bytes of the elements of the image, and of the sums, that belong to a row of the
     result."""
+    # With stride 2, an output row has two rows of the image and each of its columns two: 4
+    # elements.
     reads = volume(min(v.stride, v.span) for v in windows)  # the phases of an element
     return volume(out[:-2]) * out[-1] * bits // 8 * (1 + reads)
 

@@ -54,6 +54,7 @@ def split_phases(
     sizes = inner[len(windows) :]
     shape = (images, channels, *inner)
     # The data as they are, with one phase each, if windows reach neither into padding nor apart.
+    # `sizes` is compared, too: it is more than the extents with padding after the data.
     if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == (
         *extents,
     ):
@@ -105,6 +106,8 @@ def phase_groups(
 ) -> list[PhaseGroup]:
     """Return the phases of a dimension in groups; there are few, whatever the stride is."""
     phases = range(min(window.stride, window.span))
+    # Three groups at most: both bounds fall by one, and only once, from the first phase to
+    # the last. With stride 16, a group is a loop over its phases, not 16 copies of the code.
     ranges = groupby(phases, lambda phase: element_range(b, window, phase, extent, size))
     groups: list[PhaseGroup] = []
     for (low, high), members in ranges:
@@ -122,6 +125,12 @@ def fill_borders(
     value: float = 0,
 ) -> None:
     """Write loops that set the quotients to `value` at which some phase has padding."""
+    # Stride 2, padding 1, 3 taps, data a b c d: positions are 0 a b c d 0. Quotients 0 and 2 have
+    # padding in one phase, and are filled in both; the copy then writes a and d there.
+    #
+    #     phase 0: 0 b d    phase 1: a c 0
+    #
+    # So the fill has to come before the copy.
     first = len(shape) - len(groups)
     for axis, members in enumerate(groups, first):
         low = reduce(b.max, (g.low for g in members))

@@ -64,6 +64,7 @@ def combined(
         for offsets in others:
             value = pooling.combine(b, value, at(offsets))
         return value
+    # A range may be empty here (windows on padding only): then the result is the identity.
     acc = b.alloc((1,), pooling.element, "local")
     b.store(b.number(pooling.identity, pooling.element), acc, [0])
     with ExitStack() as stack:
@@ -159,6 +160,9 @@ class Pooled(Scheduled):
         """Return the axis from which on the row buffer has all rows: as many as half of the first
         cache holds, as reading a row right after it was written takes longer."""
         last = len(self.shape) - 1
+        # Processors forward a store that is still in their store buffer to a load of the same
+        # vector, not to one that spans two stores, as loads at other columns do: such a load waits
+        # for both.
         axis, size = last, self.windows[last].covered(self.size(last)) * b.bytes
         while axis > min(self.windows) and 2 * size * self.size(axis - 1) <= b.target.l1_cache:
             axis -= 1
@@ -288,5 +292,7 @@ class Taps:
 def inner_taps(window: Window, extent: int, place: int) -> range:
     """Return the taps of the window at `place` that are inside a dimension of size `extent`."""
     start = place * window.stride - window.before
+    # The tap t is at start + t * dilation. Of 3 taps, stride 2, padding 1 and 4 elements in ceil
+    # mode, windows 0 1 2 have taps 1-2, 0-2 and 0; a window on padding only has an empty range.
     low, high = (-((start - bound) // window.dilation) for bound in (0, extent))
     return range(max(0, low), min(window.size, high))

@@ -57,6 +57,10 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         (axis, *counted(b, window, data.shape[axis], padding, wide))
         for axis, window in windows.items()
     ]
+    # The elements of a window are a box, so their number is a product over the axes: a table for
+    # each axis of a few numbers, not one of all windows. 3x3, padding 1 and 4x4 elements:
+    #
+    #     along each axis: 2 3 3 2        windows at the corner 4, at an edge 6, inside 9
     fixed = volume(numbers[0] for _, numbers, table in divisors if table is None)
     tables = [(axis, table) for axis, _, table in divisors if table is not None]
     some_empty = any(0 in numbers for _, numbers, _ in divisors)
@@ -107,6 +111,8 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         out[axis] = count_of(b, window, data.shape[axis])
     if is_whole(data.shape, out, windows):
         return whole(b, data, (*out,), pooling)
+    # Windows that overlap read elements several times: without a buffer each read would compute the
+    # operations before the pooling again.
     if any(window.span > window.stride for window in windows.values()):
         data = b.buffered(data)
     if len(out) - 1 in windows:
@@ -184,6 +190,7 @@ def counted(
         return numbers, None
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # Counts the taps before the upper bound less those before the lower one: no loop over taps.
         first = b.mul(index[0], window.stride)
         until_high, until_low = (
             taps_before(b, window, b.sub(b.add(bound, window.before), first))
@@ -251,6 +258,9 @@ def adaptive(
 
     def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
         """Return the start and the extent of range `place` along `axis`."""
+        # Range i is floor(i * extent / size) to ceil((i + 1) * extent / size), as in PyTorch and
+        # TVM: of 5 elements and 3 ranges 0-1, 1-3 and 3-4. Ranges overlap, and differ in length,
+        # unless the size divides the extent, which is pooling with windows (above).
         extent, size = source.shape[axis], out[axis]
         begin = b.mul(place, extent)
         first = b.floordiv(begin, size)

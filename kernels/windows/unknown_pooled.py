@@ -33,6 +33,9 @@ class UnknownPooled(Pooled):
                 whole = [t.range for t in taps]
                 self.write_row(b, index, lambda x: self.column(b, taps, whole, x), store)
             return
+        # Known extents have a loop for each kind of edge (`write_groups`); here the kinds depend on
+        # sizes, so one branch per row chooses between all taps, unrolled, and a loop over those
+        # inside.
         outer = self.shape[: min(*self.windows, len(self.shape) - 2)]
         if len(outer) == 2 and isinstance(channels := outer[1], int):
             with b.channels(outer[0], channels) as (image, group):
@@ -46,6 +49,7 @@ class UnknownPooled(Pooled):
     def block_rows(self, b: KernelBuilder) -> Extent:
         """Return the number of rows of a block."""
         window, count = self.windows[len(self.shape) - 1], self.shape[-1]
+        # Sizes are computed by the kernel: they may be 0, which must not divide.
         size = b.larger(1, covered(window, count) * b.bytes)
         fitting = b.quotient(b.target.l1_cache // 2, size)
         return b.larger(1, b.smaller(self.shape[-2], fitting))
@@ -93,6 +97,7 @@ class UnknownPooled(Pooled):
         """Return the conditions under which all taps along an axis are inside the data."""
         if (window := self.windows.get(axis)) is None or not self.is_padded(axis):
             return []
+        # Inside from the first to the last tap. Taps between them cannot be outside.
         end = b.add(taps.start, window.span)
         return [b.less(-1, taps.start), b.less(b.sub(end, 1), self.data.shape[axis])]
 
