@@ -52,6 +52,8 @@ def plan_of(
         return None
     if not all(isinstance(tensor.element, Float32Type) for tensor in (data, weight)):
         return None
+    # Other windows are not handled: with strides they have fewer elements in common, and larger
+    # ones need more points, which cost precision.
     if len(windows) != 2 or any((w.size, w.stride, w.dilation) != (3, 1, 1) for w in windows):
         return None
     if not all(isinstance(extent, int) for extent in (*data.shape, *weight.shape)):
@@ -139,6 +141,13 @@ def split_tiles(b: KernelBuilder, data: Tensor, plan: Plan) -> TiledData:
     """Return the data (NCHW) of a convolution, padded to whole blocks of tiles."""
     row, column = plan.convolution.windows
     images, channels, height, width = known_shape(data.shape)
+    # Along a row, tile j reads t elements from j * m on: a window of t taps and stride m. So
+    # `split_phases` copies, with m = 2 and t = 4,
+    #
+    #     phase 0: 0 2 4 6 8    phase 1: 1 3 5 7 9
+    #
+    # and element 2 of tiles 0 1 2 is 2 4 6, a vector. Rows stay as they are. `after` is what fills
+    # the last block of tiles, so that no tile asks whether it is in the image.
     m, (down, across) = plan.m, plan.blocks
     rows, columns = down * plan.rows * m + 2, across * plan.columns * m + 2
     windows = [
@@ -172,6 +181,9 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         b.loop(plan.blocks[1], ForKind.PARALLEL) as across,
     ):
         block = Block(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
+        # The buffers are of a block and a thread. Their sizes, t * t * tiles * (channels + outputs)
+        # numbers, decide how large a block is (`estimate`): the three steps pass them through the
+        # caches.
         counts = known(channels), rows_of(t)
         data, sums = (Matrices.alloc(b, plan, count) for count in counts)
         transform_data(b, t, block, data)
@@ -258,6 +270,8 @@ def transform_data(b: KernelBuilder, t: WinogradConvolution, block: Block, data:
     plan, phases = t.data.plan, t.data.phases
     m, places = plan.m, range(plan.t)
     with b.loop(t.terms[0]) as channel, vectors_of_tiles(b, plan) as (row, column, number):
+        # Unrolled: the t * t elements of a tile, each a vector of adjacent tiles, are values. 36 of
+        # them for m = 4 exceed any register file, so LLVM spills some between columns and rows.
         first_row, first = b.mul(b.add(block.row, row), m), b.add(block.column, column)
         tile: Tile = [[] for _ in places]
         for i in places:
@@ -275,6 +289,8 @@ def transform_sums(
     """Write loops that transform the sums of a block back, and finish its outputs row by row."""
     plan = t.data.plan
     m, places = plan.m, range(plan.t)
+    # The lanes of sums are adjacent tiles, those of the result adjacent columns: column j of tile i
+    # is column i * m + j. The elements are moved one by one from `phases` to `lines` (MOVE).
     phases = b.alloc((plan.rows, m, m, plan.columns), f32)
     lines = b.alloc((plan.rows * m, padded(plan.columns * m, b.lanes)), f32)
     with b.loop(t.m) as channel:
@@ -310,6 +326,8 @@ def finish_rows(
         b.loop(b.ceildiv(columns, b.lanes)) as chunk,
         b.loop(b.lanes, ForKind.VECTORIZED) as lane,
     ):
+        # The tiles at the right and the bottom may reach beyond the image: their rest is left out
+        # here.
         column = b.add(b.mul(chunk, b.lanes), lane)
         with b.when(below(b, column, columns, b.lanes)):
             y, x = b.add(first_row, row), b.add(first_column, column)

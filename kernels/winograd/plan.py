@@ -93,6 +93,9 @@ def best_plan(convolution: Convolution, largest: int, target: Target) -> Plan:
 def candidates(convolution: Convolution, largest: int) -> Iterator[Plan]:
     """Yield the plans that are worth an estimate: blocks of equal parts of a row of tiles, or of
     whole rows."""
+    # A tile of 4x4 outputs takes 36 products for 144 (a quarter), one of 2x2 16 for 36; but of 7
+    # columns, two tiles of 4 compute 8, and 4x4 has about 2.6 times the rounding error of 2x2.
+    # Hence the user says which is allowed (`winograd`), and the estimate decides among those.
     for m in (m for m in POINTS if m <= largest):
         down, across = (-(-n // m) for n in convolution.image)
         for columns in {-(-across // n) for n in (1, 2, 3, 4, 6, 8)}:

@@ -41,6 +41,7 @@ and 2, the usual ones of F(4x4, 3x3), have twice the error."""
 
 def transform(b: KernelBuilder, tile: Tile, m: int, of_vector: Transform) -> Tile:
     """Return a tile of m x m outputs whose columns, and then rows, are transformed."""
+    # B^T D B is B^T applied to the columns and then to the rows: 2 t transforms of vectors.
     columns = [of_vector(b, column, POINTS[m]) for column in zip(*tile, strict=True)]
     return [of_vector(b, row, POINTS[m]) for row in zip(*columns, strict=True)]
 
@@ -57,6 +58,8 @@ def transform_of_data(
     result = [combine(b, whole, x[0::2])]
     for p in points:
         others = coefficients(q for q in points if q != p)
+        # For F(4x4) and p = 0.625, the other points have z^2 - 2.25, so even is x4 - 2.25 x2 and
+        # odd is x3 - 2.25 x1: the rows of p and -p are even + p * odd and even - p * odd.
         even, odd = combine(b, others, x[2::2]), combine(b, others, x[1:-1:2])
         result += [multiply_add(b, p, odd, even), multiply_add(b, -p, odd, even)]
     return [*result, combine(b, whole, x[1::2])]
@@ -83,6 +86,9 @@ def weights_of(array: Array, m: int) -> Array:
     channels; it is rounded once."""
     import numpy as np
 
+    # Of F(2x2), with the sign of its first row turned together with that of the data, G is
+    #
+    #     -1 0 0    1/2 1/2 1/2    1/2 -1/2 1/2    0 0 1
     g = np.array(weight_transform(POINTS[m]))
     # In f64, as the divisors are not exact in f32.
     tiles = g @ array.astype(np.float64) @ g.T
@@ -96,6 +102,8 @@ def weight_transform(points: Sequence[float]) -> list[list[float]]:
     rows = [[1 / coefficients(points)[0], 0, 0]]
     for p in points:
         others = coefficients(q for q in points if q != p)
+        # The product of p - r over r = 0, -p and the pairs q, -q is p * 2p * the product of p^2 -
+        # q^2. For -p it is the same, as two factors change their sign.
         divisor = 2 * p**2 * sum(c * p ** (2 * k) for k, c in enumerate(others))
         rows += [[1 / divisor, q / divisor, q * q / divisor] for q in (p, -p)]
     return [*rows, [0, 0, 1]]
