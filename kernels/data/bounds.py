@@ -85,6 +85,8 @@ def within(known: tuple[int, int] | None, bounds: Range) -> bool:
 
 def is_index(b: KernelBuilder, value: SSAValue, size: Extent) -> SSAValue:
     """Return the condition that an index is -size, ..., size - 1."""
+    # One unsigned comparison for two: with size 3, -3 ... 2 become 0 ... 5, -4 the greatest number,
+    # and the greatest i64 wraps around to one that is still far above 6.
     shifted = b.index(b.add(as_index(b, value), size))
     return b.pure(arith.CmpiOp, shifted, b.index(2 * size), arg="ult")
 
@@ -101,6 +103,8 @@ def check(
     if volume(shape) == 1:
         b.require(holds([0] * len(shape)), message, op)
     elif volume(shape) != 0:
+        # A loop without a branch, and one assertion after it. It does not say which index failed.
+        # The indices are read twice, which is little beside the elements that they select.
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)
 

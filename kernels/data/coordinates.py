@@ -55,10 +55,15 @@ class Coordinate:
         def along(x: Number) -> Number:
             return a.over(a.times(x, a.plus(extent, -1.0)), a.plus(length, -1.0))
 
+        # ONNX's `coordinate_transformation_mode`; TVM has all but half_pixel_symmetric. From 3 to 6
+        # elements, half_pixel gives -0.25 0.25 0.75 1.25 1.75 2.25, asymmetric 0 0.5 1 1.5 2 2.5,
+        # and align_corners 0 0.4 0.8 1.2 1.6 2: only the last one keeps both ends.
         match self.mode:
             case "half_pixel":
                 return a.plus(back(a.plus(x, 0.5)), -0.5)
             case "half_pixel_symmetric":
+                # `length` is scale * extent before it is cut to `size`; what is cut off is half at
+                # each side.
                 share = a.plus(1.0, a.times(-1.0, a.over(size, length)))
                 shift = a.times(a.over(extent, 2.0), share)
                 return a.plus(a.plus(back(a.plus(x, 0.5)), shift), -0.5)
@@ -92,6 +97,7 @@ class Coordinate:
         """Return whether there are as many new elements for each old one in an unknown extent, and
         coordinates depend on the scale alone."""
         scale = int(self.scale or 0)
+        # In the other modes, coordinates depend on the sizes, too, not on the scale alone.
         by_scale = self.mode in ("asymmetric", "half_pixel", "tf_half_pixel_for_nn")
         return by_scale and scale == self.scale and self.size == self.extent * scale
 

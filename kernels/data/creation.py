@@ -40,6 +40,8 @@ def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step
         require_finite(op, b, *(b.read(tensor, []) for tensor in (start, stop, step)))
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # start + i * step, not a sum that grows: that would add up its rounding errors, and each
+        # element would wait for the one before it.
         first, distance = (convert(b, b.read(tensor, []), wide) for tensor in (start, step))
         number = convert(b, b.index(index[0]), wide)
         return convert(b, add(b, first, multiply(b, number, distance)), element)
@@ -59,6 +61,8 @@ def require_finite(
     start, stop, step = (convert(b, x, f64) for x in (start, stop, step))
     distance = b.pure(arith.SubfOp, stop, start)
     conditions = [b.pure(arith.CmpfOp, step, b.number(0.0, f64), arg="une")]
+    # NaN compares false in all of these. Below 2^62, the conversion to i64 does not overflow, and
+    # no memory has as many elements.
     for value, limit in ((step, inf), (b.pure(arith.DivfOp, distance, step), 2.0**62)):
         size = b.pure(math.AbsFOp, value)
         conditions.append(b.pure(arith.CmpfOp, size, b.number(limit, f64), arg="olt"))
@@ -81,6 +85,8 @@ def trilu(op: ops.TriluOp, b: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     rows, columns = data.shape[-2:]
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # k may be any i64: clipped to where all or nothing is kept, it cannot overflow in the sum
+        # below.
         diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
         first = b.add(index[-2], diagonal)  # the column on the diagonal
         place = index[-1]

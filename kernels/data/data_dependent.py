@@ -31,6 +31,7 @@ def replace_data_dependent(module: ModuleOp) -> None:
     """Replace the operations of `module` whose result sizes depend on data by calls of kernels, and
     by operations that have kernels."""
     kernels = SeparateKernels(module)
+    # Decompositions first: the `nonzero` that `compress` inserts becomes calls in the second walk.
     for table in (DECOMPOSITIONS, CALLS):
         for op in [op for op in walk(module) if type(op) in table]:
             if (value := table[type(op)](op, kernels)) is None:

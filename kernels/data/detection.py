@@ -97,6 +97,8 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
     negated = Elements(
         scores.shape, wide, lambda b, at: b.pure(arith.NegfOp, convert(b, b.read(scores, at), wide))
     )
+    # Boxes of equal scores stay in order, as the sort is stable; descending, it would keep them,
+    # too, but put NaN first.
     ranks = order(b, b.buffered(negated), 2, False)
     place = b.alloc((1,), IndexType(), "local")
     b.store(b.index(0), place, [0])
@@ -113,6 +115,9 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
                     score = convert(b, b.read(scores, [batch, column, box]), wide)
                     conditions.append(b.pure(arith.CmpfOp, score, lowest, arg="ogt"))
                 with b.when(conditions):
+                    # All chosen boxes are compared, without an early end: at most `most` of them
+                    # for each box. As in onnxruntime, the order is that of batches, classes and
+                    # scores.
                     found = b.accumulate(
                         (before,),
                         b.number(False, i1),
@@ -175,6 +180,7 @@ def corners_of(
             half = divide(b, second, b.number(2.0, wide))
             low, high = b.pure(arith.SubfOp, first, half), b.pure(arith.AddfOp, first, half)
         else:
+            # ONNX takes any two opposite corners.
             swapped = b.pure(arith.CmpfOp, first, second, arg="oge")
             low, high = (
                 b.pure(arith.SelectOp, swapped, *pair)

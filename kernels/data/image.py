@@ -40,6 +40,12 @@ def depth_to_space(op: ops.DepthToSpaceOp, _: KernelBuilder, data: Tensor) -> Te
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
         at = b.add(b.mul(b.mod(y, block), block), b.mod(x, block))  # the position in the block
+        # As in ONNX. With blocks of 2 and 2 channels a b, the 8 channels of the data are, by rows
+        # of a block,
+        #
+        #     DCR: a b  a b  a b  a b        CRD: a a a a  b b b b
+        #
+        # CRD is the pixel shuffle of PyTorch. `space_to_depth` writes the order of DCR.
         if op.mode == "DCR":
             source = b.add(b.mul(at, channels), channel)
         else:

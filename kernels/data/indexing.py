@@ -31,6 +31,8 @@ def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index
     else:
         start = select(b, b.less(start, 0), b.add(start, size), start)
     if isinstance(step, int):
+        # Of 5 elements, [9:] begins at 5 and has none, and [9::-1] at 4; [-9:] begins at 0, and
+        # [-9::-1] at -1 and has none.
         low, high = (0, size) if step > 0 else (-1, b.sub(size, 1))
     else:
         low = select(b, b.less(step, 0), -1, 0)
@@ -78,6 +80,8 @@ def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
 def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return an index modulo `size`."""
     divisor = size if isinstance(size, int) else b.max(size, 1)
+    # The remainder has the sign of the index: -4 of 3 elements is -1, which is 2. By 0, of no
+    # elements, arith.remsi is undefined, also where it is hoisted out of a loop that does not run.
     rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))
     return select(b, b.less(rest, 0), b.add(rest, size), rest)
 
@@ -161,6 +165,9 @@ def scattered(
     result = b.alloc(data.shape, element)
     with b.elements(data.shape) as index:
         b.store(convert(b, b.read(data, index), element), result, index)
+    # One after the other, in row-major order: indices may be equal. Without a reduction the last
+    # update stays, as in the interpreter (ONNX leaves it open), and sums have one order. That
+    # excludes vectors and threads; atomic additions would not be deterministic.
     with b.loops(updates.shape) as index:
         at = place(b, index)
         value = convert(b, b.read(updates, index), element)

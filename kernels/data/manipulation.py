@@ -84,6 +84,10 @@ def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
         return b.reshaped(data, shape)
     if 0 in shape or 0 in data.shape:
         return Elements(shape, data.element, lambda b, _: b.read(data, [0] * len(data.shape)))
+    # Dimensions that both shapes have keep their index. A row-major position of all of them would
+    # be divided for each element, and vectors along it would have no known stride:
+    #
+    #     (2, 12, 5) of (2, 3, 4, 5):    [i, j, k] is [i, j / 4, j % 4, k]
     parts = [*common_parts(shape, data.shape)]
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -110,6 +114,7 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
+        # Of symbols, n * m and m * n are equal; two symbols are not, though their values may be.
         while (left := volume(lhs[start:i])) != (right := volume(rhs[other:j])):
             if i < len(lhs) and (j == len(rhs) or is_smaller(left, right)):
                 i += 1
@@ -217,6 +222,7 @@ def concatenate(op: ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
     if b.groups is not None:
         axis = next(i for i, group in enumerate(b.groups) if axis - len(shape) in group)
     sizes = [
+        # Equal sizes may be known of one operand only: that one gives loops with static bounds.
         min(column, key=lambda n: not isinstance(n, int))
         for column in zip(*(p.shape for p in parts))
     ]

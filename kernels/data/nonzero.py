@@ -50,6 +50,8 @@ def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
     b = TirBuilder(func)
     x, output = func.args
     shape = parameter_shape(b, x)
+    # One loop in row-major order, as the place of each column is the number of those before it.
+    # Threads would need the counts of their parts first (a prefix sum).
     place = b.alloc((1,), IndexType(), "local")
     b.store(b.index(0), place, [0])
     size = b.insert(dim_op(output, b.index(1))).results[0] if fills else None
@@ -58,6 +60,8 @@ def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
         with b.when([flag]):
             at = b.load(place, [0])
             if size is not None:
+                # Callers give the number that the other kernel counted; a store beyond it is never
+                # done, whatever they give.
                 with b.when([b.less(at, size)]):
                     for axis, i in enumerate(index):
                         number = b.pure(arith.IndexCastOp, b.index(i), target_type=i64)

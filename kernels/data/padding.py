@@ -89,6 +89,10 @@ def inside(
         return b.max(0, b.min(place, b.sub(size, 1)))
     # Of one element, the period of reflections would be 0.
     period = b.max(size if mode == "circular" else b.mul(2, b.sub(size, 1)), 1)
+    # Of 0 1 2 3, reflections have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
+    # 4 = 2. Padding may be longer than the data: positions go through several periods. A multiple
+    # of the period first makes the position positive, as `b.mod` needs; -(-before // period) is
+    # enough.
     if isinstance(period, int) and before is not None:
         at = b.mod(b.add(place, -(-before // period) * period), period)
     else:

@@ -45,6 +45,7 @@ class Tiled(Scheduled):
                 store(index, self.read(b, index))
             return
         *outer, last = self.shape
+        # No modulo in the inner loop: a copy is a contiguous row. `last` is a multiple of `width`.
         with b.loops([*outer, last // width]) as (*index, copy):
             row = Tiled((*outer, width), self.element, self.data)
             with b.elements([width], b.element_lanes) as (i,):
@@ -94,6 +95,8 @@ class Repeated(Scheduled):
         row = b.alloc((lanes,), self.element, "local")
         rows = b.alloc((self.repeats, lanes), self.element, "local")
         with b.loops([*outer, b.ceildiv(extent, lanes)]) as (*index, chunk):
+            # The last vector overlaps the one before it. Its copies do so, too: they begin at start
+            # * repeats.
             start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
                 b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
@@ -114,6 +117,7 @@ def repeat_lanes(
     type = VectorType(source.type.element_type, [lanes])
     row = b.insert(vector.LoadOp(source, [zero], type)).results[0]
     for i in range(repeats):
+        # Of a b c d twice, the masks are 0 0 1 1 and 2 2 3 3.
         mask = [(i * lanes + lane) // repeats for lane in range(lanes)]
         numbers = DenseArrayBase.from_list(i64, mask)
         new = b.insert(vector.ShuffleOp(row, row, numbers, result_type=type)).results[0]

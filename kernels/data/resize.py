@@ -90,6 +90,8 @@ def resample(
         coordinate = Coordinate(sampling.mode, data.shape[axis], size, scale, start, end)
         if sampling.mode == "tf_crop_and_resize":
             outside.append((axis, b.buffered(Elements((size,), f64, coordinate.write))))
+        # Interpolation is separable: the weights are tables of one axis each, and a cubic image
+        # takes 4 + 4 products for an element whose rows are interpolated first, not 16.
         elif coordinate.is_identity():
             continue
         if sampling.method == "nearest_neighbor":
@@ -110,6 +112,8 @@ def as_element(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValu
     it."""
     if not is_integer(element):
         return convert(b, value, element)
+    # 2^63 - 1 is 2^63 as f64, and fptosi of that is poison: the bound is 2^63 - 1024, and of ui64
+    # 2^64 - 2048. Types of up to 53 bits have their own bounds.
     low, high = int(least(element)), int(greatest(element))
     excess = max(0, high.bit_length() - 53)  # the greatest f64 that is not above it
     high -= (1 << excess) - 1
@@ -124,6 +128,7 @@ def nearest(
 ) -> Tensor:
     """Return the elements nearest to the coordinates along `axis`."""
 
+    # A gather by a table of indices is scalar on most processors; an integral scale is a shuffle.
     if axis == len(data.shape) - 1 and (times := repeats(coordinate, rounding)):
         shape = (*data.shape[:axis], coordinate.size)
         return Repeated(shape, data.element, data, times)
@@ -169,6 +174,8 @@ def interpolated(
     out by the scale, so that every old element has a weight.
     """
     extent, size, cubic = coordinate.extent, coordinate.size, sampling.method == "cubic"
+    # Taps from `first` to 1 - `first`: 0 1 for linear, -1 0 1 2 for cubic. With antialiasing and
+    # half of the size they are -1 to 2, and -3 to 4. The weights of some of them may be 0.
     shrink = min(coordinate.known_scale(), 1.0) if sampling.antialias else 1.0
     first = floor(-(2 if cubic else 1) / shrink) + 1
     taps = 2 - 2 * first
@@ -212,6 +219,7 @@ def interpolated(
 
         if taps == 2:
             return add(b, term(0), term(1))
+        # -0.0 is what changes no number: -0.0 + -0.0 is -0.0, but 0.0 + -0.0 is 0.0.
         return b.accumulate(
             (taps,), b.number(-0.0, element), lambda total, tap: add(b, total, term(tap[0]))
         )
@@ -222,6 +230,9 @@ def interpolated(
         )
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
+    # Lazily, the axes would multiply: cubic of an image reads 4 * 4 elements for each, and in a
+    # chain of three axes 64. With two taps it is worth it: the kernel has one loop, without a
+    # buffer.
     if taps > 2:
         return b.buffered(Elements(shape, element, read))
     if axis == len(shape) - 1 and not isinstance(data, Buffer):
@@ -246,6 +257,8 @@ class FromRows(Scheduled):
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         *outer, width = self.data.shape
+        # Without this row, its elements would be read about 2 * scale times, and the other axes be
+        # interpolated each time.
         scope = "local" if isinstance(width, int) else None
         row = b.alloc((width,), self.data.element, scope)
         with b.loops(outer) as index:
@@ -293,6 +306,8 @@ def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue
     def less(lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return b.pure(arith.SubfOp, lhs, rhs)
 
+    # For x up to 1, (a + 2) x^3 - (a + 3) x^2 + 1; up to 2, a x^3 - 5 a x^2 + 8 a x - 4 a; then 0.
+    # Alpha is -0.75 in ONNX and PyTorch.
     near = times(less(times(number(alpha + 2), x), number(alpha + 3)), x, x)
     near = add(b, near, number(1))
     far = times(add(b, times(less(x, number(5)), x), number(8)), x, number(alpha))
