@@ -14,11 +14,17 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Extent, Shape, UnknownExtent, volume
+from ...dialects.tir.extents import Extent, Shape, UnknownExtent, is_at_most, volume
 from ..builder import KernelBuilder, Tensor
 from ..scalars import as_index
 
-__all__ = ["check_coordinates", "check_indices", "check_lengths", "require_size"]
+__all__ = [
+    "check_coordinates",
+    "check_indices",
+    "check_lengths",
+    "require_elements",
+    "require_size",
+]
 
 
 def check_indices(
@@ -107,6 +113,16 @@ def check(
         # The indices are read twice, which is little beside the elements that they select.
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)
+
+
+def require_elements(op: Operation, b: KernelBuilder, axis: int, size: Extent) -> None:
+    """Assert that `axis` of the data, of `size`, has elements, unless the result of `op` has none:
+    no index of such an axis can be clipped into it, or wrapped around."""
+    count = volume(b.shape_of(op.results[0]))
+    if count == 0 or is_at_most(1, size):
+        return
+    holds = b.pure(arith.OrIOp, b.less(0, size), b.equal(count, 0))
+    b.require(holds, f"{op.name}: axis {axis} of the data has no elements", op)
 
 
 def require_size(op: Operation, b: KernelBuilder, size: Extent, given: Index, axis: int) -> None:

@@ -16,7 +16,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply, select
-from .bounds import check_coordinates, check_indices
+from .bounds import check_coordinates, check_indices, require_elements
 from .manipulation import Part, moved, reshaped, sliced
 
 __all__ = ["INDEXING", "first_of"]
@@ -57,6 +57,8 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     size, rank = data.shape[axis], len(indices.shape)
     if op.mode == "raise":
         check_indices(op, b, op.indices, indices, axis, size)
+    else:
+        require_elements(op, b, axis, size)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = b.read(indices, index[axis : axis + rank])
@@ -79,7 +81,7 @@ def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
 
 def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return an index modulo `size`."""
-    divisor = size if isinstance(size, int) else b.max(size, 1)
+    divisor = b.max(size, 1)
     # The remainder has the sign of the index: -4 of 3 elements is -1, which is 2. By 0, of no
     # elements, arith.remsi is undefined, also where it is hoisted out of a loop that does not run.
     rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))

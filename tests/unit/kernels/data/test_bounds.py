@@ -143,6 +143,30 @@ def test_no_elements():
         module_function(module)(np.zeros((0, 4), np.float32), np.array([[0]]))
 
 
+TAKE = """
+func.func @main(%x: tensor<{size}xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {{
+  %0 = relax.take %x, %i {{axis = 0, mode = "{mode}"}}
+      : (tensor<{size}xf32>, tensor<?xi64>) -> tensor<?xf32>
+  func.return %0 : tensor<?xf32>
+}}
+"""
+
+
+@needs_native
+@pytest.mark.parametrize("size", ["?", 0])
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_nothing_is_taken_of_no_elements(mode: str, size: int | str):
+    """There is no element to clip an index to; without indices, there is nothing to take."""
+    data = np.zeros(0, np.float32)
+    with PassContext(verify_each=False):
+        function = compile_module(parse(TAKE.format(size=size, mode=mode)))
+    legalize(module := parse(TAKE.format(size=size, mode=mode)))
+    for compiled in (function, module_function(module, "main")):
+        assert np.asarray(compiled(data, np.zeros(0, np.int64))[0]).size == 0
+        with pytest.raises(PasslineError, match=r"relax\.take: axis 0 of the data has no elements"):
+            compiled(data, np.array([0]))
+
+
 def test_dimensions_are_checked_apart():
     module = legalized(GatherNDOp(constant(DATA, f32), constant([[0, 0]], i64)))
     kernel = module_function(module)
