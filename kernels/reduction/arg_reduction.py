@@ -86,6 +86,8 @@ class Search:
         b = self.b
         if not is_float(self.type):
             return compare_integers(b, self.order.integers[self.last], x, best)
+        # A predicate that is "unordered" (ugt) lets a NaN replace any number. For the first index,
+        # nothing replaces a NaN: `best` has to be ordered. For the last one, every NaN replaces.
         better = b.pure(arith.CmpfOp, x, best, arg=self.order.floats[self.last])
         if self.last:
             return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
@@ -103,6 +105,10 @@ class Search:
     def write(self, store: Store) -> None:
         """Write loops that find all indices."""
         assert isinstance(self.type, FixedBitwidthType)
+        # Long axes are read twice: the extremum, then the indices that have it. Both loops combine
+        # lanes by one instruction; to keep a pair of element and index takes a comparison and two
+        # selects for each, and each waits for the one before it. An axis of unknown extent has no
+        # kernel: the choice, and the width of indices, depend on it.
         is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
         find = self.find_extremum if is_long else self.compare_all
         self.reduced.for_each(self.b, lambda outer: store(outer, find(outer)))
@@ -123,6 +129,8 @@ class Search:
     ) -> SSAValue:
         """Return the first, or the last, of the index `before` and, if the element at `inner` is
         equal to the extremum `best`, of `inner`."""
+        # For 3 7 7 and the first index: 3 (nowhere), 1, 2, whose minimum is 1; for the last one -1,
+        # 1, 2.
         is_best = self.is_best(self.element(outer, inner), best)
         here = select(self.b, is_best, self.place(inner), self.nowhere)
         return (maximum if self.last else minimum)(self.b, before, here)

@@ -39,6 +39,9 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
         shared = None if is_known else b.alloc(row.inner, element)
 
         def compute(outer: list[Index]) -> None:
+            # Each exponential is computed once: it is stored while it is added, and multiplied from
+            # there. A second exponential for each element would be more than the memory of a row
+            # costs.
             powers = b.alloc(row.inner, element) if shared is None else shared
 
             def power(inner: Sequence[Index]) -> SSAValue:
@@ -77,6 +80,8 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
             b.store(total, sums, outer)
 
         row.for_each(b, compute, vectors=HEAVY)
+        # One logarithm for each row: in a loop of its own, those of adjacent rows are the lanes of
+        # vectors.
         with b.elements(row.outer, b.lanes) as outer:
             b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
         with b.elements(row.shape, b.lanes) as index:

@@ -75,6 +75,8 @@ class Reduced:
         only the kept dimensions."""
         groups = b.groups
         if groups is None:
+            # A lazy tensor has its indices in the dimensions of its operation; only memory can be
+            # viewed in others. (2, 3, 4, 5) over the last two axes is (6, 20) over the last one.
             if not isinstance(b.bound.get(data, data), Buffer):
                 return data, Reduced.of(shape, axes, keepdims)
             groups = reduced_groups(shape, axes)
@@ -139,6 +141,9 @@ class Reduced:
 
         Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
         unless `body` needs memory that lanes would share (`vectorize` is false)."""
+        # Of (8, 100) over axis 0, lane i sums up column i: no lanes are combined at the end, and
+        # the order of the sum is that of the rows. Over axis 1, a row is in lanes (`fold`), and
+        # sums are reordered.
         if vectorize and not self.is_contiguous:
             b.columns(self.outer, body, vectors)
             return
@@ -196,6 +201,7 @@ def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Ten
 
 def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
     """Return the mean of `count` elements from their sum; of no integers, 0."""
+    # Of no floats, 0 / 0 is NaN, as in numpy; of no integers, a division would trap.
     if not is_float(total.type):
         count = b.max(count, 1)
     if isinstance(count, SSAValue):

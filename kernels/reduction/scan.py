@@ -38,12 +38,17 @@ class Scan:
         number = b.number(self.identity, step_type(element))
         total = b.alloc((1,), number.type, "local")
         b.store(number, total, [0])
+        # Each total needs the one before it. Vectors are of adjacent columns, as below; along the
+        # last axis there are none, and the scan runs at the latency of an addition. A prefix sum in
+        # log2(lanes) steps (Hillis and Steele, 1986) is not used: it would change the order of
+        # float sums.
         with b.loop(size) as j:
             place = b.sub(b.sub(size, 1), j) if op.reverse else j
             x = widen(b, read(place))
             before = b.load(total, [0])
             after = self.function(b, before, x)
             b.store(after, total, [0])
+            # Of 1 2 3, inclusive 1 3 6, exclusive 0 1 3; reverse, from the end: 6 5 3 and 5 3 0.
             store(place, convert(b, before if op.exclusive else after, element))
 
     def legalize(self, op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
