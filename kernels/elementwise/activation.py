@@ -24,6 +24,7 @@ def relu(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 def scaled_below_zero(b: KernelBuilder, x: SSAValue, factor: SSAValue) -> SSAValue:
     """Return `x` if it is above zero, else `x * factor`."""
+    # Not a maximum of x and x * factor: that is another function for factors above 1.
     above = b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="ogt")
     return b.pure(arith.SelectOp, above, x, multiply(b, x, factor))
 
@@ -69,6 +70,8 @@ def softplus(op: ops.SoftplusOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     beta = b.number(op.beta, x.type)
     scaled = multiply(b, x, beta)
     limit = b.number(op.threshold, x.type)
+    # exp overflows for large numbers (f32: from 88.8 on) and log1p is infinite then, but not
+    # selected.
     above = b.pure(arith.CmpfOp, scaled, limit, arg="ogt")
     logarithm = b.pure(math.Log1pOp, b.pure(math.ExpOp, scaled))
     return b.pure(arith.SelectOp, above, x, b.pure(arith.DivfOp, logarithm, beta))

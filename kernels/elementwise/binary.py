@@ -81,6 +81,7 @@ def differ_in_sign(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 def divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
     """Return `rhs`, or 1 if it is 0 or -1, by which division may trap."""
     one = b.number(1, rhs.type)
+    # rhs + 1 is 0 or 1 for -1 and 0: one unsigned comparison for both.
     above = b.pure(arith.AddiOp, rhs, one)
     special = b.pure(arith.CmpiOp, above, b.number(2, rhs.type), arg="ult")
     return b.pure(arith.SelectOp, special, one, rhs)
@@ -90,6 +91,8 @@ def quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the quotient of integers, truncated toward zero."""
     if constant_of(rhs) not in (None, 0, -1):
         return b.pure(arith.DivSIOp, lhs, rhs)
+    # x86 traps for the least integer / -1, and arith.divsi is undefined; 0 - x wraps around
+    # instead, which is right for all x.
     minus_one = b.pure(arith.CmpiOp, rhs, b.number(-1, rhs.type), arg="eq")
     zero = b.number(0, lhs.type)
     result = b.pure(arith.DivSIOp, lhs, divisor(b, rhs))
@@ -165,6 +168,8 @@ def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     first = multiply(b, y, b.number(2.0**WIDE_STEP, f64))
     with b.when([b.pure(arith.CmpfOp, x, first, arg="oge")]):
         units = [y]
+        # 52 * 41 = 2132 bits. The largest units overflow to infinity, and are skipped: no f64 has
+        # them.
         for _ in range(40):  # f64 / f64 < 2 ** 2098
             units.append(multiply(b, units[-1], b.number(2.0**WIDE_STEP, f64)))
         for unit in reversed(units[1:]):
@@ -228,11 +233,15 @@ def floor_divide(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return b.pure(arith.SubiOp, quotient(b, lhs, rhs), convert(b, down, lhs.type))
     zero, one = b.number(0.0, lhs.type), b.number(1.0, lhs.type)
     plain = b.pure(arith.DivfOp, lhs, rhs)
+    # The steps of numpy's and CPython's floor division: floor(lhs / rhs) alone is wrong where the
+    # quotient is rounded up to an integer, as 1.0 / 0.1 is 10 but 1.0 // 0.1 is 9.
     whole = b.pure(arith.DivfOp, b.pure(arith.SubfOp, lhs, rest), rhs)
     down = b.all([differ, b.pure(arith.CmpfOp, rest, zero, arg="une")])
     whole = b.pure(arith.SelectOp, down, b.pure(arith.SubfOp, whole, one), whole)
     floor = b.pure(math.FloorOp, whole)
     above = b.pure(arith.SubfOp, whole, floor)
+    # (lhs - rest) / rhs is an integer but for rounding; the nearest one, not the one below, is
+    # meant.
     over = b.pure(arith.CmpfOp, above, b.number(0.5, lhs.type), arg="ogt")
     result = b.pure(arith.SelectOp, over, b.pure(arith.AddfOp, floor, one), floor)
     none = b.pure(arith.CmpfOp, whole, zero, arg="oeq")
@@ -260,6 +269,7 @@ def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
         case 2:
             return multiply(b, base, base)
         case 3:
+            # Two roundings, where `powf` has about one: the last place may differ.
             return multiply(b, multiply(b, base, base), base)
         case -1:
             return b.pure(arith.DivfOp, b.number(1.0, base.type), base)
@@ -272,6 +282,7 @@ def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
 def root(b: KernelBuilder, base: SSAValue) -> SSAValue:
     """Return `pow(base, 0.5)`: the square root, but 0 for -0, and inf for -inf."""
     infinity = b.number(inf, base.type)
+    # -0.0 + 0.0 is 0.0, whose root is 0.0, not -0.0; other numbers do not change.
     result = b.pure(math.SqrtOp, b.pure(arith.AddfOp, base, b.number(0.0, base.type)))
     is_limit = b.pure(arith.CmpfOp, base, b.number(-inf, base.type), arg="oeq")
     return b.pure(arith.SelectOp, is_limit, infinity, result)
@@ -288,6 +299,8 @@ def integer_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     exponent = constant_of(rhs)
     if exponent is not None and exponent >= 0:
         return constant_power(b, lhs, int(exponent))
+    # Without the sign bit; for negative exponents the result is not used. Products wrap around, as
+    # those of numpy do.
     power = repeated_squares(b, lhs, rhs, type.bitwidth - 1)
     odd = b.pure(arith.CmpiOp, b.pure(arith.AndIOp, rhs, one), zero, arg="ne")
     is_unit = b.pure(arith.CmpiOp, b.pure(math.AbsIOp, lhs), one, arg="eq")
@@ -334,6 +347,7 @@ def constant_power(b: KernelBuilder, base: SSAValue, exponent: int) -> SSAValue:
 def log_add_exp(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     distance = b.pure(math.AbsFOp, b.pure(arith.SubfOp, lhs, rhs))
     power = b.pure(math.ExpOp, b.pure(arith.NegfOp, distance))
+    # log(e^x + e^y) = max + log1p(e^-|x - y|): no power overflows, and log1p keeps small ones.
     greater = b.pure(arith.MaximumfOp, lhs, rhs)
     result = b.pure(arith.AddfOp, greater, b.pure(math.Log1pOp, power))
     # The distance of equal infinities is NaN.
@@ -361,6 +375,8 @@ def left_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    # A shift by the width or more is poison. All bits out is a shift by width - 1 here: 0, or -1 of
+    # a negative number.
     width, inside = fits(b, lhs, rhs)
     places = b.pure(arith.SelectOp, inside, rhs, b.number(width - 1, rhs.type))
     return b.pure(arith.ShRSIOp, lhs, places)

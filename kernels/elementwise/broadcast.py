@@ -27,6 +27,7 @@ def broadcast_size(op: Operation, b: KernelBuilder, sizes: Sequence[Extent]) -> 
     left = [*dict.fromkeys(size for size in sizes if size != 1)]
     if not left:
         return 1
+    # A known size that is not 1 is the result, whatever the others are: they have to be it, or 1.
     result = next((size for size in left if isinstance(size, int)), left[0])
     if not isinstance(result, int):
         for size in left[1:]:
@@ -46,5 +47,6 @@ def require_broadcast(op: Operation, b: KernelBuilder, shape: Shape, to: Shape) 
 
 def chosen(b: KernelBuilder, lhs: Extent, rhs: Extent) -> SymbolicExtent:
     """Return the one of two sizes that is not 1."""
+    # At the start of the function: the size is a new symbol, which all shapes after it may use.
     is_one = b.at_start(arith.CmpiOp(b.index(lhs), b.index(1), "eq"))
     return b.symbol(b.at_start(arith.SelectOp(is_one, b.index(rhs), b.index(lhs))))

@@ -61,6 +61,7 @@ def elementwise(scalar: Scalar, unsigned: Scalar | None = None) -> Legalization:
         if all(signless_form(type) == type for type in elements):
             return of_any_sign(scalar)(op, b, *operands)
         explicit = next(filter(is_unsigned, elements), None)
+        # Types such as si8 have a sign, but no operation of their own: they are computed as i8.
         function = scalar if explicit is None else unsigned
         if function is None:
             raise NoKernel(f"'{op.name}' of {explicit} is not defined")
@@ -188,6 +189,7 @@ def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
         case True, False:
             return to_integer(b, widen(b, x), target)
         case False, True:
+            # `widen` makes an i1 an i8 of 0 or 1: as a signed number of one bit, true would be -1.
             return b.pure(arith.SIToFPOp, widen(b, x), target_type=target)
         case _ if target == i1:
             return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
@@ -223,6 +225,7 @@ def to_explicit(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     assert is_integer(target)
     if target.bitwidth > 32:
         return to_wide_unsigned(b, x, target)
+    # Through i64, which has all numbers of 32 bits: saturation is one minimum and one maximum.
     wide = to_integer(b, x, i64)
     raised = maximum(b, wide, b.number(least(target), i64))
     return convert(b, minimum(b, raised, b.number(greatest(target), i64)), target)

@@ -26,6 +26,9 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
     """
     type = value.type
     most = 2.0**type.bitwidth if is_integer(type) else inf
+    # Both operands are followed, so the time is up to 2^DEPTH steps for a chain in which each
+    # operation uses the one before it twice. Without a bound, long chains would take exponential
+    # time.
     if not depth:
         return most
 
