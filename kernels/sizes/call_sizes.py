@@ -125,6 +125,8 @@ class CallSizes(Scope):
         type = value.type
         if not is_ranked(type):
             raise NoKernel(f"the rank of {type} is not known")
+        # With h a symbol of the parameters and n one of the result of `nonzero`, 2 * h is computed
+        # once at the start of the function, and n + h before its first user in each block.
         self._before, shape = before, self.shapes.of(value)
         assert shape is not None
         return [
@@ -141,6 +143,8 @@ class CallSizes(Scope):
         block = self._before.parent
         assert block is not None
         if (values := self._in_block.get(block)) is None:
+            # A table for each block: a value that was computed in one branch does not dominate the
+            # other.
             values = SizeValues(self.insert, self.constant, self._dimension)
             self._in_block[block] = values
         return values.of(size)
@@ -196,6 +200,8 @@ class CallSizes(Scope):
         if (place := self.places.get(symbol)) is None:
             raise NoKernel("a size is a dimension of no tensor")
         value, axis = place
+        # The result of the current operation does not exist yet. Of a call, its size follows from
+        # the arguments, by the rules of the operations in the callee.
         if (owner := value.owner) is self._before:
             assert isinstance(value, OpResult)
             if isinstance(owner, CallOp):

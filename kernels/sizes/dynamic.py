@@ -84,6 +84,7 @@ def resize(op: DynamicResizeOp, b: KernelBuilder, data: Tensor, size: Tensor) ->
         if op.scales is None:
             require_size(op, b, shape[axis], given, axis)
         else:
+            # With scales, a size of -1 is computed from the scale, by callers.
             valid = any_of(b, [valid, b.equal(given, -1)])
         b.require(valid, f"{op.name}: size {number} is less than 1", op)
     return resize_to(op, b, data, op.data_layout(), spatial, op.scales, op.roi)
@@ -97,6 +98,7 @@ def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> 
         b.require(b.less(-1, size), f"{op.name}: the size of a part is negative", op)
         require_sizes(op, b, b.shape_of(result), shape)
         starts.append(start)
+        # Sizes are checked to be not negative, and to add up: no part exceeds the data.
         start = b.index(b.add(start, size))
     whole = b.equal(start, data.shape[axis])
     b.require(whole, f"{op.name}: the sizes of the parts do not add up to dimension {axis}", op)
@@ -125,6 +127,7 @@ def pad(
         before, after = b.index(0), b.index(0)
         for i, place in enumerate(places):
             along = is_axis(b, place, axis, rank)
+            # ONNX: all widths before, then all after, in the order of `axes`.
             before = select(b, along, numbers[i], before)
             after = select(b, along, numbers[i + len(places)], after)
         cut = b.max(0, b.sub(0, before))

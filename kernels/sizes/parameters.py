@@ -59,6 +59,7 @@ def require_axes(op: Operation, b: KernelBuilder, axes: Sequence[SSAValue], rank
         inside = b.all(b.inside_bounds(axis, -rank, rank))
         b.require(inside, f"{op.name}: an axis is out of bounds for rank {rank}", op)
         for other in axes[:i]:
+            # For rank 3, -1 and 2 are the same axis: their distance is the rank.
             distance = b.sub(axis, other)
             same = any_of(b, [b.equal(distance, n) for n in (-rank, 0, rank)])
             b.require(b.negation(same), f"{op.name}: an axis is given twice", op)

@@ -58,6 +58,7 @@ def parts_along(
         first, by = b.index(0), b.index(1)
         for place, begin, step in zip(axes, begins, steps, strict=True):
             along = is_axis(b, place, axis, rank)
+            # `axes` has each dimension once at most, so at most one of these selects changes it.
             first = select(b, along, first_of(b, begin, step, size), first)
             by = select(b, along, step, by)
         parts[axis] = first, by
@@ -73,6 +74,8 @@ def require_inside(
     """Assert that the buffer of the result has no more elements than the slice."""
     result = b.shape_of(op.result)
     for axis, (first, step) in parts.items():
+        # Callers compute the size by a shape rule from `end`; that the last element is inside is
+        # all that memory safety needs, whatever the rule gave. `end` itself is not read.
         last = b.add(first, b.mul(b.sub(result[axis], 1), step))
         inside = b.all(b.inside_bounds(last, 0, shape[axis]))
         empty = b.equal(result[axis], 0)
