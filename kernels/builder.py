@@ -52,6 +52,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+# More would save allocations and fills, but leave fewer iterations for threads: 96 channels are 6
+# groups. The number divides the channels, so that no group is smaller: 17 channels are 17 groups.
 CHANNELS = 16
 """Up to this many channels are computed one after the other, and share buffers."""
 
@@ -120,6 +122,7 @@ class KernelBuilder(TirBuilder):
             return super().number(value, type)
         assert is_integer(type)
         half = 1 << type.bitwidth - 1
+        # The signless constant has the same bits: 255 of ui8 is -1 of i8.
         return with_sign(self, super().number((int(value) + half) % (2 * half) - half, plain), type)
 
     def range_of(self, value: SSAValue) -> tuple[int, int] | None:
@@ -137,6 +140,7 @@ class KernelBuilder(TirBuilder):
         from ..interpreters.arrays import array_of
 
         constants = self.constants_of.get(value, ())
+        # All or none: a fact about weights, such as that sums are exact, has to hold in each call.
         known = [array_of(op.value) for op in constants if isinstance(op, ConstantOp)]
         return known if len(known) == len(constants) else ()
 
@@ -154,6 +158,8 @@ class KernelBuilder(TirBuilder):
         if is_outermost:
             self._reading = object()
         try:
+            # `_pure` has a table for each open block, innermost last: a value of an enclosing block
+            # dominates this place, one of a branch that is closed does not, and its table is gone.
             key = (self._reading, tensor, *map(self.known, index))
             for scope in self._pure:
                 if (found := scope.get(key)) is not None:
@@ -199,6 +205,13 @@ class KernelBuilder(TirBuilder):
         together follows one vector at a time, then one element at a time.
         """
         # LLVM reorders integer reductions by itself.
+        # It may not reorder those of floats without the flag `reassoc`, which would let it change
+        # other operations, too. So partial sums are written here; of 15 elements, 2 vectors of 4
+        # lanes,
+        #
+        #     vector 0: 0 1 2 3, then 8 9 10 11, then 12 13 14 in lanes 0 1 2    vector 1: 4 5 6 7
+        #
+        # The order depends on the target and the extent only: results are the same in each run.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
         if not contiguous or not lanes or not extents or is_less(extents[-1], lanes):
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
@@ -250,6 +263,9 @@ class KernelBuilder(TirBuilder):
         and lanes are powers of two."""
         vectors, lanes = shape
         while vectors * lanes > 1:
+            # `vectors` is 0 when lanes are halved. Each level has a buffer of its own with constant
+            # indices, which becomes registers: 8 vectors of 8 lanes take 3 additions of vectors one
+            # after the other, and 3 of halves.
             vectors, lanes = (vectors // 2, lanes) if vectors > 1 else (0, lanes // 2)
             half = self.alloc((max(vectors, 1), lanes), type, "local")
             kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
@@ -297,6 +313,7 @@ class KernelBuilder(TirBuilder):
                 self.loop(-(-(last - whole) // lanes)) as tile,
                 self.loop(lanes, ForKind.VECTORIZED) as lane,
             ):
+                # For 13: whole is 8, and the vectors begin at 8 and at 9, not 12.
                 first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
                 body([*index, self.add(first, lane)])
 
@@ -316,6 +333,8 @@ class KernelBuilder(TirBuilder):
             with self.overlapping_vectors(extent, lanes) as position:
                 yield position
             return
+        # One width for all values: of 16 or 10 columns, vectors have 8 lanes. 10 are 0 to 7 and 2
+        # to 9.
         lanes = min(lanes, power_of_two(max(1, min(extents))))
         with self.loop(self.ceildiv(extent, lanes)) as chunk:
             start = self.mul(chunk, lanes)
@@ -330,6 +349,7 @@ class KernelBuilder(TirBuilder):
     ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
         """Build a parallel loop over images and groups of channels; yield the image, and the loop
         over the channels of a group, which may share buffers."""
+        # Buffers that the caller allocates between the two loops belong to one thread.
         together = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
         with self.loops((images, channels // together), ForKind.PARALLEL) as (image, group):
             yield image, self.loop(together, min=self.mul(group, together))
@@ -387,6 +407,8 @@ class KernelBuilder(TirBuilder):
         self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
     ) -> Buffer:
         parameter = constant.buffer
+        # A parameter is prepared once, as its type is that of the prepared form. `converted` adds
+        # it again: the preparations are then composed, the earlier one first.
         self.constants.discard(parameter)
         earlier = self.prepared.pop(parameter, None)
         value = Rewriter.replace_value_with_new_type(
@@ -545,6 +567,8 @@ def broadcast_index(
     """Return the index in a tensor of `shape` of the element at `index` of its broadcast form, of
     shape `frame`. A size that may be 1 is compared with 1 at run time; without `frame`, sizes that
     are not known are those of the broadcast form."""
+    # Of shape (3, 1) at index [i, j, k] of (2, 3, 4): [j, 0]. The index of a dimension of size 1 is
+    # the constant 0, so loads do not depend on that loop and LLVM moves them out of it.
     skipped = len(index) - len(shape)
     sizes = shape if frame is None else frame[len(frame) - len(shape) :]
 

@@ -107,7 +107,10 @@ class Choices:
             return ()
         problem = space.problem()
         for choice in self.measured:
+            # The first one that fits. A kernel with two equal contractions has the same choice for
+            # both.
             if choice.kind == space.kind and choice.problem == problem:
+                # A candidate that this version no longer has is not forced: it would not be tested.
                 if found := space.find(choice.form):
                     return found
                 self.unfit.append(choice)

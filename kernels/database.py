@@ -124,6 +124,8 @@ class Database:
     def __init__(self, records: Iterable[Record] = (), warnings: Sequence[str] = ()) -> None:
         self.warnings = warnings
         """The lines that are no records, with file and line."""
+        # The last one counts, not the fastest: measurements on another day or with another version
+        # of the code generator cannot be compared.
         self._records = {(record.key, record.target): record for record in records}
 
     @staticmethod
@@ -171,6 +173,10 @@ def append_record(path: str | os.PathLike[str], record: Record) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         end = os.fstat(descriptor).st_size
+        # A process that was killed may have left a part of a line: the record begins a new one, and
+        # the part is skipped with a warning. POSIX appends each write with O_APPEND as a whole; if
+        # another process writes between pread and write, the result is an empty line at worst,
+        # which is skipped.
         cut_off = end and os.pread(descriptor, 1, end - 1) != b"\n"
         start = "\n" if cut_off else ""
         os.write(descriptor, f"{start}{record.to_json()}\n".encode())

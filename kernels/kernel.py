@@ -104,6 +104,8 @@ def build_kernel(
     b = KernelBuilder(
         kernel,
         target,
+        # One number of lanes for the kernel: with f64 and f32 that of f64, so that the vectors of
+        # all values belong to the same elements. f32 then fill half of a register.
         bits=widest(ops),
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
         groups=merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes),
@@ -134,6 +136,7 @@ def build_kernel(
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors, sizes)
+        # Of several results, two may be the same tensor, which is in one buffer only.
         if len(end.operands) > 1 or not computed_in(b, tensor, result):
             write_result(b, tensor, result, parts)
         b.bound[tensor] = result
@@ -239,6 +242,8 @@ def in_place_parts(
     The loops of such a tensor can compute the result as they go: with `c = conv(x)` and
     `r = relu(c)`, each sum of the convolution goes through `relu` before it is stored.
     """
+    # Backwards: users are decided before what they use. A value with two users is in place if both
+    # are: with s = conv(x) and s * sigmoid(s), each sum is read twice, but where it was computed.
     in_place = {value}
     for op in reversed(ops):
         for operand in op.results:
@@ -283,6 +288,8 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
     scheduled tensor among `parts`, or else plain loops."""
 
     def finish(index: Sequence[Index], part: Tensor, value: SSAValue) -> None:
+        # While the result is computed at this index, the element of `part` is the value at hand. An
+        # operation that reads it elsewhere gets it from `part`, which computes it again.
         b.bound[part] = At(part.shape, part.element, index, value, part)
         b.store(b.read(tensor, index), result.buffer, index)
         del b.bound[part]

@@ -22,6 +22,8 @@ def kernel_key(func: FuncOp, constants: Collection[int], winograd: Winograd = "n
     and the values of constants.
     """
     text = "\n".join([f"winograd {winograd}", f"constants {sorted(constants)}", *_lines(func)])
+    # 128 bits: a collision is out of the question for as many kernels as are ever measured, and
+    # keys of two databases can be compared without the kernels.
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -54,5 +56,7 @@ def _attributes(op: Operation) -> list[tuple[str, Attribute]]:
     """Return the attributes of an operation by name, without the value of a constant."""
     both = {**op.attributes, **op.properties}
     if isinstance(op, ConstantOp | FullOp):
+        # Values decide at most which problem is solved, such as whether f32 holds all sums: a
+        # measured choice counts for its own problem only (`Choices`).
         both.pop("value", None)
     return sorted(both.items())

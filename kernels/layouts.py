@@ -78,6 +78,8 @@ def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layo
         if factor == other:
             result.append(given[c])
             continue
+        # Via the index of the whole axis: from NCHW8c to NCHW16c, channel 3 * 8 + 5 = 29 is 1 and
+        # 13.
         at = b.add(b.mul(given[axis], other), given.get(inner, 0))
         result.append(b.mod(at, factor) if c.islower() else b.floordiv(at, factor))
     return result

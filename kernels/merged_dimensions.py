@@ -64,6 +64,9 @@ def merged_dimensions(
         elif isinstance(op, TransposeOp):
             if isinstance(op.data.owner, Operation):
                 return None
+            # (0, 2, 3, 1), NCHW to NHWC: dimensions 1 and 2 of the result are 2 and 3 of the data,
+            # adjacent there, too. So H and W are one dimension, and the transposition is one of
+            # matrices for each image.
             axes = order_of(op)
             together = [ok and axes[i] + 1 == axes[i + 1] for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
@@ -80,6 +83,8 @@ def merged_dimensions(
     convolutions = [op for op in ops if isinstance(op, ForwardConvolutionOp)]
     if len(groups) == len(frame):
         return None
+    # Kernels of convolutions know (N, C, points) or (N, C / block, points, block), not parts of
+    # these.
     if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
         return None
     return [[i - len(frame) for i in group] for group in groups]
@@ -101,6 +106,8 @@ def extents(shape: Shape, frame: Shape) -> list[object]:
     for which it is not known."""
     padded = (*[1] * (len(frame) - len(shape)), *shape)
     return [
+        # + 2, as True and False are equal to 1 and 0: what is not known of one dimension must not
+        # be alike what is known of another.
         None if n == 1 else size == n if size in (1, n) else axis + 2
         for axis, (size, n) in enumerate(zip(padded, frame, strict=True))
     ]

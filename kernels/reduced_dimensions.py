@@ -72,6 +72,8 @@ def reduced_groups(
 ) -> list[list[int]]:
     """Return groups of adjacent dimensions, counted from the last, that are all in `axes` or all
     not, and alike in each of `rows` (see `extents`)."""
+    # A dimension of size 1 joins any group: (1, 8, 1, 196) over the last one is (8, 196), as index
+    # 0 of it adds nothing to a row-major position.
     reduced = [None if size == 1 else axis in axes for axis, size in enumerate(shape)]
     groups: list[list[int]] = []
     for axis in range(len(shape)):

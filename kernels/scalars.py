@@ -59,6 +59,9 @@ __all__ = [
 ]
 
 
+# Of fast-math, kernels use these, and `nnan` for maxima of exponents. `contract` lets LLVM fuse a
+# multiplication and an addition, which changes the last place. `reassoc` would let it change the
+# order of sums, and `nnan` or `ninf` everywhere drop tests that are semantics here.
 APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
@@ -183,6 +186,7 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     assert isinstance(source, AnyFloat) and isinstance(type, AnyFloat)
     if source.bitwidth < type.bitwidth:
         return b.pure(arith.ExtFOp, value, target_type=type)
+    # Neither has the numbers of the other: f16 has 3 bits more of precision, bf16 the range of f32.
     if source.bitwidth == type.bitwidth:  # f16 and bf16
         value = b.pure(arith.ExtFOp, value, target_type=f32)
     return b.pure(arith.TruncFOp, value, target_type=type)
@@ -242,6 +246,7 @@ def less(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the maximum of two numbers, NaN if one is NaN."""
     if not is_integer(lhs.type):
+        # arith.maximumf keeps NaN, as numpy does; arith.maxnumf would drop it.
         return b.pure(arith.MaximumfOp, lhs, rhs)
     return _of_integers(b, arith.MaxUIOp, arith.MaxSIOp, lhs, rhs)
 

@@ -27,6 +27,8 @@ class Concatenated(Scheduled):
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         with b.loops(self.shape[: self.axis]) as outer:
+            # A loop for each part, in which no element asks which part it is in. `read_from` needs
+            # a branch for each part but the last one, from first to last.
             for start, part in self.starts():
                 with b.elements(part.shape[self.axis :], b.element_lanes) as (i, *inner):
                     value = b.read(part, [*outer, i, *inner])
@@ -85,6 +87,8 @@ class At(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         pairs = zip(self.shape, index, self.index, strict=True)
+        # Indices are compared as values of the IR. Two values that are equal at run time count as
+        # different: the element is then computed again, which is right, and slower.
         same = all(size == 1 or i == own for size, i, own in pairs)
         return self.value if same else self.source.read(b, index)
 
@@ -111,6 +115,8 @@ def scheduled(
 ) -> Tensor:
     """Return the result of `op`, which `loops` compute: into a buffer if other operations read it,
     else where the kernel stores its result. `shape` may have merged dimensions."""
+    # Its loops call `store` themselves; with users in the kernel, each read would have to find the
+    # element of a loop nest, so it is in a buffer.
     if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
         return Result(shape, element, loops)
     buffer = b.alloc(shape, element)
