@@ -284,7 +284,7 @@ class KernelBuilder(TirBuilder):
     ) -> None:
         """Write loops over the elements of a tensor of shape `extents`, and write `body` for each.
         The last dimension is computed in vectors, up to `vectors` at a time, which take at most
-        half of the registers, and the rest one by one.
+        half of the registers, and then one vector at a time.
 
         A last vector that would exceed the dimension begins earlier and overlaps the one before, so
         `body` may not read what it writes. For 13 elements, vectors of 4 lanes, two at a time:

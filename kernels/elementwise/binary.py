@@ -261,8 +261,8 @@ def power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """Return a float to the power of a constant. The results are those of `math.powf`, as IEEE 754
-    defines it."""
+    """Return a float to the power of a constant, with the special cases of `math.powf`, as IEEE 754
+    defines them; other results may differ from it in the last place."""
     match exponent:
         case 1:
             return base

@@ -15,7 +15,8 @@ __all__ = ["magnitude"]
 DEPTH = 12
 """The operations that are looked through, one after the other."""
 ROUNDING = 1 + 2.0**-10
-"""The factor that makes up for the rounding of a float operation, also of 16 bits."""
+"""The factor that makes up for the rounding of a float operation, also of f16. Kernels compute bf16
+in f32."""
 
 
 def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
