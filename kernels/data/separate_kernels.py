@@ -29,6 +29,8 @@ class SeparateKernels:
 
     def named(self, kind: str, key: Attribute, build: Callable[[str], PrimFuncOp]) -> str:
         """Return the name of the kernel of a kind for `key`; `build` builds it for a new name."""
+        # Calls with operands of equal types share a kernel. Names that the module has are left to
+        # it.
         if (name := self._names.get((kind, key))) is None:
             number = 0
             while (name := f"{kind}{number}") in self._taken:
@@ -52,6 +54,8 @@ def parameter_shape(b: TirBuilder, buffer: SSAValue) -> Shape:
     assert isa(type, MemRefType) and isinstance(buffer, BlockArgument)
     sizes: list[Size] = []
     for axis, size in enumerate(type.get_shape()):
+        # A symbol for each unknown size, also where shape rules know that two are equal: the kernel
+        # serves calls for which that is not so.
         name = f"?{buffer.index}.{axis}"
         if size == DYNAMIC_INDEX:
             b.read_size(name, buffer, axis)

@@ -145,6 +145,8 @@ def clip(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     low, high = op.min, op.max
     if not is_float(element):
         low, high = saturated(low, element), saturated(high, element)
+    # In this order: with min > max all elements are max, as with numpy's clip and ONNX since opset
+    # 11.
     raised = maximum(b, x, b.number(low, x.type))
     return minimum(b, raised, b.number(high, x.type))
 
@@ -206,6 +208,8 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     if target == i1:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = least(target), greatest(target)
+    # What a kernel has computed from bytes, for example, needs no tests: they are five operations
+    # beside one conversion. A float that may be NaN has no finite magnitude.
     if magnitude(x) <= high:
         return b.pure(arith.FPToSIOp, x, target_type=target)
     limit = b.number(float(high + 1), x.type)  # a power of 2, so exact
@@ -214,6 +218,8 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     nan = b.pure(arith.CmpfOp, x, x, arg="uno")
     outside = b.pure(arith.OrIOp, b.pure(arith.OrIOp, above, below), nan)
     inside = b.pure(arith.SelectOp, outside, b.number(0.0, x.type), x)
+    # The bounds as floats: `low` is a power of 2, too, but the greatest i32 is none. f32 has no
+    # number between 2^31 - 128 and 2^31, so "at least 2^31" is "above the greatest i32".
     whole = b.pure(arith.FPToSIOp, inside, target_type=target)
     whole = b.pure(arith.SelectOp, above, b.number(high, target), whole)
     return b.pure(arith.SelectOp, below, b.number(low, target), whole)

@@ -41,6 +41,7 @@ def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
     if not is_float(x.type):
         return minimum(b, maximum(b, x, minus_one), one)
     zero = b.number(0.0, x.type)
+    # All comparisons with NaN are false: `x` itself is left.
     result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
     result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
     return b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
@@ -59,6 +60,7 @@ def square(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    # Not an estimate such as rsqrtps of x86, which has 12 bits and another value on each processor.
     return b.pure(arith.DivfOp, b.number(1.0, x.type), b.pure(math.SqrtOp, x))
 
 

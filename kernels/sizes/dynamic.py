@@ -59,6 +59,7 @@ def tile(op: DynamicTileOp, b: KernelBuilder, data: Tensor, reps: Tensor) -> Ten
     shape, numbers = b.shape_of(op.result), parameters(b, reps)
     for number in numbers:
         b.require(b.less(-1, number), f"{op.name}: a number of repetitions is negative", op)
+    # As numpy's tile: (2,) of (3, 4) is (1, 2), and (2, 1, 1) of (3,) repeats (1, 1, 3).
     given = [1] * (len(shape) - len(numbers)) + numbers
     sizes = (1,) * (len(shape) - len(data.shape)) + data.shape
     require_sizes(op, b, shape, [b.mul(*pair) for pair in zip(given, sizes, strict=True)])
@@ -110,6 +111,8 @@ def with_axes(
     op: DynamicSqueezeOp | DynamicExpandDimsOp, b: KernelBuilder, data: Tensor, axes: Tensor
 ) -> Tensor:
     """Read the same elements in the shape without the axes, of size 1, or with new ones."""
+    # Axes of squeeze count dimensions of the data, those of expand_dims dimensions of the result:
+    # of the one that has them.
     rank = max(len(data.shape), len(b.shape_of(op.result)))
     require_axes(op, b, parameters(b, axes), rank)
     return reshape(op, b, data)
