@@ -39,6 +39,7 @@ from .windows.pooling import POOLING
 
 __all__ = ["RELAX", "legalization_of", "register_legalizations"]
 
+# The tables are disjoint: of an operation in two of them, the later entry would count, silently.
 RELAX: dict[type[Operation], Legalization] = {
     **ACTIVATION,
     **ARG_REDUCTION,

@@ -145,8 +145,7 @@ def clip(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     low, high = op.min, op.max
     if not is_float(element):
         low, high = saturated(low, element), saturated(high, element)
-    # In this order: with min > max all elements are max, as with numpy's clip and ONNX since opset
-    # 11.
+    # In this order: with min > max all elements are max, as with numpy's clip and ONNX's Clip.
     raised = maximum(b, x, b.number(low, x.type))
     return minimum(b, raised, b.number(high, x.type))
 
