@@ -16,7 +16,7 @@ from ..passmanager.instruments.ir.diff import CONSTANTS_BY_NAME, named_text, ren
 from ..passmanager.ir.clone import clone
 from ..passmanager.ir.symbols import brief, name_of
 from ..passmanager.ir.text.highlight import highlighted
-from ..passmanager.output.html import block, fold
+from ..passmanager.notebook.elements import block, fold
 from ..passmanager.registry import make_ir_context
 from ..passmanager.runner import info_of
 

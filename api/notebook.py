@@ -15,7 +15,7 @@ from ..passmanager.ir.symbols import brief
 from ..passmanager.ir.text.highlight import highlighted
 from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.ir.walk import walk
-from ..passmanager.output.html import Html, block, element, fold, join
+from ..passmanager.notebook.elements import Html, block, element, fold, join
 
 __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]
 

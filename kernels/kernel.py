@@ -42,7 +42,7 @@ from .parameters import require_parameters
 from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import fills_bytes, step_type
 from .tensors import At
-from .tiles.tiles import write_contraction
+from .tiles.loop_nest import write_contraction
 from .windows.pooling import keeps_neighbours
 from .winograd.convolution import WinogradConvolution, write_winograd
 

@@ -19,8 +19,8 @@ from .errors import PassContractError
 from .ir.clone import clone
 from .ir.edit import insert_before
 from .ir.symbols import brief, is_skipped, symbol_of
+from .notebook.passes import html_of_pass
 from .options.options import check_values, pass_text
-from .output.pass_html import html_of_pass
 from .registration.info import (
     PassInfo,
     check_level,

@@ -19,7 +19,7 @@ from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnost
 from .diagnostics.remarks import RemarkFilter
 from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
-from .output.html import block, element, table
+from .notebook.elements import block, element, table
 from .registration.info import PassInfo, check_level, check_names, name_key
 from .run import Run
 

@@ -13,8 +13,8 @@ from xdsl.passes import ModulePass, PassPipeline
 from .base import Pass
 from .context import PassContext
 from .ir.symbols import brief
+from .notebook.elements import block, element, table
 from .options.options import options_text
-from .output.html import block, element, table
 from .registration.info import PassInfo, check_level, check_name, check_names, name_key
 from .requirements.requirements import Scope, Step
 from .run import Run

@@ -13,7 +13,7 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleOp
 from ...dialects.relax.types import Element
 from ...interpreters.arrays import Array
-from .external import DataFiles
+from .external_data import DataFiles
 from .scopes import Scope
 from .types import tensor_of
 from .values import Values, constant_of, fill_of

@@ -49,7 +49,7 @@ from .builder import Builder
 from .converters import CONVERTERS
 from .declarations import check_initializer, check_output
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
-from .external import DataFiles
+from .external_data import DataFiles
 from .functions import function_key, inlined_size, substitute
 from .inference import GraphTypes, inferred_outputs
 from .node import Node

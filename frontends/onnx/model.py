@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...interpreters.shape_bindings import Bindings
 from .errors import ModelError
-from .external import DataFiles, without_large_data
+from .external_data import DataFiles, without_large_data
 from .importer import import_graph
 
 __all__ = ["import_model"]

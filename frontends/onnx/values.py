@@ -30,7 +30,7 @@ from ...interpreters import has_semantics
 from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
 from ...interpreters.relax import RelaxFunctions
 from .errors import ModelError
-from .external import DataFiles
+from .external_data import DataFiles
 from .types import element_type, tensor_of
 
 __all__ = ["Values", "constant_of", "fill_of"]

@@ -28,8 +28,8 @@ from ..scalars import add, convert, divide, exponential, multiply, step_type, wi
 from ..tensors import scheduled
 from ..tiles.blocks import padded
 from ..tiles.cost_model import LINE
+from ..tiles.loop_nest import write_contraction
 from ..tiles.schedules import nominal
-from ..tiles.tiles import write_contraction
 from ..tiles.transposed import Transposed
 from .contraction import Contraction, Coordinates
 from .dot_products import FEW_ROWS

@@ -22,7 +22,7 @@ from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
 from ..layouts import known
 from ..scalars import convert
-from ..tiles.tiles import write_contraction
+from ..tiles.loop_nest import write_contraction
 from .contraction import Contraction, Coordinates, Weights
 
 __all__ = ["TransposedConvolution", "products_of"]

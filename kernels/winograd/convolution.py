@@ -27,8 +27,8 @@ from ..contraction.contraction import Contraction, Coordinates, Weights
 from ..layouts import known, known_shape
 from ..tiles.blocks import below, padded, part
 from ..tiles.cost_model import LINE
+from ..tiles.loop_nest import write_contraction
 from ..tiles.schedules import nominal
-from ..tiles.tiles import write_contraction
 from ..windows.phases import split_phases
 from .plan import (
     Convolution,

@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.ir.core import SSAValues
 
 from ...compat.acceleration.acceleration import is_accelerated
-from .collector import paused_collector
 from .creation import is_plain, set_operands
+from .garbage_collection import paused_collector
 from .walk import walk
 
 __all__ = ["clone", "clone_all"]

@@ -1,1 +1,1 @@
-"""Files, streams and pages that are written."""
+"""Files and streams that are written completely, and lines of input as messages show them."""

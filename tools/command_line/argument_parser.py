@@ -15,7 +15,7 @@ from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.options.text import shortened
 from ...passmanager.registration.info import check_name, closest_name, name_key
 from ..diagnostics.failures import USAGE
-from .habits import ADVICE, advice
+from .foreign_options import ADVICE, advice
 from .short_help import ShortHelp
 
 __all__ = [

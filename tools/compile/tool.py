@@ -19,7 +19,7 @@ from ... import __version__
 from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.collector import paused_collector
+from ...passmanager.ir.garbage_collection import paused_collector
 from ..command_line.argument_parser import nonempty_text, positive
 from ..command_line.short_help import ShortHelp
 from ..native.jit import load_llvm

@@ -24,7 +24,7 @@ from ...interpreters.signature import (
 )
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.collector import paused_collector
+from ...passmanager.ir.garbage_collection import paused_collector
 from . import cache
 from .calls.calling import (
     Buffer,

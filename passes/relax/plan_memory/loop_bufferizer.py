@@ -27,7 +27,7 @@ from .buffer_values import (
     root_of,
 )
 from .constant_globals import ConstantGlobals
-from .operations import OperationBufferizer
+from .operation_bufferizer import OperationBufferizer
 
 __all__ = ["LoopBufferizer"]
 

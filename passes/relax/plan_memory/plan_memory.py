@@ -43,8 +43,8 @@ from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from .arena import MemoryUse
 from .buffer_values import leaf_types
-from .bufferize import Function, FunctionBufferizer
 from .constant_globals import ConstantGlobals
+from .function_bufferizer import Function, FunctionBufferizer
 
 __all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
 

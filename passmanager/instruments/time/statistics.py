@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 
 from ...ir.symbols import name_of
 from ...ir.walk import walk
-from ...output.html import block, element, table
+from ...notebook.elements import block, element, table
 from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument, report_header
 

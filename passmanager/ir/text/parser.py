@@ -39,8 +39,8 @@ from xdsl.utils.mlir_lexer import (
 
 from ....compat.acceleration.acceleration import is_accelerated
 from ...limits import too_many_elements
-from ..collector import paused_collector
 from ..creation import append_op
+from ..garbage_collection import paused_collector
 from .lexer import MAX_DIGITS, Lexer, LocatedToken, end_of_space, too_many_digits
 from .line_shapes import LineShape, learn, learn_body, name_columns, shape_key, split_names
 from .locating_parser import LocatingParser

@@ -12,7 +12,7 @@ from onnx import ModelProto, TensorProto, external_data_helper, numpy_helper
 from support.models import model_of, run
 
 from passline.frontends.onnx import ModelError, import_model
-from passline.frontends.onnx.external import without_large_data
+from passline.frontends.onnx.external_data import without_large_data
 
 GRAPH = "g (float[3] x) => (float[3] y) { y = Add(x, w) }"
 W = np.arange(3, dtype=np.float32)

@@ -11,7 +11,7 @@ from support.toy import Append, Nothing
 
 from passline.passmanager import register_pass
 from passline.passmanager.registry import installed
-from passline.tools.command_line.habits import ADVICE, advice
+from passline.tools.command_line.foreign_options import ADVICE, advice
 from passline.tools.run import PasslineRunMain
 
 FUNCTION = "func.func @f() {\n  func.return\n}\n"

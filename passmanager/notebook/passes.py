@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from ..options.options import pass_options
 from ..options.types import to_text
 from ..runner import AbstractPass, info_of, is_own
-from .html import Html, block, element, join, table
+from .elements import Html, block, element, join, table
 
 __all__ = ["html_of_pass"]
 

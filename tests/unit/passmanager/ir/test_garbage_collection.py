@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from passline.passmanager.ir.collector import paused_collector
+from passline.passmanager.ir.garbage_collection import paused_collector
 
 
 def test_pauses_and_resumes_also_after_an_error() -> None:

@@ -1,4 +1,4 @@
-"""HTML for notebooks: escaping, tables, sections; and passes, plans and contexts as HTML."""
+"""The HTML of notebooks: escaping, tables, sections; and passes, plans and contexts as HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential
 from passline.passmanager.instruments import PassTimingInstrument, StatisticsInstrument
-from passline.passmanager.output.html import Html, Number, element, fold, join, table
+from passline.passmanager.notebook.elements import Html, Number, element, fold, join, table
 
 EVIL = '<script>"&'
 ESCAPED = "&lt;script&gt;&quot;&amp;"

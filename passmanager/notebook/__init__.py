@@ -1,0 +1,1 @@
+"""HTML that notebooks show of passes, contexts and results."""
