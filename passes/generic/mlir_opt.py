@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -14,17 +15,29 @@ from xdsl.utils.exceptions import ParseError, PassFailedException
 
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
-from .mlir_tool import VARIABLE, find_mlir_opt
 
-__all__ = ["MLIROpt"]
+__all__ = ["MLIROpt", "find_mlir_opt"]
+
+VARIABLE = "PASSLINE_MLIR_OPT"
+"""The environment variable that names the executable to use."""
+
+_NAMES = ("mlir-opt-22", "mlir-opt-21", "mlir-opt-20", "mlir-opt-19", "mlir-opt")
+
+
+def find_mlir_opt() -> str | None:
+    """Return the path of the mlir-opt that the environment names, or else of the newest one on the
+    PATH; None if there is none."""
+    named = os.environ.get(VARIABLE)
+    found = (shutil.which(name) for name in ([named] if named else _NAMES))
+    return next((path for path in found if path is not None), None)
 
 
 @dataclass(frozen=True)
 class MLIROpt(MLIROptPass):
     """Run `mlir-opt` with the given arguments on the module, as text.
 
-    The default executable is the environment variable `XDSL_MLIR_OPT`, or else the one with which
-    machine code is made: the environment variable `PASSLINE_MLIR_OPT`, or the newest on the PATH.
+    The default executable is the one that the environment variable `XDSL_MLIR_OPT` names, or else
+    `PASSLINE_MLIR_OPT`, or else the newest on the PATH.
     """
 
     name = "mlir-opt"

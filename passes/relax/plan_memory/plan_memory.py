@@ -33,7 +33,9 @@ from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_ranked, is_tensor
-from ....kernels.missing_kernel import missing_kernel
+from ....kernels.kernel import kernel_of
+from ....kernels.legalizations import legalization_of
+from ....kernels.no_kernel import NoKernel
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -182,13 +184,27 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
         case _ if op.regions:
             return "is control flow that plan-memory does not support, unlike scf.if, for and while"
         case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
-            if (reason := missing_kernel(op)) is not None:
+            if (reason := _missing_kernel(op)) is not None:
                 return f"has no kernel: {reason}"
             return "is on tensors and not legalized: run legalize-ops first"
         case _:
             pass
     found = ((leaf, _unstorable(leaf)) for type in op.result_types for leaf in leaf_types(type))
     return next((f"gives {leaf}: {reason}" for leaf, reason in found if reason), None)
+
+
+def _missing_kernel(op: Operation) -> str | None:
+    """Return why no kernel computes `op`, or None if one does."""
+    if legalization_of(op) is None:
+        return "it has no legalization"
+    function = FuncOp(op.name, (op.operand_types, op.result_types))
+    copy = op.clone(dict(zip(op.operands, function.args, strict=True)))
+    function.body.block.add_ops([copy, func.ReturnOp(*copy.results)])
+    try:
+        kernel_of(function)
+    except NoKernel as error:
+        return str(error)
+    return None
 
 
 def _is_special(type: Attribute) -> bool:

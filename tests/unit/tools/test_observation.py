@@ -14,7 +14,7 @@ from support.inprocess import Result, mlir_opt, passline_opt
 from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passes.generic.mlir_tool import find_mlir_opt
+from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager import ModulePass, PassContext, Severity, register_pass
 from passline.passmanager.registry import installed
 

@@ -27,7 +27,7 @@ from passline.passes import (
     EliminateCommonSubexpr,
     FoldConstant,
 )
-from passline.passes.generic.mlir_tool import find_mlir_opt
+from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes.changes import Snapshot

@@ -15,7 +15,7 @@ from support.releases import needs_xdsl
 from xdsl.context import Context
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from passline.passes.generic.mlir_tool import find_mlir_opt
+from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager.errors import InvalidIRError
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module

@@ -1,4 +1,4 @@
-"""The search for mlir-opt, by the pass and for machine code."""
+"""The pass mlir-opt, and the search for the tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.inprocess import passline_opt
 
-from passline.passes.generic.mlir_tool import find_mlir_opt
+from passline.passes.generic.mlir_opt import find_mlir_opt
 
 FUNCTION = "func.func @f() {\n  func.return\n}\n"
 
@@ -50,7 +50,7 @@ def test_environment_comes_first(tools: Path, monkeypatch: pytest.MonkeyPatch) -
     assert find_mlir_opt() is None
 
 
-def test_pass_runs_the_tool_that_machine_code_is_made_with(tools: Path) -> None:
+def test_pass_runs_the_newest_tool(tools: Path) -> None:
     install(tools, "mlir-opt-22")
     assert "@mlir_opt_22" in passline_opt("-p", "mlir-opt[cse]", stdin=FUNCTION).stdout
 
