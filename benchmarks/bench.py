@@ -21,16 +21,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 from growth import growths
-from report import console_growth, console_rows, render, save
 from rich.console import Console
-from rows import QUICK_OPS, Case, Row, Scope, measure
+from table.report import console_growth, console_rows, render, save
+from table.rows import QUICK_OPS, Case, Row, Scope, measure
 
 __all__ = ["SOURCES", "main", "matches", "measured", "select"]
 
 WIDTH = 140
 """The least width of the table, also where the output is no terminal."""
 
-SOURCES = ("text", "xdsl_corpus", "tool", "noop_pass", "pass_cases", "models", "growth")
+SOURCES = (
+    *("cases.text", "cases.xdsl_corpus", "cases.tool", "cases.noop_pass", "cases.pass_cases"),
+    *("models", "growth"),
+)
 """The modules with rows: each has a function `cases(scope)`, which yields them."""
 
 
@@ -41,7 +44,7 @@ def select(scope: Scope, words: Sequence[str], quick: bool = False) -> Iterator[
         try:
             cases = import_module(source).cases
         except ModuleNotFoundError as error:
-            yield Row(source, "", 0, "", note=f"{error.name} is not installed")
+            yield Row(source.rpartition(".")[2], "", 0, "", note=f"{error.name} is not installed")
             continue
         for case in cases(scope):
             if matches(case.label, words) and (case.quick or not quick):

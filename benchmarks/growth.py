@@ -23,9 +23,9 @@ from statistics import linear_regression
 from time import process_time
 from typing import NamedTuple
 
-from rows import SIZES, Case, Pair, Round, Row, Run, Sample, Scope, sizes
-from text import STEPS
-from workloads import Workload, relax_graph, tensor_ops
+from cases.text import STEPS
+from cases.workloads import Workload, relax_graph, tensor_ops
+from table.rows import SIZES, Case, Pair, Round, Row, Run, Sample, Scope, sizes
 
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline

@@ -24,11 +24,11 @@ from time import perf_counter
 
 import numpy as np
 import onnx
-from kernel import Kernel, KernelModel
+from machine_code.kernel import Kernel, KernelModel
+from machine_code.known_kernels import all_kernels
+from machine_code.timing import Array, compiled, milliseconds, optimized, session, table_of
 from rich.console import Console
 from rich.progress import track
-from shapes import all_kernels
-from timing import Array, compiled, milliseconds, optimized, session, table_of
 
 from passline.dialects.target import Target, host
 from passline.tools.native import NativeFunction

@@ -25,7 +25,7 @@ from time import perf_counter
 import onnx
 from rich.console import Console
 from rich.table import Table
-from rows import Case, Pair, Scope, Unavailable, once, timed
+from table.rows import Case, Pair, Scope, Unavailable, once, timed
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.frontends.onnx import import_model
@@ -35,8 +35,8 @@ from passline.passmanager.pipeline import parse_pipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.kernels import count_kernels
-from support.seeded import NAMES, light_path
+from support.models.kernels import count_kernels
+from support.models.seeded import NAMES, light_path
 
 ROUNDS = 7
 

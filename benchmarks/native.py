@@ -27,11 +27,11 @@ from time import perf_counter
 
 import numpy as np
 import onnx
-from kernel import Kernel, KernelModel, kernel
+from machine_code.kernel import Kernel, KernelModel, kernel
+from machine_code.known_kernels import RELU, conv, kernels_of
+from machine_code.timing import IDLE, Array, compiled, milliseconds, optimized, session, table_of
 from rich.console import Console
 from rich.table import Table
-from shapes import RELU, conv, kernels_of
-from timing import IDLE, Array, compiled, milliseconds, optimized, session, table_of
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import Target, host
@@ -40,9 +40,9 @@ from passline.interpreters.signature import entry_function
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.kernels import count_kernels
-from support.seeded import NAMES, random_input, seeded
-from support.transformers import Sizes, Style, decoder, encoder, inputs_of, vision_encoder
+from support.models.kernels import count_kernels
+from support.models.seeded import NAMES, random_input, seeded
+from support.models.transformers import Sizes, Style, decoder, encoder, inputs_of, vision_encoder
 
 # Kernels
 

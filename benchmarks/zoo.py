@@ -24,7 +24,7 @@ from time import perf_counter
 
 import onnx
 import onnxruntime
-from timing import compiled, milliseconds, session
+from machine_code.timing import compiled, milliseconds, session
 
 from passline.dialects.target import host, set_target
 from passline.frontends.onnx import import_model
@@ -34,8 +34,8 @@ from passline.passmanager.pipeline import parse_pipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.kernels import count_kernels
-from support.zoo import MODELS, ZooModel
+from support.models.kernels import count_kernels
+from support.models.zoo import MODELS, ZooModel
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 HEAD = (

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support.inprocess import capture, passline_bisect, passline_opt, passline_reduce
-from support.models import model_of
+from support.models.from_text import model_of
 from support.pages import Runner, blocks, matches
+from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
 
 from passline.passes import PASSES
 from passline.tools.compile.tool import PasslineCompileMain

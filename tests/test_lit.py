@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.inprocess import run_lines
+from support.suites.inprocess import run_lines
 
 SUITE = Path(__file__).parent / "filecheck"
 SYNTAX = re.compile(

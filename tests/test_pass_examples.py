@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 

@@ -6,8 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from support.inprocess import passline_bisect, passline_opt, passline_reduce
 from support.pages import Runner, blocks
+from support.suites.inprocess import passline_bisect, passline_opt, passline_reduce
 
 import passline
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from support.architectures import ARCHITECTURES
-from support.kernels import count_kernels
-from support.machine import needs_native
-from support.models import optimized, run
-from support.ort import run_onnxruntime
-from support.seeded import Array
-from support.transformers import inputs_of
+from support.models.architectures import ARCHITECTURES
+from support.models.from_text import optimized, run
+from support.models.kernels import count_kernels
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import Array
+from support.models.transformers import inputs_of
+from support.native.needs_llvmlite import needs_native
 
 from passline.passmanager import PassContext
 from passline.tools.native import compile_module

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.downstream import Project
-from support.packages import package_files
+from support.suites.downstream import Project
+from support.suites.packages import package_files
 
 pytestmark = pytest.mark.downstream
 

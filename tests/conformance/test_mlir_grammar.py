@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Sequence
 
 import pytest
-from support.inprocess import mlir_opt, passline_opt
 from support.releases import has_xdsl
+from support.suites.inprocess import mlir_opt, passline_opt
 
 # Of dialects that are not registered: torch-mlir, IREE, StableHLO, Triton and CIRCT write such.
 FORMS = {

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.inprocess import capture, passline_opt
-from support.machine import needs_native
-from support.models import model_of
-from support.openmp import needs_openmp
-from support.ort import run_onnxruntime
-from support.seeded import NAMES, light_path, random_input, seeded
+from support.models.from_text import model_of
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import NAMES, light_path, random_input, seeded
+from support.native.needs_llvmlite import needs_native
+from support.native.needs_openmp import needs_openmp
+from support.suites.inprocess import capture, passline_opt
 
 from passline.tools.run import PasslineRunMain, save_arrays
 

@@ -16,7 +16,7 @@ from onnx_backend import (
     run_native,
     table,
 )
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from support.releases import has_xdsl, lack_in
 from xdsl.ir import SSAValue
 

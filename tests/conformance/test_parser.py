@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.same_ir import parsed_alike
-from support.xdsl_sources import xdsl_tests
+from support.passes.same_ir import parsed_alike
+from support.suites.xdsl_sources import xdsl_tests
 
 from passline.passmanager.registry import make_ir_context
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.inprocess import capture
-from support.kernels import count_kernels
-from support.ort import run_onnxruntime
-from support.seeded import NAMES, Array, light_path, random_input, seeded
+from support.models.kernels import count_kernels
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import NAMES, Array, light_path, random_input, seeded
+from support.suites.inprocess import capture
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 

@@ -7,12 +7,20 @@ from collections import Counter
 import numpy as np
 import onnx
 import pytest
-from support.kernels import count_kernels
-from support.machine import needs_native
-from support.models import optimized, run
-from support.ort import run_onnxruntime
-from support.seeded import Array
-from support.transformers import Graph, Sizes, Style, decoder, encoder, inputs_of, vision_encoder
+from support.models.from_text import optimized, run
+from support.models.kernels import count_kernels
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import Array
+from support.models.transformers import (
+    Graph,
+    Sizes,
+    Style,
+    decoder,
+    encoder,
+    inputs_of,
+    vision_encoder,
+)
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import PassContext

@@ -13,7 +13,7 @@ import pytest
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 from support.releases import has_xdsl, needs_xdsl
-from support.xdsl_sources import xdsl_tests
+from support.suites.xdsl_sources import xdsl_tests
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.lit_suite import LitTest
 from support.releases import has_xdsl, needs_xdsl
+from support.suites.lit_suite import LitTest
 from xdsl.xdsl_opt_main import xDSLOptMain
 from xdsl_opt import Verdict, all_tests, run_test
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.inprocess import Result, capture
-from support.machine import needs_native
-from support.ort import run_onnxruntime
-from support.seeded import Array
-from support.zoo import MODELS, ZooModel
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import Array
+from support.models.zoo import MODELS, ZooModel
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import Result, capture
 
 from passline.tools.run import PasslineRunMain, save_arrays
 

@@ -26,9 +26,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from support.inprocess import Result, capture, filecheck
-from support.lit_suite import LitTest, installed_tools, lit_tests
-from support.xdsl_sources import xdsl_tests
+from support.suites.inprocess import Result, capture, filecheck
+from support.suites.lit_suite import LitTest, installed_tools, lit_tests
+from support.suites.xdsl_sources import xdsl_tests
 from xdsl.ir import Attribute
 from xdsl.utils.diagnostic import Diagnostic
 from xdsl.xdsl_opt_main import xDSLOptMain

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.inprocess import RunLineError, mlir_opt, run_line, run_lines
-from support.laws import check_laws, pipeline_of
+from support.passes.laws import check_laws, pipeline_of
 from support.releases import lacking_release, without_lacking_chunks
+from support.suites.inprocess import RunLineError, mlir_opt, run_line, run_lines
 
 
 class RunLine(pytest.Item):

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from random import SystemRandom
 
-from support.machine import has_native
+from support.native.needs_llvmlite import has_native
 
 from .cases import cases, native_cases
 from .properties import check_case

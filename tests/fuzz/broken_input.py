@@ -28,7 +28,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from support.inprocess import Result, capture
+from support.suites.inprocess import Result, capture
 
 from passline.tools import report
 from passline.tools.opt import PasslineOptMain

@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from random import Random
 
-from support.inprocess import passline_opt, run_lines
+from support.suites.inprocess import passline_opt, run_lines
 
 from .mutation import mutate_bytes, mutate_text
 

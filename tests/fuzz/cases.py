@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 from strategies import buffer_pipelines, loop_nests, lowerings, networks, tensor_pipelines
-from support.evaluation import Array
 from support.loops import Arguments, LoopNests
 from support.networks import Network
 from support.networks.choices import MAX_ELEMENTS
-from support.special import special_numbers
+from support.operations.evaluation import Array
+from support.operations.special_values import special_numbers
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 from strategies.pipelines import FACTORIES
-from support.evaluation import Array
-from support.laws import pipeline_of
 from support.networks import Network
+from support.operations.evaluation import Array
+from support.passes.laws import pipeline_of
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.inprocess import Result
+from support.suites.inprocess import Result
 
 from fuzz.broken_input import Campaign, Failure, check_input, failure_of_output
 from fuzz.broken_kinds import KINDS, MODULE, BrokenInput, broken_input

@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from support.inprocess import mlir_opt
 from support.releases import has_xdsl
+from support.suites.inprocess import mlir_opt
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -12,8 +12,8 @@ from typing import assert_type
 
 import numpy as np
 import pytest
-from support.inprocess import mlir_opt
-from support.models import model_of
+from support.models.from_text import model_of
+from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp
 
 import passline

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.compilers import needs_cc
+from support.native.c_compiler import needs_cc
 
 from passline import runtime
 from passline.interpreters.arrays import round_bf16

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
-from support.inprocess import Result, capture, passline_opt
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from support.releases import needs_part
+from support.suites.inprocess import Result, capture, passline_opt
 
 from passline.interpreters.array_files import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page

@@ -8,8 +8,8 @@ from random import Random
 from typing import TypeAlias
 
 import numpy as np
-from support.evaluation import Array
-from support.special import special_numbers
+from support.operations.evaluation import Array
+from support.operations.special_values import special_numbers
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 

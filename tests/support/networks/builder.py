@@ -10,8 +10,8 @@ from math import prod
 from random import Random
 
 import numpy as np
-from support.evaluation import Array
-from support.special import special_numbers
+from support.operations.evaluation import Array
+from support.operations.special_values import special_numbers
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from support.evaluation import Array
+from support.operations.evaluation import Array
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import SSAValue
 

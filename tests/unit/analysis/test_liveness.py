@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.toy import toy_context
+from support.passes.toy import toy_context
 from xdsl.dialects import arith, cf, scf
 from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.parser import Parser

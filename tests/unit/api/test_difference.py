@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.notebooks import html_of
-from support.toy import Nothing
+from support.passes.toy import Nothing
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 

@@ -7,8 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-from support.inprocess import mlir_opt
-from support.toy import Recorder
+from support.passes.toy import Recorder
+from support.suites.inprocess import mlir_opt
 
 import passline
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import onnx
 import pytest
-from support.models import model_of
-from support.toy import toy_context
+from support.models.from_text import model_of
+from support.passes.toy import toy_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 

@@ -8,8 +8,12 @@ from pathlib import Path
 import bench
 import pytest
 from bench import matches, measured, select
+from cases.tool import find_tool, process
+from cases.xdsl_corpus import cases as corpus_cases
+from cases.xdsl_corpus import chunks_of, sources
 from growth import INPUTS, OURS, TASKS, exponent, growths, perform
-from report import (
+from rich.console import Console
+from table.report import (
     BEGIN,
     DATA,
     DOCS,
@@ -21,11 +25,7 @@ from report import (
     rewritten,
     saved,
 )
-from rich.console import Console
-from rows import Case, Pair, Row, Sample, Scope, Unavailable, measure
-from tool import find_tool, process
-from xdsl_corpus import cases as corpus_cases
-from xdsl_corpus import chunks_of, sources
+from table.rows import Case, Pair, Row, Sample, Scope, Unavailable, measure
 
 
 def row(what: str, on: str = "x", ops: int = 1000, seconds: float = 1.0, peer: str = "xDSL") -> Row:
@@ -52,7 +52,7 @@ def test_a_filter(words: list[str], expected: bool) -> None:
 
 
 def test_a_module_whose_package_is_not_installed_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "SOURCES", ("package_that_is_not_there", "xdsl_corpus"))
+    monkeypatch.setattr(bench, "SOURCES", ("package_that_is_not_there", "cases.xdsl_corpus"))
     missing, case = select(Scope(), [])
     assert isinstance(missing, Row)
     assert missing.note == "package_that_is_not_there is not installed" and not missing.failed

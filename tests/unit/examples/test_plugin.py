@@ -11,8 +11,8 @@ from stackvm.count import CountInstructions
 from stackvm.dialect import ProgramOp
 from stackvm.fold import FoldPushes
 from stackvm.opt import StackVMOptMain
-from support.inprocess import capture, passline_opt
-from support.toy import Recorder
+from support.passes.toy import Recorder
+from support.suites.inprocess import capture, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 

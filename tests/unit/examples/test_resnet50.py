@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support.models import model_of
+from support.models.from_text import model_of
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "resnet50.py"
 

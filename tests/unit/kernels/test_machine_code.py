@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 import pytest
 from support.budget import some
-from support.compiled import check_machine_code
-from support.evaluation import constant
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import constant
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from support.architectures import dynamic_detector
-from support.evaluation import Array
-from support.machine import needs_native
-from support.models import imported
-from support.ort import run_onnxruntime
-from support.transformers import Sizes, dynamic_encoder
+from support.models.architectures import dynamic_detector
+from support.models.from_text import imported
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.transformers import Sizes, dynamic_encoder
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array
 
 import passline
 

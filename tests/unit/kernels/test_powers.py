@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support import compiled
-from support.evaluation import Array, constant, run
-from support.legalized import legalized
-from support.machine import needs_native
+from support.native.compiled_operations import module_of
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, run
+from support.operations.legalized import legalized
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Operation
 
@@ -97,7 +97,7 @@ def test_machine_code():
     ]
     cases += [(element, table(element)) for element in FLOATS]
     with PassContext(verify_each=False):
-        function = compile_module(compiled.module_of([op for _, op in cases]))
+        function = compile_module(module_of([op for _, op in cases]))
     results = function(*(value for _, op in cases for value in values(op)))
     for (element, op), powers in zip(cases, results, strict=True):
         x, y = values(op)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from support.budget import some
-from support.compiled import check_machine_code
-from support.evaluation import constant
-from support.legalized import check_kernel
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import constant
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import f16, f32, i8
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException

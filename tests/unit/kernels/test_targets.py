@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compiled import module_of
-from support.evaluation import Array, constant, run_all
-from support.laws import check_equal, run
-from support.machine import needs_native
+from support.native.compiled_operations import module_of
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, run_all
+from support.passes.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, f64, i1, i8, i64
 from xdsl.ir import Operation
 from xdsl.parser import Parser

@@ -10,10 +10,10 @@ from random import Random
 import numpy as np
 import pytest
 from support.budget import some
-from support.evaluation import Array
-from support.laws import run
-from support.legalized import legalize
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array
+from support.operations.legalized import legalize
+from support.passes.laws import run
 
 import passline
 from passline.dialects.relax.base import TensorOp

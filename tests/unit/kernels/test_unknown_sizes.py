@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.evaluation import Array
-from support.laws import run
-from support.legalized import legalize
+from support.operations.evaluation import Array
+from support.operations.legalized import legalize
+from support.passes.laws import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.base import TensorOp

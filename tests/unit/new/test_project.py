@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, capture
+from support.suites.inprocess import Result, capture
 
 from passline.new.__main__ import main
 from passline.new.project import ProjectError, ProjectName, template_files, write_project

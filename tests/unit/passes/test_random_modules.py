@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import networks
 from strategies.pipelines import EXCLUDED, FACTORIES, LOWERING, ON_BUFFERS, ON_TENSORS
 from support.budget import THOROUGH
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from support.networks import random_network
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation

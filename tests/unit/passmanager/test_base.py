@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from inspect import signature
 
 import pytest
-from support.toy import Append, Nothing, Tag, function_names, module, named, tags, toy_context
+from support.passes.toy import (
+    Append,
+    Nothing,
+    Tag,
+    function_names,
+    module,
+    named,
+    tags,
+    toy_context,
+)
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from support.toy import Append, Recorder, module, tags
+from support.passes.toy import Append, Recorder, module, tags
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr

@@ -7,7 +7,7 @@ import contextvars
 import threading
 
 import pytest
-from support.toy import Append, Nothing, Recorder, collect, module, named, tags
+from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags
 
 from passline.passmanager import ModulePass, Pass, PassContext, PassInfo, PassInstrument, Sequential
 
@@ -253,7 +253,7 @@ def test_ir_context_of_a_call_has_the_installed_dialects() -> None:
 
 
 def test_ir_context_of_apply_is_the_callers() -> None:
-    from support.toy import toy_context
+    from support.passes.toy import toy_context
 
     found: list[object] = []
     given = toy_context()

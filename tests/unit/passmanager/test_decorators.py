@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import pytest
-from support.toy import Append, Tag, function_names, module, tags
+from support.passes.toy import Append, Tag, function_names, module, tags
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr

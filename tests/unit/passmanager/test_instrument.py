@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, tags
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, tags
 
 import passline
 from passline.passmanager import (
@@ -261,7 +261,7 @@ def test_should_run_that_returns_nothing_is_an_error_that_names_it() -> None:
 
 
 def test_pass_left_out_by_the_context_is_told_with_the_reason() -> None:
-    from support.toy import named
+    from support.passes.toy import named
 
     recorder = Recorder()
     with PassContext(opt_level=1, disabled_pass=["toy-append"], instruments=[recorder]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import Recorder
+from support.passes.toy import Recorder
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import PassInfo, PassInstrument

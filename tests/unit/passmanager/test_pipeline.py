@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.toy import Append, Fail, Nothing, Tag, module, tags
+from support.passes.toy import Append, Fail, Nothing, Tag, module, tags
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import pytest
-from support.toy import Append, Nothing, Tag, module, tags
+from support.passes.toy import Append, Nothing, Tag, module, tags
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect

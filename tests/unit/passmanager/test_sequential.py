@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import (
+from support.passes.toy import (
     Append,
     Fail,
     Nothing,

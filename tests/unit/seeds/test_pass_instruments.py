@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.toy import Append, Nothing, module
+from support.passes.toy import Append, Nothing, module
 
 from passline.passmanager import PassContext, PassInfo, Sequential, pass_instrument
 

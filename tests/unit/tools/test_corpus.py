@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 import onnx
 import pytest
-from support.inprocess import Result, passline_opt
+from support.suites.inprocess import Result, passline_opt
 
 from passline import corpus
 from passline.passes import FoldConstant

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from support.inprocess import Result, capture
-from support.toy import Append
+from support.passes.toy import Append
+from support.suites.inprocess import Result, capture
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, mlir_opt, passline_opt
-from support.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing
+from support.suites.inprocess import Result, mlir_opt, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.generic.mlir_opt import find_mlir_opt

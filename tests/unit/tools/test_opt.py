@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, passline_opt
-from support.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing
+from support.suites.inprocess import Result, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compat import release

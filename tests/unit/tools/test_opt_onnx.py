@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, numpy_helper
-from support.inprocess import Result, capture, passline_opt
-from support.machine import needs_native
-from support.models import model_of
+from support.models.from_text import model_of
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import Result, capture, passline_opt
 from xdsl.ir import SSAValue
 
 from passline.frontends.onnx.converters import CONVERTERS

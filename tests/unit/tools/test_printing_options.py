@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, mlir_opt, passline_opt
+from support.suites.inprocess import Result, mlir_opt, passline_opt
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 from passline.tools import commands
 

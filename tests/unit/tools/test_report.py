@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, capture, passline_opt
-from support.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing
+from support.suites.inprocess import Result, capture, passline_opt
 
 from passline.passmanager import register_pass
 from passline.passmanager.registry import installed

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.inprocess import Result, capture
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import Result, capture
 from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
 from passline.dialects.target import host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.universe import XDSL_UNIVERSE
 
 MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.inprocess import interruptible, passline_opt
-from support.toy import Append, Fail, Nothing, Recorder, module, tags, toy_context
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, tags, toy_context
+from support.suites.inprocess import interruptible, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
-from support.inprocess import Result, capture, passline_opt
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.passes.equivalence import parsed
+from support.suites.inprocess import Result, capture, passline_opt
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 

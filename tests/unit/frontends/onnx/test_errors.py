@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
-from support.models import imported, model_of
+from support.models.from_text import imported, model_of
 from xdsl.ir import SSAValue
 
 from passline.frontends.onnx import ModelError, UnsupportedModelError, import_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
-from support.models import imported, model_of, run
+from support.models.from_text import imported, model_of, run
 from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, external_data_helper, numpy_helper
-from support.models import model_of, run
+from support.models.from_text import model_of, run
 
 from passline.frontends.onnx import ModelError, import_model
 from passline.frontends.onnx.external_data import without_large_data

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.against_ort import agrees_with_onnxruntime
-from support.models import imported, model_of
+from support.models.against_ort import agrees_with_onnxruntime
+from support.models.from_text import imported, model_of
 
 CONSTANTS = """zero = Constant<value_ints=[0]>() one = Constant<value_ints=[1]>()
     two = Constant<value_ints=[2]>() three = Constant<value_ints=[3]>() i = Constant<value_int=1>()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto, numpy_helper
 from onnxruntime.quantization import QuantFormat
-from support.machine import needs_native
-from support.models import Array, imported, run
-from support.quantized import NETWORKS, by_onnxruntime, dynamic, static
+from support.models.from_text import Array, imported, run
+from support.models.quantized import NETWORKS, by_onnxruntime, dynamic, static
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.elementwise.quantization import DequantizeOp

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
-from support.models import Array, imported, model_of, run
+from support.models.from_text import Array, imported, model_of, run
 
 RNG = np.random.default_rng(0)
 INPUTS = {

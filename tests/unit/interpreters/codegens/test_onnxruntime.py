@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from support.inprocess import capture, passline_opt
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import capture, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.interpreters.arrays import Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.equivalence import difference, difference_of, parsed
+from support.passes.equivalence import difference, difference_of, parsed
 
 from passline.interpreters.equivalence import Equivalence, find_difference
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
+from support.passes.equivalence import parsed
 
 from passline.interpreters.arguments import check_arguments
 from passline.interpreters.arrays import Array

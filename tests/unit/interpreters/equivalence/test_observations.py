@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.equivalence import parsed
+from support.passes.equivalence import parsed
 
 from passline.interpreters.equivalence import Equivalence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
+from support.passes.equivalence import parsed
 
 from passline.interpreters.equivalence import Equivalence
 from passline.interpreters.equivalence.sizes import sizes_around_constants

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
+from support.passes.equivalence import parsed
 from xdsl.context import Context
 
 from passline.interpreters.equivalence.evaluation import (

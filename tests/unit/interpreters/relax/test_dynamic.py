@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, run, run_all
+from support.operations.evaluation import Array, constant, run, run_all
 from xdsl.dialects.builtin import (
     FloatAttr,
     ModuleOp,

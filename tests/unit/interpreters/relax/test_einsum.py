@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.evaluation import ELEMENTS, Array, constant, run, ui8
+from support.operations.evaluation import ELEMENTS, Array, constant, run, ui8
 from xdsl.dialects.builtin import bf16, f16, i1
 
 from passline.dialects.relax.contraction.linear_algebra import EinsumOp

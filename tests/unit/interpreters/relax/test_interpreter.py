@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import constant, i4, run, ui8
+from support.operations.evaluation import constant, i4, run, ui8
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BytesAttr,

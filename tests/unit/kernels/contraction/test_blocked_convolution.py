@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.budget import some
-from support.compiled import check_machine_code
-from support.evaluation import constant
-from support.evaluation import run_all as run_on_numpy
-from support.laws import run
-from support.legalized import check_kernel, kernel_on_constant
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import constant
+from support.operations.evaluation import run_all as run_on_numpy
+from support.operations.legalized import check_kernel, kernel_on_constant
+from support.passes.laws import run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.memref import AllocOp, StoreOp
 

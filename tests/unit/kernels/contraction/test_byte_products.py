@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, ui8
-from support.evaluation import run_all as run_on_numpy
-from support.laws import run
-from support.legalized import kernel_on_constant, legalized
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, ui8
+from support.operations.evaluation import run_all as run_on_numpy
+from support.operations.legalized import kernel_on_constant, legalized
+from support.passes.laws import run
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Operation
 

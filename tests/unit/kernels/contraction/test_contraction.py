@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compiled import check_machine_code
-from support.evaluation import Array, constant, i4, run, ui8
-from support.laws import run as run_on_kernels
-from support.legalized import module_of
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, i4, run, ui8
+from support.operations.legalized import module_of
+from support.passes.laws import run as run_on_kernels
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 

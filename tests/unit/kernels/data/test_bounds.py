@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, run
-from support.legalized import legalize, legalized, module_of
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, run
+from support.operations.legalized import legalize, legalized, module_of
 from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp, f32, i8, i16, i32, i64
 from xdsl.ir import Operation

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compiled import check_machine_code
-from support.evaluation import ALL_ELEMENTS, Array, constant
-from support.laws import check_equal, run
-from support.legalized import check_kernel
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import ALL_ELEMENTS, Array, constant
+from support.operations.legalized import check_kernel
+from support.passes.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1, i8, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation

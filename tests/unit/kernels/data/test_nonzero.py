@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 
 import passline
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.compiled import check_machine_code
-from support.evaluation import ALL_ELEMENTS, Array, constant, ui8
-from support.legalized import check_kernel
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import ALL_ELEMENTS, Array, constant, ui8
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import f16, f32, i1, i8, i32
 from xdsl.ir import Operation
 

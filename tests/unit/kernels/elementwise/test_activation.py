@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from support.evaluation import FLOATS, constant, i4
-from support.legalized import check_kernel
+from support.operations.evaluation import FLOATS, constant, i4
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
 from passline.dialects.relax.elementwise import activation as ops

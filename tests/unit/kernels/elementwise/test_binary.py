@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.evaluation import FLOATS, constant, i4, ui8
-from support.legalized import check_kernel
+from support.operations.evaluation import FLOATS, constant, i4, ui8
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.dialects.relax import Relax

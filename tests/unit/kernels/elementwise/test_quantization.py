@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.compiled import check_machine_code
-from support.evaluation import constant, ui8
-from support.legalized import check_kernel
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import constant, ui8
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import IntegerType, Signedness, f16, f32, i8, i16, i32
 from xdsl.ir import Operation
 

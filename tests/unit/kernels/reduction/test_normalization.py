@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant
-from support.legalized import check_kernel
+from support.operations.evaluation import Array, constant
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 
 from passline.dialects.relax.reduction import normalization as ops

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.budget import some
-from support.evaluation import constant, i4, ui8
-from support.laws import run
-from support.legalized import check_kernel, legalize
+from support.operations.evaluation import constant, i4, ui8
+from support.operations.legalized import check_kernel, legalize
+from support.passes.laws import run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.dialects.relax.constant import ConstantOp

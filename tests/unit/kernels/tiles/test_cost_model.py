@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Block, Operation
 
@@ -104,7 +104,7 @@ REGISTER = {"x86-64": "%xmm", "x86-64-v2": "%xmm", "x86-64-v3": "%ymm", "x86-64-
 
 def kernel_assembly(op: Operation, target: Target) -> str:
     """Return the assembly of the kernel of `op` for `target`."""
-    from support.legalized import module_of
+    from support.operations.legalized import module_of
 
     from passline.passes.relax.legalize_ops import LegalizeOps
     from passline.passmanager import PassContext, Sequential

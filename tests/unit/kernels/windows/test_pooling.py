@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.compiled import check_machine_code
-from support.evaluation import Array, constant, i4
-from support.legalized import check_kernel
-from support.machine import needs_native
+from support.native.compiled_operations import check_machine_code
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array, constant, i4
+from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.scalar_programs import random_scalar_module
+from support.programs.scalar_programs import random_scalar_module
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.interpreters.interpret import interpret

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 from passline.passes.generic.mlir_opt import find_mlir_opt
 

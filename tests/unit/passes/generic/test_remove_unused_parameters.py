@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 TEXT = """
 func.func private @inner(%a: i32, %b: i32) -> i32 { return %a : i32 }

@@ -12,11 +12,11 @@ from itertools import count
 import numpy as np
 import pytest
 from support.budget import some
-from support.evaluation import Array
-from support.inprocess import mlir_opt
-from support.instances import instances
-from support.legalized import function_of
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array
+from support.operations.instances import instances
+from support.operations.legalized import function_of
+from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp, f32
 
 from passline.dialects.target import host

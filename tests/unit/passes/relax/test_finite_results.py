@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
+from support.passes.equivalence import parsed
 from xdsl.dialects.builtin import ModuleOp, f16, f32
 
 from passline.interpreters.arrays import Array, dtype_of, float_limits

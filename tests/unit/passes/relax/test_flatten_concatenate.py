@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from support.evaluation import constant, run
+from support.operations.evaluation import constant, run
 from xdsl.dialects.builtin import TensorType, f32, f64, i1, i8, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region

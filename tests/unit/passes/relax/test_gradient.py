@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.equivalence import parsed
-from support.gradients import CASES, Case
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.gradients import CASES, Case
+from support.passes.equivalence import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 import passline

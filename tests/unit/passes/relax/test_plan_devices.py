@@ -9,8 +9,8 @@ from typing import cast
 
 import numpy as np
 import pytest
-from support.laws import check_equal, run
-from support.programs import random_program
+from support.passes.laws import check_equal, run
+from support.programs.relax_programs import random_program
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IndexType,

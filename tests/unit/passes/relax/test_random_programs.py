@@ -1,4 +1,4 @@
-"""The laws of passes on random programs with control flow: see tests/support/laws.py."""
+"""The laws of passes on random programs with control flow: see tests/support/passes/laws.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.laws import check_equal, run
-from support.programs import random_program
+from support.passes.laws import check_equal, run
+from support.programs.relax_programs import random_program
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation

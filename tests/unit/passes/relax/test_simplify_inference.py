@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.evaluation import constant, run
+from support.operations.evaluation import constant, run
 from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region

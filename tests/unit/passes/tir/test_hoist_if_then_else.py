@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.hoist_if_then_else import HoistIfThenElse
 from passline.passmanager import PassContext

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.inprocess import passline_opt
-from support.laws import check_equal, run
+from support.passes.laws import check_equal, run
+from support.suites.inprocess import passline_opt
 
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer, inject_double_buffers

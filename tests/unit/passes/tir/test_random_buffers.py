@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from support.laws import compare
 from support.loops import Buffers
+from support.passes.laws import compare
 
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes.changes import Snapshot

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from support.laws import compare
 from support.loops import VectorLoops
+from support.passes.laws import compare
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 

@@ -6,8 +6,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.laws import check_equal, run
 from support.loops import Accesses
+from support.passes.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.common_subexpr_elim import CommonSubexprElim

@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.laws import run
 from support.loops import Indices
+from support.passes.laws import run
 
 from passline.passes.tir.simplify import Simplify
 from passline.passmanager import ConfigError, PassContext, PasslineError

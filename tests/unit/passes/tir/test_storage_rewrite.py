@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.storage_rewrite import StorageRewrite
 from passline.passmanager import DiagnosticError, PassContext

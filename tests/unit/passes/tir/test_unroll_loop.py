@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import StoreOp

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 
 import pytest
-from support.toy import collect, named
+from support.passes.toy import collect, named
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from support.toy import Append, Nothing, Recorder, collect, module, named
+from support.passes.toy import Append, Nothing, Recorder, collect, module, named
 from xdsl.dialects.builtin import (
     FileLineColLoc,
     IntAttr,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from support.toy import Append, Nothing, collect, module, named, toy_context
+from support.passes.toy import Append, Nothing, collect, module, named, toy_context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp

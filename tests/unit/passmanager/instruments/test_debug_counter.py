@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 from threading import Barrier, Thread
 
 import pytest
+from support.passes.toy import Append, Fail, module, named, tags
 from support.releases import needs_part
-from support.toy import Append, Fail, module, named, tags
 from xdsl.context import Context
 from xdsl.dialects import func, test
 from xdsl.dialects.builtin import ModuleOp, StringAttr

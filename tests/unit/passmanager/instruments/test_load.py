@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from support.toy import Nothing, module
+from support.passes.toy import Nothing, module
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, Sequential

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Barrier, Thread
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation

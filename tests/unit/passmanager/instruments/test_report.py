@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.toy import Append, Fail, Nothing, module
+from support.passes.toy import Append, Fail, Nothing, module
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import ReportInstrument

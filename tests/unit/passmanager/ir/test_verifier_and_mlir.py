@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from support.broken_modules import SOURCES, mutant
+from support.programs.broken_modules import SOURCES, mutant
 from support.releases import needs_xdsl
 from xdsl.context import Context
 from xdsl.utils.exceptions import ParseError, VerifyException

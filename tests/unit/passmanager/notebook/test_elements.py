@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from support.notebooks import Rich, html_of
-from support.toy import Append, Nothing, Recorder, module, named
+from support.passes.toy import Append, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential

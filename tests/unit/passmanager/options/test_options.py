@@ -7,7 +7,7 @@ from enum import Enum, IntEnum, StrEnum, auto
 from typing import Literal
 
 import pytest
-from support.toy import Append, Nothing
+from support.passes.toy import Append, Nothing
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp

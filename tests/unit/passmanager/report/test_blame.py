@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.recorded import recording_of
-from support.toy import Append, Fail, Nothing, Tag, module, named
+from support.passes.recorded import recording_of
+from support.passes.toy import Append, Fail, Nothing, Tag, module, named
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp, TestTermOp

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.recorded import recording_of
-from support.toy import Append, Fail, Nothing, Tag, module, named
+from support.passes.recorded import recording_of
+from support.passes.toy import Append, Fail, Nothing, Tag, module, named
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i32
 from xdsl.dialects.func import FuncOp, ReturnOp

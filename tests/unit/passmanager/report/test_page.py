@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from support.recorded import recording_of
-from support.toy import Append, Fail, Nothing, Tag
+from support.passes.recorded import recording_of
+from support.passes.toy import Append, Fail, Nothing, Tag
 
 from passline.passmanager.report.page import render_page
 

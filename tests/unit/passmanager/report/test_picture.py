@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 
 from passline.passmanager.report.recording import Recording, read_recording
 

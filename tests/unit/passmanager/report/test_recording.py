@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.recorded import record_of, recording_of
-from support.toy import Append, Fail, Nothing, Tag
+from support.passes.recorded import record_of, recording_of
+from support.passes.toy import Append, Fail, Nothing, Tag
 
 from passline.passmanager import PasslineError
 from passline.passmanager.report.recording import read_recording

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.recorded import recording_of
-from support.toy import Append, Fail, Nothing, Tag, module, named
+from support.passes.recorded import recording_of
+from support.passes.toy import Append, Fail, Nothing, Tag, module, named
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument, StatisticsInstrument

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.inprocess import capture
-from support.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
+from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
+from support.suites.inprocess import capture
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import PassPipeline

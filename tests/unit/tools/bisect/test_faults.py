@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.faults import FAULTY, MENDED
-from support.inprocess import RunLineError, passline_bisect, passline_opt, run_line, run_lines
-from support.seeded import light_path
+from support.models.seeded import light_path
+from support.passes.faults import FAULTY, MENDED
+from support.suites.inprocess import (
+    RunLineError,
+    passline_bisect,
+    passline_opt,
+    run_line,
+    run_lines,
+)
 from xdsl.dialects import math
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from support.faults import FAULTY, Lower
-from support.inprocess import Result, interruptible, passline_bisect
-from support.toy import Append, Fail, Nothing
+from support.passes.faults import FAULTY, Lower
+from support.passes.toy import Append, Fail, Nothing
+from support.suites.inprocess import Result, interruptible, passline_bisect
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import (

@@ -6,8 +6,8 @@ import re
 from typing import TextIO
 
 import pytest
-from support.inprocess import Result, capture, passline_opt
-from support.toy import Append, Nothing
+from support.passes.toy import Append, Nothing
+from support.suites.inprocess import Result, capture, passline_opt
 
 from passline.passmanager import register_pass
 from passline.passmanager.registry import installed

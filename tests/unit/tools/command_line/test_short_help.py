@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from support.inprocess import capture
+from support.suites.inprocess import capture
 
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.command_line.short_help import XDSL_HELP

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.compilers import check_c, needs_cc
-from support.inprocess import capture
-from support.machine import needs_native
+from support.native.c_compiler import check_c, needs_cc
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import capture
 
 from passline.runtime import Library, LibraryError
 from passline.tools.compile.tool import PasslineCompileMain

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
-from support.machine import needs_native
-from support.models import Array
+from support.models.from_text import Array
+from support.native.needs_llvmlite import needs_native
 
 from passline.dialects.target import NAMED
 from passline.passmanager.errors import PasslineError

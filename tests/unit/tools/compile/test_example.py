@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, numpy_helper
-from support.compilers import check_c, needs_cc
-from support.machine import needs_native
-from support.models import Array, model_of
-from support.seeded import seeded
+from support.models.from_text import Array, model_of
+from support.models.seeded import seeded
+from support.native.c_compiler import check_c, needs_cc
+from support.native.needs_llvmlite import needs_native
 
 import passline
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.compilers import check_c, needs_cc
-from support.inprocess import Result, capture
-from support.machine import needs_native
+from support.native.c_compiler import check_c, needs_cc
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import Result, capture
 
 import passline
 from passline import runtime

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.inprocess import mlir_opt
-from support.toy import module
+from support.passes.toy import module
+from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 from passline.passmanager import Diagnostic, DiagnosticError, ModulePass, PassContext, Severity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper
-from support.machine import needs_native
-from support.models import Array, imported, model_of
-from support.ort import run_onnxruntime
+from support.models.from_text import Array, imported, model_of
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.native.needs_llvmlite import needs_native
 
 import passline
 from passline.passmanager.errors import PasslineError

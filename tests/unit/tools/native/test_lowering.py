@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from support.networks import Network, distance_in, random_network
 from xdsl.dialects.builtin import ModuleOp
 

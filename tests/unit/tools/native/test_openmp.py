@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 
 import pytest
-from support.machine import needs_native
-from support.openmp import needs_openmp
+from support.native.needs_llvmlite import needs_native
+from support.native.needs_openmp import needs_openmp
 
 import passline
 from passline.tools.native import openmp

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from support.dynamic_programs import CHAIN
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.programs.dynamic_programs import CHAIN
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import host

@@ -8,9 +8,9 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from support.dynamic_programs import BRANCH, CHAIN, COUNT, SHRINK
-from support.machine import needs_native
-from support.seeded import Array
+from support.models.seeded import Array
+from support.native.needs_llvmlite import needs_native
+from support.programs.dynamic_programs import BRANCH, CHAIN, COUNT, SHRINK
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import FuncOp
 

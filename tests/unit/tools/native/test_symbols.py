@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 from support.budget import some
-from support.instances import ELEMENTS, instances
-from support.legalized import function_of
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.instances import ELEMENTS, instances
+from support.operations.legalized import function_of
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, func, math, memref, vector
 from xdsl.dialects.builtin import (

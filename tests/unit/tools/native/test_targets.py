@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import NAMED, Target, host, set_target

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.machine import needs_native
-from support.openmp import needs_openmp
+from support.native.needs_llvmlite import needs_native
+from support.native.needs_openmp import needs_openmp
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 

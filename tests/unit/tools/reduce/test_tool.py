@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.inprocess import Result, interruptible, passline_opt, passline_reduce
-from support.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing
+from support.suites.inprocess import Result, interruptible, passline_opt, passline_reduce
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass

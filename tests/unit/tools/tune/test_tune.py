@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.inprocess import Result, capture, interruptible
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.suites.inprocess import Result, capture, interruptible
 
 import passline
 from passline.dialects.target import host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.evaluation import infer
+from support.operations.evaluation import infer
 from xdsl.dialects.builtin import TensorType, f32, i1, i32
 from xdsl.dialects.test import TestOp
 from xdsl.traits import Commutative

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.evaluation import infer
+from support.operations.evaluation import infer
 
 from passline.dialects.relax.data.sorting import ArgsortOp, SortOp, TopkOp
 from passline.dialects.relax.reduction.reduction import AnyOp, ArgmaxOp, MeanOp, ReductionOp, SumOp

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.models import Array
-from support.single_node import Attributes, check, ours, single_node
+from support.models.from_text import Array
+from support.models.single_node import Attributes, check, ours, single_node
 
 from passline.frontends.onnx import UnsupportedModelError
 

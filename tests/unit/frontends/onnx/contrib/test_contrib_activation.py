@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.models import Array
-from support.single_node import Attributes, check, ours, single_node
+from support.models.from_text import Array
+from support.models.single_node import Attributes, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import helper
-from support.models import Array
-from support.single_node import by_onnxruntime, check, ours, single_node
+from support.models.from_text import Array
+from support.models.single_node import by_onnxruntime, check, ours, single_node
 
 generator = np.random.default_rng(0)
 

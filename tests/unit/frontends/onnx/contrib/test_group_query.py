@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.models import Array
-from support.single_node import Attributes, by_onnxruntime, check, ours, single_node
+from support.models.from_text import Array
+from support.models.single_node import Attributes, by_onnxruntime, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 BATCH, LENGTH, HEADS, GROUPS, SIZE = 2, 4, 4, 2, 16

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.against_ort import agrees_with_onnxruntime
-from support.models import imported, model_of, run
+from support.models.against_ort import agrees_with_onnxruntime
+from support.models.from_text import imported, model_of, run
 from xdsl.dialects import scf
 
 BRANCHES = """g (bool{size} c, float[2] x) => (float[2] z) {{

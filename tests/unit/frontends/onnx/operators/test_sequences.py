@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper
-from support.against_ort import agrees_with_onnxruntime
-from support.models import imported, model_of, run
+from support.models.against_ort import agrees_with_onnxruntime
+from support.models.from_text import imported, model_of, run
 
 from passline.frontends.onnx import UnsupportedModelError, import_model
 from passline.interpreters.shape_bindings import ShapeBindingError

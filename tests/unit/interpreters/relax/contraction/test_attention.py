@@ -6,7 +6,7 @@ from math import exp, inf, sqrt
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, run
+from support.operations.evaluation import Array, constant, run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1
 
 from passline.dialects.relax.contraction.attention import AttentionOp

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import Array, constant, run
-from support.geometry import Geometry, geometries
+from support.operations.evaluation import Array, constant, run
+from support.operations.geometry import Geometry, geometries
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerType,

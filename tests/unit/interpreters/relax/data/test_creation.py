@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import ALL_ELEMENTS, constant, run
+from support.operations.evaluation import ALL_ELEMENTS, constant, run
 from xdsl.dialects.builtin import f16, f32, f64, i8, i32, i64
 from xdsl.utils.exceptions import VerifyException
 

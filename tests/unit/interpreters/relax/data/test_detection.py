@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto
-from support.against_ort import agrees_with_onnxruntime
-from support.evaluation import constant, run
-from support.models import Array, imported, model_of
-from support.models import run as run_model
+from support.models.against_ort import agrees_with_onnxruntime
+from support.models.from_text import Array, imported, model_of
+from support.models.from_text import run as run_model
+from support.operations.evaluation import constant, run
 from xdsl.dialects.builtin import f32, i64
 from xdsl.utils.exceptions import InterpretationError
 

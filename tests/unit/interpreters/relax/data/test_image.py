@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import Array, constant, run, ui8
+from support.operations.evaluation import Array, constant, run, ui8
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32, f64, i8, i32
 
 from passline.dialects.relax.data.image import (

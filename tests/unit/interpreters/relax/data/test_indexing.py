@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
-from support.evaluation import ALL_ELEMENTS, constant, i4, run
+from support.operations.evaluation import ALL_ELEMENTS, constant, i4, run
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, i1, i8, i16, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 

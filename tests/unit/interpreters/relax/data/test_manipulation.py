@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import ALL_ELEMENTS, Array, constant, run, run_all
+from support.operations.evaluation import ALL_ELEMENTS, Array, constant, run, run_all
 from xdsl.dialects.builtin import f32, i1, i32, i64
 from xdsl.ir import Operation
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.evaluation import ELEMENTS, constant, i4, run, run_all
+from support.operations.evaluation import ELEMENTS, constant, i4, run, run_all
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i64
 
 from passline.dialects.relax.data.sorting import ArgsortOp, SortOp, TopkOp

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.evaluation import FLOATS, constant, run
+from support.operations.evaluation import FLOATS, constant, run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i8
 
 from passline.dialects.relax.elementwise import activation as ops

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import ELEMENTS, FLOATS, Array, constant, run, ui8
+from support.operations.evaluation import ELEMENTS, FLOATS, Array, constant, run, ui8
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8
 
 from passline.dialects.relax.elementwise import binary as ops

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import constant, i4, run, ui8
+from support.operations.evaluation import constant, i4, run, ui8
 from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,

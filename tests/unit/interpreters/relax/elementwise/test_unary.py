@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.evaluation import ALL_ELEMENTS, ELEMENTS, FLOATS, Array, constant, run, ui8
+from support.operations.evaluation import ALL_ELEMENTS, ELEMENTS, FLOATS, Array, constant, run, ui8
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.dialects.relax.elementwise import unary as ops

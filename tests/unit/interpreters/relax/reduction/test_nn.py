@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, i4, run, ui8
+from support.operations.evaluation import Array, constant, i4, run, ui8
 from xdsl.dialects.builtin import FloatAttr, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.dialects.relax.constant import FullOp

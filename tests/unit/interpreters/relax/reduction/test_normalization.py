@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.evaluation import Array, constant, run
+from support.operations.evaluation import Array, constant, run
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 
 from passline.dialects.relax.reduction.normalization import (

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.evaluation import ELEMENTS, Array, constant, i4, run, ui8
+from support.operations.evaluation import ELEMENTS, Array, constant, i4, run, ui8
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from support.evaluation import ELEMENTS, constant, i4, run
+from support.operations.evaluation import ELEMENTS, constant, i4, run
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8
 
 from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.evaluation import Array, constant, i4, run
-from support.geometry import Geometry, geometries
+from support.operations.evaluation import Array, constant, i4, run
+from support.operations.geometry import Geometry, geometries
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32, i1, i8, i32
 
 from passline.dialects.relax.data.permutation import LayoutTransformOp

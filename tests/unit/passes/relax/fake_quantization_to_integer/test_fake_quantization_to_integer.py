@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.equivalence import parsed
-from support.models import Array, run
+from support.models.from_text import Array, run
+from support.passes.equivalence import parsed
 
 from passline.dialects.relax.elementwise.quantization import DequantizeOp
 from passline.passes.relax.fake_quantization_to_integer.fake_quantization_to_integer import (

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.laws import run
+from support.passes.laws import run
 from xdsl.dialects.builtin import (
     BFloat16Type,
     FileLineColLoc,

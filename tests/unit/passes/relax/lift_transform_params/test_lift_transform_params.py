@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from support.inprocess import passline_opt
-from support.models import run
+from support.models.from_text import run
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.func import FuncOp
 
 from passline.instruments import SemanticsInstrument

@@ -6,8 +6,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.laws import check_equal, run
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.passes.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory

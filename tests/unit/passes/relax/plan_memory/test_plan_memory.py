@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.laws import check_equal, run
+from support.passes.laws import check_equal, run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 

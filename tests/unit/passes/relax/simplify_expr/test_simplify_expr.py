@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.evaluation import constant, run
+from support.operations.evaluation import constant, run
 from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,

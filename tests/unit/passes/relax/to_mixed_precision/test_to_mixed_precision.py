@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from support.models import run
+from support.models.from_text import run
 from xdsl.dialects.builtin import ModuleOp, bf16, f16
 
 from passline.dialects.relax import Relax

@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.inprocess import passline_opt
-from support.laws import check_equal, run
+from support.passes.laws import check_equal, run
+from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.flatten_buffer.flatten_buffer import FlattenBuffer
 from passline.passmanager import PassContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from support.inprocess import passline_opt
+from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.loop_partition.loop_partition import LoopPartition

@@ -12,7 +12,7 @@ from threading import Barrier
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp

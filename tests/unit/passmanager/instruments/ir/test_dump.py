@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser

@@ -6,7 +6,7 @@ import re
 from threading import Barrier, Thread
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, PassContext, Sequential

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from threading import Barrier, Thread
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, named, tags
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, named, tags
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, PassContext, Sequential

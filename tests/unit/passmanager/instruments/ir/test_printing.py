@@ -9,7 +9,7 @@ from io import StringIO
 from threading import Barrier
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -361,7 +361,7 @@ def test_file_that_cannot_be_opened_is_told_before_anything_runs(tmp_path: Path)
 def test_record_of_a_killed_process_is_whole_up_to_there(tmp_path: Path) -> None:
     code = f"""
 import os
-from support.toy import Append, module, named
+from support.passes.toy import Append, module, named
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument
 dies = named("dies", body=lambda m, c: os._exit(9))

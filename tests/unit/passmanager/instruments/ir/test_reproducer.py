@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
-from support.inprocess import mlir_opt
-from support.toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
+from support.passes.toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
+from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.printer import Printer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Barrier, Thread
 
 import pytest
-from support.toy import Append, Fail, Recorder, module, named, tags
+from support.passes.toy import Append, Fail, Recorder, module, named, tags
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import (

@@ -6,7 +6,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from support.toy import Fail, Nothing, Recorder, module, named
+from support.passes.toy import Fail, Nothing, Recorder, module, named
 
 from passline.passmanager import ModulePass, PassContext, Sequential
 from passline.passmanager.instruments import MemoryInstrument

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 

@@ -10,7 +10,7 @@ from cProfile import Profile
 from pathlib import Path
 
 import pytest
-from support.toy import Fail, Nothing, Recorder, module, named
+from support.passes.toy import Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stderr
 from typing import Any
 
 import pytest
-from support.toy import Fail, Nothing, Recorder, module, named
+from support.passes.toy import Fail, Nothing, Recorder, module, named
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, PassInstrument, Sequential
 from passline.passmanager.instruments import ProgressInstrument

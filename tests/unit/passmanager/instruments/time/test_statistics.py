@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from support.toy import Append, Fail, Recorder, module, named
+from support.passes.toy import Append, Fail, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 

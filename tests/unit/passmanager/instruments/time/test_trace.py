@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.toy import Append, Fail, Nothing, Recorder, module, named
+from support.passes.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.ir import Operation
 
 from passline.passmanager import PassContext, Sequential

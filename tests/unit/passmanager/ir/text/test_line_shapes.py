@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.same_ir import describe, parse, parsed_alike
+from support.passes.same_ir import describe, parse, parsed_alike
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.ir.text.locating_parser import LocatingParser

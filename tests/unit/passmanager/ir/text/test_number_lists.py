@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.same_ir import parsed_alike
+from support.passes.same_ir import parsed_alike
 
 from passline.passmanager.ir.text.number_lists import read_number_list
 from passline.passmanager.registry import make_ir_context

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module

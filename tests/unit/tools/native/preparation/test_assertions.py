@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

@@ -11,8 +11,8 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 import pytest
-from support.evaluation import Array
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array
 
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function

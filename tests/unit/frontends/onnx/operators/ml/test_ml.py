@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.models import Array, imported, run
-from support.single_node import Attributes, by_onnxruntime, check, single_node
+from support.models.from_text import Array, imported, run
+from support.models.single_node import Attributes, by_onnxruntime, check, single_node
 
 from passline.frontends.onnx import UnsupportedModelError, import_model
 

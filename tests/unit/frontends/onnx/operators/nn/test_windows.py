@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import ModelProto
-from support.against_ort import agrees_with_onnxruntime
-from support.models import Array, imported, model_of, run
+from support.models.against_ort import agrees_with_onnxruntime
+from support.models.from_text import Array, imported, model_of, run
 
 from passline.frontends.onnx import import_model
 

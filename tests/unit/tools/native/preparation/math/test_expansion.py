@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.evaluation import Array
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
+from support.operations.evaluation import Array
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -1,0 +1,1 @@
+"""Kernels to be timed, and the timing of machine code."""

@@ -1,0 +1,1 @@
+"""ONNX models for tests, and onnxruntime as their reference."""

@@ -1,0 +1,1 @@
+"""Single operations: instances, arguments, and checks of what computes them."""

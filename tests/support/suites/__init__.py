@@ -1,0 +1,1 @@
+"""Test suites and projects of others, and the execution of RUN lines."""
