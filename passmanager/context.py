@@ -98,8 +98,8 @@ class PassContext:
 
     @property
     def is_observed(self) -> bool:
-        """Whether somebody sees more of a pass than its result: instruments, and those who asked
-        for remarks or checks."""
+        """Whether passes are observed: by instruments, by a filter of remarks, or by a check of
+        what they preserve."""
         return bool(self.instruments or self.remark_filter or self.verify_preserves)
 
     # The stack of contexts

@@ -138,7 +138,7 @@ class PasslineOptMain(xDSLOptMain):
     sequential: Sequential
     observation: Observation
     pass_context: PassContext
-    # What a subclass lacks whose `__init__` or `setup_pipeline` is its own, without a call of ours.
+    # Defaults for a subclass that overrides `__init__` or `setup_pipeline` and does not call ours.
     inputs: Sequence[str] = ()
     options: Sequence[str] = ()
     sizes: Sizes | None = None
@@ -196,7 +196,7 @@ class PasslineOptMain(xDSLOptMain):
         # stack.
         sys.setrecursionlimit(min(200_000, grown_stack() // STACK_PER_CALL))
 
-    # What there is
+    # Dialects, passes, targets, frontends and options
 
     def register_all_dialects(self) -> None:
         for name, factory in installed().dialects.items():
@@ -243,7 +243,7 @@ class PasslineOptMain(xDSLOptMain):
         print(text)
         sys.exit(0)
 
-    # What to do
+    # The pipeline and its context
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
@@ -285,7 +285,7 @@ class PasslineOptMain(xDSLOptMain):
             print_message(Severity.WARNING, message, self.arg_parser.prog)
 
     def given_passes(self) -> list[ModulePass]:
-        """Return the passes of -p, or else of -O, after that of --target."""
+        """Return the pass of --target, and then the passes of -p, or else those of -O."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
@@ -341,7 +341,7 @@ class PasslineOptMain(xDSLOptMain):
         """Yield a warning about the passes of -p that the level of -O filters out."""
         plan = list(self.sequential.plan(self.pass_context))
         steps = [step for step in plan if step.action == "skip"]
-        if steps and len(steps) < len(plan):  # of a pipeline that does nothing it is said anyway
+        if steps and len(steps) < len(plan):  # a pipeline that runs nothing has a warning already
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
     def apply_passes(self, prog: ModuleOp) -> None:
@@ -353,7 +353,7 @@ class PasslineOptMain(xDSLOptMain):
             if self.sizes is not None:
                 self.sizes.add_result(prog)
 
-    # Doing it
+    # The run
 
     def run(self) -> None:
         """Read the input, run the pipeline and write the result, chunk by chunk; a failed chunk
@@ -575,7 +575,7 @@ class PasslineOptMain(xDSLOptMain):
 
     @property
     def entry(self) -> str:
-        """The name of the function whose parameters --shape and --dim are about."""
+        """The name of the function for whose parameters --shape and --dim give sizes."""
         return "main"
 
     @cached_property
@@ -602,7 +602,7 @@ class PasslineOptMain(xDSLOptMain):
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-opt`."""
+    """Run the command `passline-opt`."""
     PasslineOptMain.main(args)
 
 

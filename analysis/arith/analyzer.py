@@ -32,8 +32,8 @@ PROOF_DEPTH = 16
 """Recursion limit of `Analyzer.prove`."""
 
 ASSUMING_DEPTH = 2
-"""Down to this depth one side of a connective is proved under the assumption of the other: each
-level doubles the work."""
+"""In this many outermost levels of `Analyzer.prove`, one side of a connective is also proved under
+the assumption of the other: each level doubles the work."""
 
 RANGES: dict[Predicate, Range] = {
     "eq": Range(0, 0),
@@ -43,7 +43,7 @@ RANGES: dict[Predicate, Range] = {
     "sgt": Range(1),
     "sge": Range(0),
 }
-"""The integers that compare with 0 as a predicate says."""
+"""Predicate -> the integers x for which `x predicate 0` holds."""
 
 
 class Analyzer(Linearizer):

@@ -15,7 +15,8 @@ from .predicates import Predicate
 __all__ = ["CanonicalArithmetic"]
 
 MAX_PRODUCTS = 8
-"""A product of two sums with more products of terms is an atom: it is not multiplied out."""
+"""The most products of terms for which a product of two sums is multiplied out; beyond, it is an
+atom."""
 
 
 class CanonicalArithmetic:

@@ -39,8 +39,8 @@ def range_of_type(type: Attribute) -> Range:
 def _range_of_width(width: int) -> Range:
     if width == 0:
         return Range()
-    # True counts as 1. Signed predicates, for which it is -1, are not read
-    # (`Linearizer.comparison`).
+    # True counts as 1. For signed predicates it is -1: `Linearizer.comparison` leaves out those on
+    # i1.
     if width == 1:
         return Range(0, 1)
     return Range(-(1 << (width - 1)), (1 << (width - 1)) - 1)

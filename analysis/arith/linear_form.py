@@ -14,7 +14,7 @@ __all__ = ["DIVISIONS", "ONE", "ZERO", "Atom", "AtomKind", "LinearForm", "Terms"
 
 
 class AtomKind(Enum):
-    """The function of its operands that an atom is."""
+    """The function that an atom applies to its operands."""
 
     VALUE = "an SSA value of which only the range is known"
     LOOP = "a loop variable, from the first operand to the second, both included"
@@ -146,7 +146,6 @@ def _number(term: tuple[Atom, int]) -> int:
 def depends_on(form: LinearForm, atom: Atom) -> bool:
     """Return whether `atom` occurs in `form`, as a term or nested in the operands of one."""
     # Atoms are shared, so the operands form a DAG: without `seen` the walk may be exponential.
-    # Atoms are shared, so operands form a DAG, in which there may be exponentially many paths.
     seen: set[Atom] = set()
     pending: list[Iterable[tuple[Atom, int]]] = [form.terms]
     while pending:

@@ -48,8 +48,8 @@ class ConstantEvaluator:
     def __init__(self, max_elements: int) -> None:
         self.max_elements = max_elements
         self._values: dict[tuple[object, ...], tuple[object, Values]] = {}
-        """Results by class and identity of the operands' attributes; with the full inputs, which
-        are compared, and which keep the identities from being reused."""
+        """The results by class of the operation and identity of its operands' attributes, with all
+        inputs: these are compared, and while they are kept no other object has their identity."""
         self._arrays: dict[Operation, Sequence[Array]] = {}
         self._interpreter = Interpreter(ModuleOp([]))
         self._registered: set[type[InterpreterFunctions]] = set()
@@ -94,8 +94,8 @@ class ConstantEvaluator:
         return self._values[key][1]
 
     def _refused(self, call: Operation, constants: Sequence[SSAValue]) -> NotEvaluated | None:
-        """Return why a call is not evaluated: by the number of elements, or as all its tensors are
-        fills."""
+        """Return why a call is not evaluated: because of the number of elements, or because all of
+        its tensors are fills."""
         tensors = [constant for constant in constants if is_tensor(constant.type)]
         sizes = [_size(v.type) for v in (*tensors, *call.results) if is_tensor(v.type)]
         if None in sizes:

@@ -1,4 +1,4 @@
-"""Functions that passes on the bodies of functions leave as they are."""
+"""Functions whose bodies passes leave as they are."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def direct_calls(module: ModuleOp, graph: CallGraph | None = None) -> dict[FuncO
             nested += isinstance(op, ModuleOp)
             names = [*references.of(op)]
             if isinstance(op, CallOp) and not fixed and not nested:
-                # One occurrence, that of the callee: an attribute that names the function besides
-                # fixes its signature.
+                # Only the callee: another attribute of the call that names the function is a
+                # reference like any other, and fixes its signature.
                 names.remove(name := op.callee.string_value())
                 if name in calls:
                     calls[name].append(op)
@@ -76,8 +76,8 @@ class SignatureLiveness:
     """The live values of a module, given the functions whose signatures may change.
 
     A value is live if an operation with effects, a terminator or an operation with regions uses it.
-    A parameter of a changeable function makes the operands of its calls live only if it is live
-    itself, and so do the results with the operands of `func.return`: this holds through recursion.
+    For a function whose signature may change, an operand of a call is live only if the parameter
+    is, and an operand of `func.return` only if the result of some call is, through recursion too.
     """
 
     def __init__(self, module: ModuleOp, calls: dict[FuncOp, list[CallOp]]) -> None:
@@ -121,13 +121,14 @@ class SignatureLiveness:
 
     def _find_roots(self, module: ModuleOp) -> None:
         for op in walk(module):
-            # The operands of a call get live when the parameters do (`_propagate`).
+            # `_propagate` marks the operands of a call once the parameters are live.
             if op in self._callees:
                 continue
             func = op.parent_op()
             if isinstance(op, ReturnOp) and isinstance(func, FuncOp) and func in self.returns:
                 self.returns[func].append(op)
-            # In a graph region a value may depend on itself, so that no order to erase in exists.
+            # In a graph region values may depend on each other in a circle: there may be no order
+            # in which the operations can be erased.
             elif not op.regions and _in_order(op) and would_be_dead(op):
                 self._optional.add(op)
             else:
@@ -135,8 +136,8 @@ class SignatureLiveness:
 
     def _mark(self, values: Sequence[SSAValue]) -> None:
         for value in values:
-            # Each value is visited once: linear in the uses, through any recursion. `f(x, n) = f(x,
-            # n - 1)` keeps `n`, if it decides anything, but not `x`.
+            # Each value is visited once, so the time is linear in the uses, with recursion too: of
+            # `f(x, n) = f(x, n - 1)`, `n` is live if a condition reads it, and `x` is not.
             if value not in self._live:
                 self._live.add(value)
                 self._pending.append(value)

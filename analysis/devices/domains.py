@@ -145,7 +145,7 @@ def places(domain: Domain | None) -> Iterator[Place]:
         case Place():
             yield domain
         case FunctionDomain():
-            # Results first: the device of a function is asked for as that of its first place.
+            # Results first: the first place of a function stands for its device.
             for part in (*domain.results, *domain.arguments):
                 yield from places(part)
         case None:
@@ -164,7 +164,7 @@ def unify(a: Domain | None, b: Domain | None) -> Conflict | None:
     """
     for pair in _pairs(a, b):
         x, y = pair
-        # Both are tested before one is unified: a conflict of memories leaves the devices apart.
+        # Both are tested first, so that a conflict of memory scopes does not unify the devices.
         if not (x.kind.can_unify(y.kind) and x.memory.can_unify(y.memory)):
             return pair
         x.kind.unify(y.kind)
@@ -191,7 +191,7 @@ def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
     if (assigned := _assigned(domain, attribute)) is None:
         return False
     for place, device in assigned:
-        # A part that is empty is open: an attribute may say the memory and no device.
+        # An attribute may leave either open: a memory scope without a device, or the reverse.
         if device.device_type.data:
             place.kind.set((device.device_type.data, device.index.data), site)
         if device.memory_scope.data:

@@ -1,1 +1,1 @@
-"""Which operations of `relax` are computed together."""
+"""Fusion: groups of operations of `relax` that become one kernel, and the patterns of groups."""

@@ -161,12 +161,12 @@ def inverse(op: Operation, wanted: Range, constants: tuple[int, ...]) -> Range:
     match op:
         case AddOp():
             return low - least, high - greatest
-        # Of `x - c`; `c - x`, which turns the range around, is left out (`operands_for`).
+        # `x - c` only: `operands_for` leaves out `c - x`, which reverses the range.
         case SubtractOp():
             return low + greatest, high + least
         # Rounded inward: `0 <= 2*x <= 5` is x from 0 to 2.
         case _ if least > 0:
             return -(-low // least), high // greatest
-        # A factor that is 0 or negative: x = 0 is right wherever 0 is, as it is among indices.
+        # With a factor that is 0 or negative, only x = 0: the product 0 is a valid index.
         case _:
             return 0, 0

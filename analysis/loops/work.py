@@ -11,8 +11,8 @@ from ..constants import integer_constant
 __all__ = ["FORK_WORK", "UNKNOWN_EXTENT", "extent_of", "parallel_work", "work_of", "work_of_block"]
 
 FORK_WORK = 10_000
-"""The work that takes as long as starting threads and waiting for the last one to end: about 4 us
-at 2.5 operations in a nanosecond. Loops with little more work than this remain serial."""
+"""The cost of starting threads and waiting for the last one, in operations: about 4 us at 2.5
+operations in a nanosecond. Loops with little more work than this remain serial."""
 
 UNKNOWN_EXTENT = 64
 """The assumed number of iterations of a loop whose extent is not a constant."""
@@ -54,7 +54,7 @@ def work_of_block(block: Block) -> int:
 
 
 def parallel_work(work: int, count: int, threads: int, fork_work: int = FORK_WORK) -> int:
-    """Return the work that takes as long as `count` iterations of `work` operations in all, when
-    `threads` threads share the iterations, and to start them takes as long as `fork_work`."""
+    """Return the time, in operations, that `threads` threads take for `count` iterations with
+    `work` operations in all; starting the threads takes `fork_work`."""
     # The slowest thread decides: 5 iterations on 4 threads take as long as 2.
     return fork_work + work * -(-count // threads) // max(1, count)

@@ -1,4 +1,4 @@
-"""A call for each of several threads, by the OpenMP runtime."""
+"""Calls of a function on several threads, by the OpenMP runtime."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from .types import POINTER
 __all__ = ["fork"]
 
 IDENT = "omp.ident"
-"""The global that tells the runtime where a call is: its flags, those of a C compiler, and no
-more."""
+"""The global that tells the runtime where a call is; of its fields only the flags are set, as a C
+compiler sets them."""
 NOT_ATOMIC = IntegerAttr(0, i64)
 
 
 def fork(name: str, operands: Sequence[SSAValue], threads: int, build: Lowering) -> None:
-    """Call a function for each of `threads` threads, each with a part of the range of numbers in
-    the first two operands.
+    """Call a function on `threads` threads, each with a part of the range of numbers from the first
+    operand up to the second.
 
-    The operands are in memory that a function of the runtime's signature reads.
+    The operands are stored in memory, from which a function of the signature that the runtime
+    expects reads them.
     """
     # The calls that clang makes of `#pragma omp parallel num_threads(n)`.
     define_ident(build)

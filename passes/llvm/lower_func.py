@@ -30,8 +30,8 @@ from .types import lowered_types
 __all__ = ["FORK", "FUNC", "LowerFunc", "lowered_function_type"]
 
 FORK = "omp.fork"
-"""The attribute of a call for each of several threads, of which each gets a part of the range of
-numbers in the first two operands: how many threads."""
+"""The attribute of a call that is to run on several threads: their number. Each thread gets a part
+of the range of numbers from the first operand up to the second."""
 INTERNAL, EXTERNAL = llvm.LinkageAttr("internal"), llvm.LinkageAttr("external")
 
 

@@ -75,7 +75,7 @@ def _read_one(value: OptionText, type_: object) -> object:
     if type_ is bool:
         return _choose({"true": True, "false": False}, text.lower())
     if type_ is int:
-        if len(text) > _MAX_DIGITS:  # of hexadecimal digits, Python reads any number
+        if len(text) > _MAX_DIGITS:  # Python itself limits decimal digits only
             raise ValueError
         return int(text, 0)
     if type_ is float:

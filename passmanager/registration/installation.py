@@ -1,4 +1,4 @@
-"""Hints at what to install, as it works where the user is."""
+"""The package and the command that install a missing module, for a clone and for a wheel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACKAGES = {
     "google.protobuf": "onnx",
     "ml_dtypes": "onnx",
 }
-"""The package that brings a module of another name, or one that the user has not heard of."""
+"""Module -> the package to install for it: one of another name, or the one that depends on it."""
 
 
 def package_of(module: str | None) -> str:
@@ -22,13 +22,13 @@ def package_of(module: str | None) -> str:
 
 
 def install_hint(extra: str) -> str:
-    """Return the command that installs an extra of Passline: of a clone if it is installed from
-    one to be edited, else of the wheel."""
+    """Return the command that installs an extra of Passline: for the clone if Passline runs from
+    one, else for the wheel."""
     return f"pip install -e '.[{extra}]'" if _is_editable() else f"pip install 'passline[{extra}]'"
 
 
 def _is_editable() -> bool:
-    """Return whether the distribution is a clone (PEP 610)."""
+    """Return whether Passline runs from a clone (PEP 610)."""
     try:
         text = metadata.distribution("passline").read_text("direct_url.json")
         return bool(text) and bool(loads(text).get("dir_info", {}).get("editable"))

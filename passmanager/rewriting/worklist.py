@@ -72,8 +72,10 @@ class Worklist:
         self._touched.pop(id(op), None)
 
     def _is_inside(self, block: Block | None) -> bool:
-        """Return whether a block is nested in the root, at any depth: one step up for each block
-        between two visits, and none for the block of the visited op.
+        """Return whether a block is nested in the root, at any depth.
+
+        Blocks found to be inside are kept until the next visit, so that the walk up passes none of
+        them twice; the block of the visited op is inside.
         """
         path: list[int] = []
         holder: Operation | None = None
@@ -89,7 +91,7 @@ class Worklist:
         return True
 
     def _push_touched(self) -> None:
-        self._visited = None  # what the visit rewrote may hold its block no longer
+        self._visited = None  # a rewrite may have removed its block from the root
         self._inside.clear()
         touched, self._touched = self._touched, {}
         for op in reversed(touched.values()):

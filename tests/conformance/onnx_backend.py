@@ -53,7 +53,7 @@ BF16 = 2**-6
 """Two units in the last place, which the runner of the suite allows for bf16."""
 FFT = 2**-23
 """The rounding error of the f32 transforms by which the suite computes the outputs of DFT, relative
-to the largest output; an exact result of 0 is not within its tolerances."""
+to the largest output. The tolerances of the suite do not cover it where the exact result is 0."""
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 
@@ -395,7 +395,7 @@ class Kind(NamedTuple):
 
     name: str
     pattern: str
-    """A part of the reason, or of the group."""
+    """A regular expression that is found in the reason, or in the group."""
     why: str
 
 

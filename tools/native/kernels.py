@@ -4,8 +4,8 @@ The passes that follow `lower-to-tir` look at one function at a time, and so do 
 functions are not inlined. What a kernel and its callers have to agree on is small: how many
 operations it has, and whether it may fail.
 
-Whatever goes wrong in a group, the module is compiled as a whole instead: errors and warnings are
-those of that.
+If anything goes wrong in a group, the module is compiled as a whole instead, and the user gets the
+errors and warnings of that.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ if TYPE_CHECKING:
 __all__ = ["compile_kernels", "is_divisible", "kernels_of"]
 
 LEAST_WORK = 500
-"""The least operations for which a process pays."""
+"""The least number of operations for which a process of its own saves time."""
 FUNCTION_WORK = 200
-"""The operations that take as long to compile as a function without any."""
+"""The number of operations that take as long to compile as an empty function."""
 
 
 def is_divisible(module: ModuleOp) -> bool:
-    """Return whether the kernels of a module may be compiled in processes of their own: this one
-    can be copied, and nobody watches the passes."""
+    """Return whether the kernels of a module may be compiled in processes of their own: this
+    process can be forked, and nothing observes the passes."""
     return (
         available_cores() > 1
         and can_fork()
@@ -143,10 +143,10 @@ def size_of(kernel: PrimFuncOp) -> int:
 
 @dataclass(frozen=True)
 class Report:
-    """What the callers of the kernels of a group have to know."""
+    """The facts about the kernels of a group that their callers depend on."""
 
     work: Mapping[str, int]
-    """The operations of each kernel."""
+    """The number of operations that a call of each kernel executes."""
     failing: frozenset[str]
     """The kernels that get the status of the run."""
     is_long: bool
@@ -222,8 +222,8 @@ class Compiling:
 
 
 def lower(module: ModuleOp) -> None:
-    """Lower functions on buffers. The result is verified, and not what each pass made: if it is
-    invalid, the module is compiled as a whole, with a verification that names the pass."""
+    """Lower functions on buffers. Only the result is verified, not the module after each pass: if
+    it is invalid, the module is compiled as a whole, and that verification names the pass."""
     ctx = PassContext.current()
     with ctx.at_level(ctx.opt_level) as inner:
         inner.verify_each = False
@@ -266,5 +266,5 @@ def parameters(module: ModuleOp) -> dict[str, int]:
 
 
 def refuse(_: object) -> NoReturn:
-    """Give up, as there is something to tell the user."""
+    """Raise Lost at a diagnostic: the compilation of the whole module reports it."""
     raise Lost

@@ -87,7 +87,7 @@ class AlterOpLayout(FunctionPass):
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks: dict[str, Hook] = {}
         if has_target(module):
-            # Lowest first: those of the target, those registered, those of the option.
+            # Later hooks override earlier ones: of the target, registered, of the option `hooks`.
             hooks = blocked_layouts(target_of(module), uses_winograd(ctx))
         hooks |= layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
         checked = {op: _checked(hook, ctx.actions) for op, hook in hooks.items()}
@@ -98,8 +98,8 @@ def uses_winograd(ctx: PassContext) -> bool:
     """Return whether `legalize-ops` is configured to use Winograd's algorithm."""
     from ..legalize_ops import LegalizeOps
 
-    # The options of a later pass, as far as the context has them: a convolution that is left to
-    # Winograd must not be blocked here.
+    # `legalize-ops` runs later; its options are known here if the context sets them. A convolution
+    # that it computes by Winograd's algorithm must not be blocked.
     configured = ctx.config.apply(LegalizeOps(), LegalizeOps.name)
     assert isinstance(configured, LegalizeOps)
     return configured.winograd != "none"

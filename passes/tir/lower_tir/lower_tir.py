@@ -112,7 +112,8 @@ def lower_loop(op: ForOp, one: SSAValue) -> None:
         insert_before(op, end)
     body = op.detach_region(op.body)
     bounds = (op.min, SSAValue.get(end), one)
-    # `scf.parallel` goes on to threads in MLIR; `tir-outline-parallel` makes those of Passline.
+    # `scf.parallel` is for MLIR's passes; Passline's threads are made by `tir-outline-parallel`,
+    # which runs before.
     if op.for_kind is ForKind.PARALLEL:
         start, end, step = ([bound] for bound in bounds)
         new: Operation = scf.ParallelOp(start, end, step, body)
@@ -209,7 +210,7 @@ def _lower_body(op: PrimFuncOp, target: Target, scalarize: bool) -> None:
 
 
 READ, TO_SECOND_CACHE, DATA = 0, 2, 1
-"""The arguments of LLVM's intrinsic: what the access is, to which cache, and of what."""
+"""The arguments `rw`, `locality` and `cache type` of `llvm.prefetch`."""
 
 
 def lower_prefetch(op: PrefetchOp) -> None:

@@ -1,7 +1,7 @@
-"""Polls in machine code: a long run asks now and then whether it is to stop.
+"""Polls in machine code: a long run checks at intervals whether it is to stop.
 
-A poll is an assertion on a word of the status that another thread may set while the code runs; what
-an assertion that fails does, ends the run.
+A poll asserts that a word of the status is 0. Another thread may set that word while the code runs:
+the assertion then fails, which ends the run.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def insert_polls(
     module: ModuleOp, entry: str, elsewhere: Mapping[str, int] = MappingProxyType({})
 ) -> bool:
     """Insert polls into the loops of a lowered module if a call of `entry` may take long; return
-    whether it may. Iterations of a loop that take little time are not interrupted. `elsewhere` has
-    the operations of functions that are only declared in the module."""
+    whether it may. Iterations of a loop that take little time are not interrupted. `elsewhere` is
+    the number of operations of each function that the module only declares."""
     work = Work(module, elsewhere)
     return work.of_function(entry) >= LONG_RUN and insert_polls_in_long(module, work)
 
@@ -120,8 +120,8 @@ MONOTONIC = 2
 
 
 def can_stop(op: scf.ForOp | scf.ParallelOp) -> bool:
-    """Return whether there are values that the loop can go on with after a failure: it carries
-    scalars and vectors only."""
+    """Return whether `op` carries scalars and vectors only: after a failure it goes on with other
+    values, which for these can be made."""
     numbers = (IntegerType, IndexType, AnyFloat, VectorType)
     return all(isinstance(type, numbers) for type in op.result_types)
 

@@ -1,5 +1,7 @@
-"""The functions of f64 that cancel near 0, by W. Kahan's formulas; MLIR would compute `exp(x) - 1`
-and `log(1 + x)`. The error is at most 4 ulp if the C library rounds `exp` and `log` well."""
+"""expm1 and log1p of f64 by W. Kahan's formulas: `exp(x) - 1` and `log(1 + x)`, as MLIR would
+compute them, cancel near 0. The error is at most 4 ulp if the C library rounds `exp` and `log`
+well.
+"""
 
 from __future__ import annotations
 
