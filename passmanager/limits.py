@@ -1,4 +1,4 @@
-"""The limit on the tensors that a few bytes of input can ask for."""
+"""The limit on the number of elements of tensors whose size is a number in the input."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what the suite consists of out of all later collections."""
+    """Exclude the modules and tests of the suite from all later garbage collections."""
     gc.collect()
     gc.freeze()
 
@@ -48,16 +48,16 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """Skip a test whose fixtures need what an old xDSL lacks."""
-    return (yield from skip_what_lacks())
+    return (yield from skip_if_xdsl_lacks())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Skip a test that fails for what an old xDSL lacks."""
-    return (yield from skip_what_lacks())
+    return (yield from skip_if_xdsl_lacks())
 
 
-def skip_what_lacks() -> Generator[None]:
+def skip_if_xdsl_lacks() -> Generator[None]:
     """Skip a test whose error says that xDSL lacks something."""
     try:
         return (yield)

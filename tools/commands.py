@@ -14,37 +14,37 @@ __all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
 
 
 def bisect() -> None:
-    """The command `passline-bisect`."""
+    """Run the command `passline-bisect`."""
     _run("bisect.tool")
 
 
 def compile() -> None:
-    """The command `passline-compile`."""
+    """Run the command `passline-compile`."""
     _run("compile.tool")
 
 
 def opt() -> None:
-    """The command `passline-opt`."""
+    """Run the command `passline-opt`."""
     _run("opt")
 
 
 def reduce() -> None:
-    """The command `passline-reduce`."""
+    """Run the command `passline-reduce`."""
     _run("reduce.tool")
 
 
 def report() -> None:
-    """The command `passline-report`."""
+    """Run the command `passline-report`."""
     _run("report")
 
 
 def run() -> None:
-    """The command `passline-run`."""
+    """Run the command `passline-run`."""
     _run("run")
 
 
 def tune() -> None:
-    """The command `passline-tune`."""
+    """Run the command `passline-tune`."""
     _run("tune.tool")
 
 

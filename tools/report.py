@@ -105,7 +105,7 @@ def show(args: argparse.Namespace, recording: Recording) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-report`."""
+    """Run the command `passline-report`."""
     run_process(lambda: run(sys.argv[1:] if args is None else args))
 
 

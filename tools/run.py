@@ -242,7 +242,7 @@ def check_sizes(value: SSAValue, arrays: Mapping[str, Array]) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-run`."""
+    """Run the command `passline-run`."""
     PasslineRunMain.main(args)
 
 

@@ -108,9 +108,9 @@ class RewriteSimplifier:
     ) -> SSAValue | None:
         """Return a simpler value to use at `at`, where more is known than at its definition.
 
-        Operations that only `value` is computed from are copied to `at` with simpler operands, but
-        not divisions: both operands of a select are computed, and a divisor that is 1 in the place
-        of 0 is what makes that safe. None if nothing is simpler.
+        Operations that only serve to compute `value` are copied to `at` with simpler operands.
+        Divisions are not: as both operands of a select are computed, IR may guard a division by a
+        divisor that is 1 in the place of 0, and the guard must stay. None if nothing is simpler.
         """
         op = value.owner
         if value.type == BOOLEAN and not isinstance(op, arith.ConstantOp):

@@ -83,7 +83,7 @@ def dependence_of(loop: ForOp, analyzer: Analyzer) -> Dependence:
 
 
 class _Unknown(Exception):
-    """An operation of which it is not known what it accesses."""
+    """The exception for an operation whose accesses are not known."""
 
 
 @dataclass

@@ -79,8 +79,8 @@ _MOVES = (View, TransposeOp, ReluOp)
 def magnitude(value: SSAValue) -> float:
     """Return a number that no finite element of `value` exceeds in magnitude; infinity if none is
     known."""
-    # Through single operands alone: a bound of a sum would need those of both, and is hardly
-    # smaller than infinity.
+    # Only through operations of one operand: the bound of a sum would need those of both operands,
+    # of which one is usually infinite.
     while isinstance(owner := value.owner, Operation):
         if isinstance(owner, _UNIT):
             return 1.0

@@ -271,7 +271,7 @@ def expression(text: str) -> re.Pattern[str]:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-bisect`."""
+    """Run the command `passline-bisect`."""
     PasslineBisectMain.main(args)
 
 

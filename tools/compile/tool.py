@@ -268,7 +268,7 @@ def is_foreign(header: Path) -> bool:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-compile`."""
+    """Run the command `passline-compile`."""
     PasslineCompileMain.main(args)
 
 

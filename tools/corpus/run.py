@@ -91,7 +91,7 @@ def run_jobs(
         if isinstance(job, Outcome):
             yield job
         elif manifest and not force and (done := manifest.find(job.key, job.output)) is not None:
-            yield replace(done, path=job.path)  # it may have been given otherwise then
+            yield replace(done, path=job.path)  # the earlier run may have had another path to it
         else:
             pending.append(job)
     for job, result in _run(pending, executor, workers, initializer):
@@ -112,7 +112,7 @@ def _run(
         yield from run_all(make, run_job, jobs, workers)
         return
     yield from run_on(executor, run_job, jobs, WINDOW)
-    for job in jobs:  # an executor that is given cannot be started again
+    for job in jobs:  # a broken executor of the caller cannot be started again
         yield job, BrokenExecutor("not run: the executor broke before")
 
 

@@ -46,8 +46,8 @@ EXACT_BYTES = 64
 def key_of(module: ModuleOp, *settings: object) -> str:
     """Return the key of the code that a module is compiled to: a hash of all that it depends on.
 
-    `settings` are the function, the target and all options; their text must tell them apart. What
-    else has an influence is in `versions`. PasslineError if a tool is missing.
+    `settings` are the function, the target and all options; their text must tell them apart. All
+    else that the code depends on is in `versions`.
     """
     printer = KeyPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
     printer.print_op(module)

@@ -177,7 +177,7 @@ class PasslineReduceMain(TrialMain):
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-reduce`."""
+    """Run the command `passline-reduce`."""
     PasslineReduceMain.main(args)
 
 

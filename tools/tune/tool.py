@@ -220,7 +220,7 @@ def check_tuning(args: argparse.Namespace) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """The command `passline-tune`."""
+    """Run the command `passline-tune`."""
     PasslineTuneMain.main(args)
 
 

@@ -58,14 +58,14 @@ def run_codegen(
         and actions.allowed(func)
         and compile_function(func, functions, actions)
     ]
-    # Not before, as the composites are what a back end compiles from.
+    # Last, as a back end reads the composites of the function that it compiles.
     if compiled:
         actions.count("compiled", len(compiled))
         _erase_composites(module)
 
 
 def compile_function(func: FuncOp, functions: Mapping[str, FuncOp], actions: Actions) -> bool:
-    """Replace the body of `func` by what its back end makes of it; return whether it did."""
+    """Replace the body of `func` by the code that its back end makes; return whether it did."""
     name = func.attributes[CODEGEN]
     if not isinstance(name, StringAttr):
         actions.error(func, f"{CODEGEN} is {name}: expected the name of a back end")

@@ -40,8 +40,8 @@ from .view_shapes import view_shape
 
 __all__ = ["BufferBuilder"]
 
-MAX_FACTORS = 4
-"""The most terms of a size from which the sizes of a view are computed, if that is too complex."""
+MAX_TERMS = 4
+"""A size with more terms is replaced by a symbol where the sizes of a view are too complex."""
 
 
 class BufferBuilder:
@@ -209,8 +209,8 @@ class BufferBuilder:
         return self.viewed(op, value, new, wanted)
 
     def simple(self, size: Size) -> Size:
-        """Return `size`, as a symbol if it has many terms."""
-        if len(size.terms) <= MAX_FACTORS:
+        """Return `size`, or a symbol for its value if it has more than MAX_TERMS terms."""
+        if len(size.terms) <= MAX_TERMS:
             return size
         value, is_early = self.sizes.value(size, self.blocks[-1]), self.sizes.is_early(size)
         return self.sizes.symbol(value, early=is_early, signed=True)

@@ -107,7 +107,7 @@ def test_show_of_a_path_is_a_type_error() -> None:
         passline.show("x.mlir")  # pyright: ignore[reportArgumentType]
 
 
-# IPython, of which a shell is stood in for
+# IPython, with a stand-in for its shell
 
 
 class Formatter:
