@@ -92,10 +92,10 @@ class PreparedInterpreter(Interpreter):
 
     position: Position = field(default_factory=Position)
     _slots: dict[int, Slots | None] = field(default_factory=dict[int, "Slots | None"])
-    """By the identity of a region, which the module keeps alive: the slots of the function around
-    it, None if it cannot be prepared."""
+    """Identity of a region, which the module keeps alive -> the slots of the function around it;
+    None if that cannot be prepared."""
     _steps: dict[int, Steps] = field(default_factory=dict[int, Steps])
-    """By the identity of a block."""
+    """Identity of a block -> its steps."""
     _frame: Frame | None = None
     """The frame of the innermost call; None if its function is not prepared."""
 

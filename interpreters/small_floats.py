@@ -27,7 +27,7 @@ class Format(NamedTuple):
     middles: NDArray[np.float64]
     """The limits between a magnitude and the next; the last one is that of overflow."""
     overflow: float
-    """What is beyond the largest magnitude: infinity, NaN, or that magnitude."""
+    """The result for numbers beyond the largest magnitude: infinity, NaN, or that magnitude."""
     signed: bool
     negative_zero: bool
 

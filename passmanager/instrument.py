@@ -232,4 +232,4 @@ AnyInstrument: TypeAlias = (
     | _SeesFailedAnalyses
     | _SeesInvalidated
 )
-"""What a PassContext takes as an instrument; it raises TypeError for an undecorated class."""
+"""An instrument to type checkers; a PassContext raises TypeError for an undecorated class."""

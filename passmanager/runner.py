@@ -75,11 +75,11 @@ class AbstractPass(xdsl_passes.ModulePass):
 
 # How a pass is run. No Enum: the look-up of a member takes a tenth of the cost of a no-op pass.
 _FOREIGN = 0
-"""By xDSL's protocol."""
+"""Through `apply`, by xDSL's protocol."""
 _PLAIN = 1
-"""By its `transform`."""
+"""Through `transform`."""
 _PREPARED = 2
-"""By its `transform`, after a look at the ops of the module."""
+"""Through `transform`, if the module has ops that the pass acts on, after `load_code`."""
 
 
 def _kind(cls: type[xdsl_passes.ModulePass]) -> int:

@@ -15,7 +15,7 @@ from ..passmanager.runner import info_of, nested_passes
 __all__ = ["check_passes_of_file"]
 
 _OUTSIDE: Mapping[str, str] = {"mlir-opt": "runs a program"}
-"""What a pass does outside of the module, whatever its options are."""
+"""Pass -> what it does outside of the module, whatever its options are."""
 
 _OUTSIDE_BY_OPTION: Mapping[str, str] = {
     "alter-op-layout.hooks": "imports Python modules",
@@ -25,7 +25,7 @@ _OUTSIDE_BY_OPTION: Mapping[str, str] = {
     "apply-pdl-interp.pdl-interp-file": "reads another file",
     "eqsat-add-costs.cost-file": "reads another file",
 }
-"""What a pass does outside of the module if an option is set."""
+"""Pass and option -> what the pass does outside of the module if the option is set."""
 
 
 def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str) -> None:

@@ -204,8 +204,8 @@ class DeviceAnalyzer:
             case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
-                # Initial values, arguments, what is yielded and results are one place, or each
-                # iteration would copy.
+                # Initial values, arguments, yielded values and results are in one place; otherwise
+                # each iteration would copy.
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
             case WhileOp():
                 self.domains |= zip(op.results, self.all_of(op.after_region.block.args))

@@ -47,7 +47,7 @@ class MergeGroups(Generic[K]):
     _root: list[int] = field(default_factory=list[int])
     _group_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _first_groups: dict[Operation, int] = field(default_factory=dict[Operation, int])
-    """Of operations in no group: the first groups on the ways up from them."""
+    """Operation in no group -> the groups that are reached first on the paths up from it."""
 
     def add(self, block: Block) -> None:
         """Partition the operations of `block`."""

@@ -35,7 +35,7 @@ class Dependence:
     """Whether iterations of a loop depend on each other."""
 
     reason: str = ""
-    """Why they may; empty if they do not."""
+    """The reason why iterations may depend on each other; empty if they do not."""
     private: Sequence[Operation] = ()
     """The allocations outside of the loop that are scratch memory of the iterations, and the
     operations before the loop that write there, in order."""

@@ -294,7 +294,7 @@ def operation(cls: type[Operation]) -> Iterator[str]:
 
 
 STATES = ("required", "optional")
-"""What stands in place of the default of a property that has none."""
+"""The texts in place of the default of a property that has none."""
 
 
 def facts_of(cls: type[IRDLOperation]) -> Iterator[tuple[str, str]]:

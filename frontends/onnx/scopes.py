@@ -32,14 +32,14 @@ class Missing(Enum):
     """The reason why a name has no value."""
 
     NOT_GIVEN = auto()
-    """It is an optional input of a function, left out in the call."""
+    """The name is an optional input of a function, left out in the call."""
     UNKNOWN = auto()
     """A node before is not supported."""
 
 
 Value: TypeAlias = SSAValue | TensorProto | UnsupportedNode | Missing
-"""What a name stands for; a tensor becomes a constant when it is used, and of an output that is not
-supported it is then reported."""
+"""The meaning of a name. A tensor becomes a constant, and an output of an unsupported node becomes
+an error, only when the name is used."""
 
 
 class Scope:
@@ -49,7 +49,7 @@ class Scope:
         self.values: dict[str, Value] = {}
         self.outer = outer
         self.types = types
-        """What the model says of the types of values, where it is needed."""
+        """The types of values that the model declares, where they are needed."""
 
     def find(self, name: str) -> Scope | None:
         """Return the innermost scope that defines `name`, or None."""

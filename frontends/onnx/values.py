@@ -36,7 +36,7 @@ from .types import element_type, tensor_of
 __all__ = ["Values", "constant_of", "fill_of"]
 
 MAX_ELEMENTS = 1 << 12
-"""What is computed while importing: shapes, axes and the like."""
+"""The most elements of a tensor that is computed while importing: shapes, axes and the like."""
 
 
 class Values:

@@ -18,8 +18,8 @@ EXACT = 0.0
 
 
 Compared: TypeAlias = Literal["values", "steps", "finite", "shapes"]
-"""What is compared of floats that may be rounded elsewhere: their values, their values up to a few
-steps of a quantization, whether finite ones stay finite, or only their shapes and element types."""
+"""The comparison of floats that may be rounded elsewhere: of their values, of their values up to a
+few steps of a quantization, of whether finite ones stay finite, or of shapes and element types."""
 
 STEPS = 4
 """The steps by which 8-bit and 16-bit integers may differ where floats are quantized: layer after

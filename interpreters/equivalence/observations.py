@@ -1,5 +1,5 @@
-"""What an evaluation shows besides its results: the effects in their order, and where a number that
-is not finite becomes a finite one.
+"""Observations of an evaluation besides its results: the effects in their order, and where a number
+that is not finite becomes a finite one.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class FoldingBuilder:
 
     def mean(self, term: Term, axes: Sequence[int]) -> Term:
         """Build the mean over `axes`, which stay with size 1."""
-        # Not folded, as the others are: what is reduced is the data, and a call on data that is
-        # constant is for `fold-constant`.
+        # Not folded, unlike the others: only data is reduced, and where that is constant,
+        # `fold-constant` evaluates the whole operation.
         return self._insert(MeanOp(self._operand(term), axis=axes, keepdims=True))
 
     def sum(self, term: Term, axes: Sequence[int]) -> Term:

@@ -87,7 +87,7 @@ class Frame:
     simplifies: bool
     """False in regions of several blocks, and in all below them: only effects are collected."""
     outer: Available | None
-    """What is available around `owner`, if it is isolated from above."""
+    """The values that are available around `owner`, if it is isolated from above."""
     block: Block | None = None
     op: Operation | None = None
     """The next operation of `block`."""
@@ -194,7 +194,7 @@ class CommonSubexprEliminator:
     def simplify(self, op: Operation, fields: Fields, effects: int, frame: Frame) -> None:
         """Do the same for any operation with these effects, and note the effects."""
         frame.effects |= effects
-        # A clock of the writes: a read is still right if the clock shows what it did at the read.
+        # A clock that advances with each write: a read is still valid while the clock is unchanged.
         frame.writes += effects & _BARRIER != 0
         if not frame.simplifies_block() or op.has_trait(IsTerminator):
             return

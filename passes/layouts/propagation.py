@@ -76,7 +76,7 @@ class LayoutPlanner:
         """Visit the operations nested in `root` in order, each before those in its regions."""
         pending = _blocks_of(root, True)
         # A stack of iterators, not recursion: regions may be nested deeper than calls of Python.
-        # A block goes on where it stopped, after the blocks of the operation there.
+        # The visit of a block resumes where it stopped, after the regions of the operation there.
         while pending:
             ops, free = pending.pop()
             for op in ops:

@@ -186,8 +186,8 @@ def float_extreme(predicate: IntegerAttr, *, nan: bool) -> Pattern:
         found = build.select(holds, a, b)
         if FastMathFlag.NO_NANS in flags.data:
             return found
-        # The comparisons hold for NaNs and so give a: what is lost is b, if that is the NaN to be
-        # returned, or the number to be returned in place of a NaN in a.
+        # The comparisons hold for NaNs, and so select a. That is wrong if b is the NaN to be
+        # returned, or if a is a NaN and the number b is to be returned.
         asked = b if nan else a
         lost = build.compare_floats(asked, UNORDERED, asked)
         return build.select(lost, b, found)
@@ -228,7 +228,7 @@ def compare_floats(op: arith.CmpfOp, build: Lowering) -> SSAValue:
 
 
 def select(op: arith.SelectOp, build: Lowering) -> tuple[SSAValue, ...]:
-    """Of two buffers, each of the values that they consist of is selected."""
+    """Select each of the values that stand for an operand: a buffer has several."""
     condition = build.value(op.cond)
     pairs = zip(build.values(op.lhs), build.values(op.rhs), strict=True)
     return tuple(build.select(condition, a, b) for a, b in pairs)

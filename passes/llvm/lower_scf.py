@@ -262,8 +262,7 @@ def combine(body: Block, carried: Sequence[SSAValue]) -> None:
     found: list[SSAValue] = []
     for value, region, before in zip(reduce.args, reduce.reductions, carried, strict=True):
         block = region.block
-        # `acc = op(acc, value)` in the order of the iterations, one of those that a reduction
-        # allows.
+        # `acc = op(acc, value)` in the order of the iterations: a reduction allows any order.
         for argument, given in zip(block.args, (before, value), strict=True):
             replace_all_uses(argument, given)
         for each in [*block.ops]:

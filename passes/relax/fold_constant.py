@@ -93,8 +93,8 @@ class ConstantFolder:
                 operands, _, regions, _ = read_step(op)
                 if regions:
                     pending.append(ops)
-                    # Before its regions are visited: what is in the branch that is not taken is
-                    # never evaluated.
+                    # Before its regions are visited, so that operations in the branch that is not
+                    # taken are never evaluated.
                     taken = _taken_branch(op) if isinstance(op, IfOp) else None
                     if isinstance(op, IfOp) and taken is not None and self.actions.allowed(op):
                         pending.append(iter(self.fold_if(op, taken)))

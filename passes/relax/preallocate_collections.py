@@ -118,8 +118,7 @@ def collections(loop: scf.WhileOp) -> Iterator[Collection]:
     condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
     assert isinstance(condition, scf.ConditionOp) and isinstance(end, scf.YieldOp)
     for argument in loop.before_region.block.args:
-        # Read nowhere but by the condition that passes it on: what it holds in between does not
-        # matter.
+        # Only `scf.condition` reads the argument, and passes it on: its value in between is free.
         if not is_empty(loop.arguments[argument.index]) or not argument.has_one_use():
             continue
         (use,) = argument.uses

@@ -55,7 +55,7 @@ def index_constant(value: int) -> arith.ConstantOp:
 
 
 Where: TypeAlias = "Operation | Block | None"
-"""Where operations are inserted: before an operation, at the end of a block, or at the start of the
+"""The place of new operations: before an operation, at the end of a block, or at the start of the
 function."""
 
 

@@ -55,9 +55,9 @@ ALLOCATES_OUTSIDE: Final = 16
 """Allocates a value defined outside of the operation; it may be inside of one around it."""
 UNKNOWN: Final = 32
 NESTED: Final = 64
-"""Of a class: an operation also has the effects of those in its regions."""
+"""A flag of a class: its operations also have the effects of the operations in their regions."""
 VARYING: Final = 128
-"""Of a class: the effects differ from operation to operation."""
+"""A flag of a class: the effects differ from operation to operation."""
 OBSERVABLE: Final = WRITES | FREES | ALLOCATES_OUTSIDE | UNKNOWN
 """The effects that keep an operation without uses alive."""
 

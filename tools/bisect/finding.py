@@ -18,7 +18,7 @@ class Finding:
     """The culprit, as far as it is known."""
 
     wrong: str = ""
-    """What is wrong with the outcome."""
+    """The fault in the outcome."""
     pass_text: str = ""
     """The pass with its options."""
     pass_number: int = 0
@@ -39,7 +39,7 @@ class Finding:
     details: str = ""
     """The input on which results differ, and the results, of the reduced module."""
     notes: list[str] = field(default_factory=list[str])
-    """What could not be found out, and why; and what else is to be known."""
+    """The questions that stayed open, with the reason, and other remarks."""
     module: str = ""
     """The text of the reduced module."""
     test: str = ""

@@ -98,7 +98,7 @@ def check_arguments(args: argparse.Namespace) -> None:
     for option in WRITTEN:
         file: str | None = getattr(args, option)
         if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
-            continue  # what is no file, as /dev/null, may be written twice
+            continue  # a device such as /dev/null may be written twice
         flag = _flag(option)
         if os.path.realpath(file) in written and option == "output_file":
             continue  # the input is read completely before it is replaced

@@ -19,7 +19,7 @@ WIDTH = 34
 
 @dataclass(frozen=True)
 class ShortHelp:
-    """What is shown of a tool at first: examples, and some options."""
+    """The content of the short help of a tool: examples, and some options."""
 
     examples: Sequence[tuple[str, str]]
     """Commands, without the name of the tool, and what they do."""

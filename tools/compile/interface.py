@@ -28,8 +28,8 @@ LOADER_SYMBOL = "passline_this_library"
 """The variable by which a loader finds the description of a library."""
 
 FAILED, BAD_ARGUMENT = 1, 2
-"""What a function returns where it does not return 0: an assertion of the model failed, or a size
-is not one that the function takes."""
+"""The return values of a function other than 0: an assertion of the model failed, or the function
+does not take a size that was given."""
 
 TENSOR = "{ ptr, ptr, i64, ptr, ptr, i64 }"
 """The type of a tensor in the description: name, type, rank, shape, dimensions, flags."""

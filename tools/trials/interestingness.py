@@ -1,4 +1,5 @@
-"""What a trial is judged by: the exit status of a command, or the failure of the pipeline."""
+"""The criteria by which a trial is judged: the exit status of a command, or the failure of the
+pipeline."""
 
 from __future__ import annotations
 

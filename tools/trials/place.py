@@ -16,7 +16,7 @@ __all__ = ["Place", "function_of"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where an op stands; it outlives the op."""
+    """The place of an op in a module, which stays valid when the op is gone."""
 
     op: str
     """The name of the op."""

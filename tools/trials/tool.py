@@ -85,7 +85,7 @@ class TrialMain(PasslineOptMain):
         generic = self.args.print_op_generic
         try:
             return module_text(module, self.ctx, PrintStyle(generic=generic))
-        except Exception:  # an op that is not verified may not print as it is wont to
+        except Exception:  # an op that is not verified may have no valid custom form
             return module_text(module, self.ctx, PrintStyle(generic=True))
 
 

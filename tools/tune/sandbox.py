@@ -77,7 +77,7 @@ class _Process:
         for stream in (self._process.stdin, self._process.stdout):
             try:
                 cast(IO[bytes], stream).close()
-            except OSError:  # what was to be written is lost
+            except OSError:  # the rest of the output is lost
                 continue
 
 

@@ -130,8 +130,8 @@ def cast(node: Node, value: SSAValue, type: Attribute) -> SSAValue:
 Body = Callable[
     [SSAValue, Sequence[SSAValue]], tuple[SSAValue | None, list[SSAValue], list[SSAValue]]
 ]
-"""What a turn makes of its number and the values that the loop carries: whether to go on, the new
-values, and the values that are collected."""
+"""An iteration, a function from its number and the values that the loop carries to the condition of
+the next iteration, the new values, and the values that are collected."""
 
 
 def loop(node: Node) -> Sequence[SSAValue]:

@@ -414,7 +414,7 @@ def _live_values(
         if value in live:
             continue
         live.add(value)
-        # An argument is live: so is the value that it takes in the next iteration.
+        # If an argument is live, so is the value that it takes in the next iteration.
         if value in sources:
             pending.append(sources[value])
         elif isinstance(value, OpResult) and value.op.parent in blocks:

@@ -52,7 +52,7 @@ class Requirements(NamedTuple):
     positive: bool = False
     """All its elements are above zero."""
     before: int = 1 << 62
-    """It is defined before the operation at this position, the first that would use it."""
+    """The position of the first operation that would use the scale, which is defined before it."""
     finite: bool = False
     """None of its elements is infinite or NaN."""
     dividend: float = 0.0

@@ -70,7 +70,7 @@ def fuse_operations(
             name = call.callee.root_reference.data
             actions.count("fused")
             actions.passed(call, "Fused", "in one function", Function=name, Ops=len(ops))
-    # Only now: until here they have kept apart what they stand between.
+    # Only now, as they keep the operations before and after them in different groups.
     for op in graph.stops:
         op.result.replace_all_uses_with(op.input)
         erase(op)

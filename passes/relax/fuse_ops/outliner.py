@@ -163,8 +163,8 @@ class Outliner:
                 local[id(result)] = len(local)
                 key += (None, number(result.type))
         used = [local[id(result)] for result in results]
-        # Part of the key: `add` of `?` and `?` that are equal, and of those that are not, need two
-        # kernels.
+        # Part of the key: an `add` of two unknown sizes needs one kernel if they are known to be
+        # equal, and another if not.
         names = None if self.shapes is None else dimension_names(parameters, self.shapes)
         return Group(parameters, constants, results, (*key, *used, names), names)
 

@@ -96,7 +96,7 @@ class WeightedFunction:
         self.ops: dict[Operation, int] = {}
         """The operations that could be computed in advance, constants too."""
         self.liftable: set[Operation] = set()
-        """Those that depend on a weight."""
+        """The operations of `ops` that depend on a weight."""
         # One pass in order, as operands come first. Regions are not entered: what is computed in a
         # branch may never be, and only the entry block runs for sure.
         for op in func.body.blocks[0].ops:

@@ -14,7 +14,7 @@ __all__ = ["view_shape"]
 
 
 class Operand:
-    """What is known of the operand of a view: its shape."""
+    """The facts about the operand of a view: its shape."""
 
     def __init__(self, shape: Sequence[Size]) -> None:
         self.shape = shape

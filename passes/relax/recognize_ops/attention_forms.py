@@ -37,12 +37,12 @@ LOWEST = -float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class Mask:
-    """What is done to scores before softmax."""
+    """The change of the scores before softmax."""
 
     bias: SSAValue
-    """What is added, or a condition."""
+    """The summand, or a condition."""
     masked_value: float | None = None
-    """What a score is replaced by where the condition is false."""
+    """The value in place of a score where the condition is false."""
     negated: bool = False
     """Whether the score is replaced where the condition is true instead."""
 

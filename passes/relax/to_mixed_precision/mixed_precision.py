@@ -82,8 +82,8 @@ class MixedPrecision:
             return
         floats = [value for value in op.operands if _element(value) == f32]
         constants = [value for value in floats if isinstance(value.owner, ConstantOp | FullOp)]
-        # A mixture of types is invalid for most operations, and what is narrow already needs
-        # nothing.
+        # A mixture of types is invalid for most operations, and an operation on narrow operands is
+        # converted already.
         if not floats or any(_element(value) == self.narrow for value in op.operands):
             return
         # Constants do not count: they are converted for nothing, at compile time.

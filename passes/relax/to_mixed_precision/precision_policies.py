@@ -1,4 +1,4 @@
-"""Which operations are computed in a narrower type of floats: the table of `to-mixed-precision`.
+"""The table of `to-mixed-precision`: which operations are computed in a narrower type of floats.
 
 Source: the lists of Relay's `mixed_precision.py`, which follow TensorFlow's, and the attribute
 `TMixedPrecisionPolicy` of Relax. Where the two differ, what can leave the range of f16 decides.

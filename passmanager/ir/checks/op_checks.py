@@ -92,7 +92,7 @@ def checks_of(
     have no verifier.
     """
     verifier = op_class.verify_
-    if op_class.verify is not Operation.verify:  # nothing is known of what it adds
+    if op_class.verify is not Operation.verify:  # its own checks are unknown
         return OpChecks(False, (verifier, _verify_by_class), ())
     if verifier is Operation.verify_:
         return None

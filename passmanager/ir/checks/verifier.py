@@ -193,7 +193,7 @@ class OpVerifier:
             raise invalid(op, message) from error
         except (RecursionError, MemoryError):
             raise
-        except Exception as error:  # a verifier that relies on what it should check
+        except Exception as error:  # a verifier that assumes what it should check
             message = f"its verifier failed: {type(error).__name__}: {error}"
             raise invalid(op, message) from error
 

@@ -94,7 +94,7 @@ class LineShape:
     body: BodyShape | None = None
     """The region of the op, if the line opens one."""
     followers: set[str] = field(default_factory=set[str])
-    """What may follow the op, as `follower` gives it: the parser stopped there before."""
+    """The texts that the parser has found after such an op, as `follower` gives them."""
 
     def operand_values(self, names: Sequence[str], values: Values) -> list[SSAValue] | None:
         """Return the operands in a line with these names; None if one is not a single value in

@@ -40,7 +40,7 @@ class OpTemplate(NamedTuple):
     format: str
     """The text for the `%` operator, with a place for each name."""
     slots: tuple[int, ...]
-    """Which value is named in each place: the index among results and operands."""
+    """The value that is named in each place, as its index among results and operands."""
 
 
 RegionFlags: TypeAlias = tuple[bool, bool, bool]

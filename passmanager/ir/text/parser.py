@@ -444,7 +444,7 @@ class _RegionText(NamedTuple):
     start: Position
     """The brace that opens it."""
     next_token: Position
-    """What follows the brace that closes it."""
+    """The token after the brace that closes it."""
 
 
 class _ScopedValues(dict[str, tuple[SSAValue, ...]]):

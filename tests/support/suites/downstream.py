@@ -18,7 +18,7 @@ __all__ = ["Project"]
 
 ROOT = Path(__file__).parents[3]
 TOOLS = ("lit", "filecheck", "psutil")
-"""What the suites of projects need besides; psutil is for lit's time limits."""
+"""The packages that test suites of projects need besides; psutil is for lit's time limits."""
 
 
 @dataclass(frozen=True)

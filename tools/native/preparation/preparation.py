@@ -81,7 +81,7 @@ class Prepared:
     constants: dict[str, Array]
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
-    """What may fail; if something may, the function has one more parameter, the status."""
+    """The assertions that may fail; if any, the function has one more parameter, the status."""
     is_long: bool
     """Whether a call may take long, and can be interrupted by the status."""
     threads: int

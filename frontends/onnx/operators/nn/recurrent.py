@@ -21,8 +21,8 @@ __all__ = ["RECURRENT"]
 
 Activation = Callable[[Expression], Expression]
 Step = Callable[["Cell", Expression, Sequence[Expression]], list[Expression]]
-"""What a step makes of the products of its input with the weights and of the old states: the new
-states, the output first."""
+"""A step, a function from the cell, the products of the input with the weights, and the old states
+to the new states, the output first."""
 
 
 @dataclass
