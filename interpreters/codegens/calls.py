@@ -28,7 +28,7 @@ __all__ = ["ExternalFunctions"]
 
 @register_impls
 class ExternalFunctions(InterpreterFunctions):
-    """Calls of functions: of those without a body, the function that a back end compiled."""
+    """Calls of functions; where one has no body, the code that a back end compiled is run."""
 
     @impl_callable(FuncOp)
     def call_func(self, interpreter: Interpreter, op: FuncOp, args: PythonValues) -> PythonValues:

@@ -374,7 +374,7 @@ class Lowering:
         return new
 
     def offset(self, pointer: SSAValue, place: Number, element: Attribute) -> SSAValue:
-        """Return the pointer to an element after another, in bounds of what it points into."""
+        """Return the pointer to the element `place` elements further on in the same buffer."""
         if place == 0:
             return pointer
         if isinstance(place, int) and not -(1 << 31) < place < 1 << 31:
@@ -462,7 +462,7 @@ class Lowering:
     # Casts
 
     def _visit_cast(self, op: UnrealizedConversionCastOp) -> None:
-        """Use a cast as what it says of the value that it is from or to."""
+        """Record the converted values that a cast of an earlier pass names."""
         # A cast to an old type: an earlier pass has converted the definition, and its value is used
         # as is.
         if len(op.results) == 1 and lowered_types(op.results[0].type) == tuple(op.operand_types):
@@ -476,7 +476,7 @@ class Lowering:
             self._sources.append(op)
 
     def _finish(self) -> None:
-        """Remove what is converted, and cast it for the operations that are not."""
+        """Erase the converted operations; insert casts for users that are not converted."""
         casts: list[Operation] = []
         # First the casts, so that converted users read the new values; then definitions, users
         # first.
@@ -502,7 +502,7 @@ class Lowering:
         self._forget()
 
     def _cast_for_others(self, old: SSAValue, before: Operation | None) -> None:
-        """Give those that still use a value what stands for it, as a value of the old type."""
+        """Let the users of `old` that are left use its converted values, cast to the old type."""
         if old.first_use is None or isinstance(old.owner, UnrealizedConversionCastOp):
             return
         new = self._values[id(old)]

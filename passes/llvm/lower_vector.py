@@ -159,7 +159,7 @@ def store_masked(
 
 
 def transfer_read(op: vector.TransferReadOp, build: Lowering) -> SSAValue:
-    """Read row by row, what is out of bounds as the padding."""
+    """Read row by row; elements out of bounds are the padding."""
     type = lowered_vector(op.result.type)
     buffer, padding = build.buffer(op.source), build.value(op.padding)
     found = splat(padding, type, build)
@@ -173,7 +173,7 @@ def transfer_read(op: vector.TransferReadOp, build: Lowering) -> SSAValue:
 
 
 def transfer_write(op: vector.TransferWriteOp, build: Lowering) -> None:
-    """Write row by row what is in bounds."""
+    """Write row by row the elements that are in bounds."""
     value, buffer = build.value(op.vector), build.buffer(op.source)
     width = check_transfer(op, type_of(op.vector), buffer, build)
     for row, place, mask in rows_of(op, op.vector, buffer, width, build):

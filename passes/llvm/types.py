@@ -96,7 +96,7 @@ def lowered_type(type: Attribute) -> Attribute:
 
 
 def open_numbers(type: MemRefType[Attribute]) -> list[int]:
-    """Return the places, among the sizes and then the strides, of those that a type leaves open.
+    """Return the indices of the unknown numbers of a type, among its sizes and then its strides.
 
     Without a layout the strides follow from the sizes.
     """

@@ -64,8 +64,8 @@ def clone_all(
 
 
 def _keep_details(op: Operation, copy: Operation) -> None:
-    """Give a copy that xDSL made what it leaves out: the name hints of blocks, and the lack of a
-    default property.
+    """Restore what xDSL's copy loses: the name hints of blocks, and the absence of properties that
+    have a default.
     """
     for old, new in zip(walk(op), walk(copy)):
         if is_plain[type(old)]:

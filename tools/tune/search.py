@@ -66,7 +66,7 @@ def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -
 
 
 def family(choice: Choice) -> tuple[object, ...]:
-    """Return what a choice has in common with those that differ in the extents of tiles alone."""
+    """Return the form of a choice without the extents of tiles."""
     return tuple(value for name, value in choice.form.items() if name not in TILES)
 
 

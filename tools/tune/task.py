@@ -14,8 +14,8 @@ __all__ = ["Measure", "Measurement", "Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """The measurement of a kernel with some choices, beside the same kernel with those that have
-    the lowest estimates."""
+    """The measurement of a kernel with given choices, beside the same kernel with the choices of
+    lowest estimate."""
 
     key: str
     text: str

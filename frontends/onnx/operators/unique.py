@@ -64,8 +64,8 @@ def ordered_slices(x: Expression, axis: int) -> tuple[Expression, Expression]:
 def selected(
     x: Expression, axis: int, order: Expression, differs: Expression, ordered: bool
 ) -> list[Expression]:
-    """Return the outputs of Unique for slices in sorted `order`, of which those that differ from
-    the one before are new."""
+    """Return the outputs of Unique, given the sorted `order` of the slices and whether each, from
+    the second on, differs from the one before."""
     node = x.node
     first = Expression(node, node.full(1, i1, (1,)))
     new = first.concat(differs, axis=0) if x.shape[axis] != 1 else first

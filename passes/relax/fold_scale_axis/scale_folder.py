@@ -56,14 +56,15 @@ class Requirements(NamedTuple):
     finite: bool = False
     """None of its elements is infinite or NaN."""
     dividend: float = 0.0
-    """Unless 0, numbers of up to this magnitude are divided by it: no element may be zero."""
+    """The greatest magnitude of numbers that it divides, 0 if there are none: no element may be
+    zero."""
 
     factor: float = 0.0
     """Constants of up to this magnitude are multiplied by it: the products must be finite."""
     least: float = inf
-    """Scales of this magnitude and above are multiplied by it: the products must be normal."""
+    """The least magnitude of a scale that it is multiplied with: the products must be normal."""
     summand: float = 0.0
-    """Unless 0, constants of up to this magnitude are added to what is multiplied by it: no scaled
+    """The greatest magnitude of constants in a sum that it scales, 0 if there are none: no scaled
     term may overflow where the scaled sum does not."""
 
     def and_(self, other: Requirements) -> Requirements:

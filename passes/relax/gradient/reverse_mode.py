@@ -123,7 +123,7 @@ class ReverseMode:
         self.run(ops, zip(values, self.tensors(op, adjoints), strict=True))
 
     def visit_branches(self, op: IfOp, adjoints: Sequence[Adjoint | None]) -> None:
-        """Insert an `scf.if` that computes the adjoints of what the branches use.
+        """Insert an `scf.if` that computes the adjoints of the values that the branches use.
 
         Each branch computes its values again: those of the original cannot be used outside of it.
         """

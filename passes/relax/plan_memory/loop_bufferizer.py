@@ -120,8 +120,8 @@ class LoopBufferizer(OperationBufferizer):
     # The values of a loop
 
     def initial_values(self, op: WhileOp | ForOp) -> tuple[list[SSAValue], list[Buffer]]:
-        """Bring the initial values of a loop into new homes; return those that have none, and the
-        homes of the others."""
+        """Put the initial values of a loop into new homes; return the values that have no home, and
+        the homes of the others."""
         homes: list[Buffer] = []
         carried: list[SSAValue] = []
         for operand in op.operands[first_carried_operand(op) :]:

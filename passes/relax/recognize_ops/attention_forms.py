@@ -360,8 +360,8 @@ def prepared_mask(
 
 
 def causal_mask(mask: Mask, scores: Shape) -> str | None:
-    """Return the causal mask that a constant mask is, or None: what it masks gets minus infinity,
-    or a number so low that its power is 0 beside that of any other."""
+    """Return the causal mask that a constant mask is equal to, or None. Masked scores become minus
+    infinity, or a number so low that its exponential is 0 beside that of any other."""
     if not isinstance(mask.bias.owner, ConstantOp | FullOp) or DYNAMIC_INDEX in scores[-2:]:
         return None
     elements = known(mask.bias)
