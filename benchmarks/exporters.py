@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from time import process_time
 
-from timing import compiled, milliseconds, session
+from machine_code.timing import compiled, milliseconds, session
 from zoo import optimized_nodes, write_table
 
 from passline.dialects.target import host, set_target
@@ -34,7 +34,7 @@ from passline.passmanager.pipeline import parse_pipeline
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from exports.exported import WAYS, Exported, exported_models
-from support.kernels import count_kernels
+from support.models.kernels import count_kernels
 
 HEAD = (
     "| exported model | nodes | ORT | kernels | right | compile, s | ORT, ms | Passline, ms | |",

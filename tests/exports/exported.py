@@ -11,8 +11,8 @@ from typing import TypeAlias, cast
 
 import numpy as np
 import onnx
-from support.ort import run_onnxruntime
-from support.seeded import Array
+from support.models.onnxruntime_reference import run_onnxruntime
+from support.models.seeded import Array
 
 import passline
 from passline.frontends.onnx import import_model

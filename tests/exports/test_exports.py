@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from exports.exported import WAYS, Exported, exported_models
-from support.machine import needs_native
+from support.native.needs_llvmlite import needs_native
 
 from passline.passmanager.errors import PasslineError
 
