@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.annotation import StopFusionOp
+from ...dialects.relax.contraction.attention import AttentionOp
 from ...dialects.relax.contraction.convolution import (
     ConvolutionOp,
     ForwardConvolutionOp,
@@ -26,7 +27,7 @@ from ...dialects.relax.contraction.convolution import (
 from ...dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, TriluOp
-from ...dialects.relax.data.gather import GatherOp, TakeOp
+from ...dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
 from ...dialects.relax.data.permutation import (
     FlipOp,
     LayoutTransformOp,
@@ -230,6 +231,16 @@ def _gather(op: GatherOp, facts: Facts) -> Sequence[Dimensions]:
     return [facts.of(op.indices)]
 
 
+def _gather_nd(op: GatherNDOp, facts: Facts) -> Sequence[Dimensions] | None:
+    shape, places = facts.of(op.data), facts.of(op.indices)
+    if not places or shape is None or (length := places[-1].known) is None:
+        return None
+    # The batch dimensions, the places, and the slice at each: x of [b, 5, 6] at indices of
+    # [b, n, 1] with `batch_dims` of 1 is [b, n, 6].
+    batch = op.batch_dims
+    return [[*shape[:batch], *places[batch:-1], *shape[batch + length :]]]
+
+
 # Creation and repetition
 
 
@@ -290,6 +301,13 @@ def _dense(op: DenseOp, facts: Facts) -> Sequence[Dimensions] | None:
     if not shape or weight is None:
         return None
     return [[*shape[:-1], weight[0]]]
+
+
+def _attention(op: AttentionOp, facts: Facts) -> Sequence[Dimensions] | None:
+    query, value = facts.of(op.query), facts.of(op.value)
+    if not query or not value:
+        return None
+    return [[*query[:-1], value[-1]]]
 
 
 # Windows
@@ -415,12 +433,14 @@ _RULES: Rules = (
         _first,
     ),
     (AdaptivePoolOp, _adaptive_pool),
+    (AttentionOp, _attention),
     (BatchFlattenOp, _of_shape(_batch_flatten)),
     (BatchMatmulOp, _batch_matmul),
     (ConcatenateOp, _concatenate),
     (ConvolutionOp, _convolution),
     (DenseOp, _dense),
     (FlattenOp, _of_shape(_flatten)),
+    (GatherNDOp, _gather_nd),
     (GatherOp, _gather),
     (LayoutTransformOp, _of_shape(_layout_transform)),
     (MatmulOp, _matmul),

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
@@ -119,6 +119,11 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         '%r = relax.layout_transform %i {src_layout = "NCHW4c", dst_layout = "NHWC2c"} '
         ": (tensor<?x2x?x?x4xf32>) -> tensor<?x?x?x?x?xf32>",
         ["b", "2 * s", "t", "4", "2"],
+    ),
+    "slices at coordinates": (
+        [X, "%p: tensor<?x2xi64> {onnx.dims = ['t', unit]}"],
+        "%r = relax.gather_nd %x, %p : (tensor<?x?x6xf32>, tensor<?x2xi64>) -> tensor<?x?xf32>",
+        ["t", "6"],
     ),
     "global pool": (
         [IMAGE],
@@ -326,7 +331,9 @@ def arguments(function: FuncOp, sizes: dict[str, int]) -> list[Array]:
         dims = [
             n if name is None else bound_dimension(name, sizes) for n, name in zip(shape, names)
         ]
-        arrays.append(rng.standard_normal([int(d or 0) for d in dims]).astype(np.float32))
+        array = rng.standard_normal([int(d or 0) for d in dims]).astype(np.float32)
+        # Coordinates are those of the first slice.
+        arrays.append(np.zeros(array.shape, np.int64) if arg.type.element_type == i64 else array)
     return arrays
 
 
