@@ -307,11 +307,10 @@ class Guards:
         """Return the memory that the body of the function, which ends after `op`, would have freed
         or returned."""
         returned = {self.allocation_of(value) for value in self.end.operands} if self.end else ()
-        others = [block for block in self.function.body.blocks if block is not op.parent]
         return [
             value
             for value in allocations_before(op)
-            if value in returned or is_freed_after(value, op, others)
+            if value in returned or is_freed_after(value, op)
         ]
 
     def allocation_of(self, value: SSAValue) -> SSAValue:

@@ -6,7 +6,7 @@ them to its caller or to the block around it. All other memory is freed at the e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp
@@ -58,11 +58,14 @@ def allocations_before(op: Operation) -> list[OpResult]:
     return found
 
 
-def is_freed_after(value: SSAValue, op: Operation, others: Collection[Block]) -> bool:
-    """Return whether `value` is freed after `op` in its block, or in one of the blocks `others`."""
+def is_freed_after(value: SSAValue, op: Operation) -> bool:
+    """Return whether `value` is freed after `op` in its block, or in another block of its region,
+    which is after it."""
     frees = [use.operation for use in value.uses if isinstance(use.operation, memref.DeallocOp)]
     return any(
-        op.is_before_in_block(free) if free.parent is op.parent else free.parent in others
+        op.is_before_in_block(free)
+        if free.parent is op.parent
+        else free.parent_region() is op.parent_region()
         for free in frees
     )
 
