@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax.reduction import reduction as ops
 from ...dialects.relax.types import tensor_type
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import volume
+from ...dialects.tir.extents import is_at_most, volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor
 from ..reduced_dimensions import reduced_axes
 from ..scalars import (
@@ -67,8 +67,8 @@ class Search:
         """The type of indices: as wide as the elements if possible, so that vectors of both have
         the same number of lanes."""
         assert isinstance(self.type, FixedBitwidthType)
-        is_small = self.type.bitwidth <= 32 and volume(self.reduced.inner) < 1 << 31
-        return i32 if is_small else i64
+        is_small = is_at_most(volume(self.reduced.inner), (1 << 31) - 1)
+        return i32 if self.type.bitwidth <= 32 and is_small else i64
 
     def element(self, outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
         return widen(self.b, self.b.read(self.data, self.reduced.index(outer, inner)))
@@ -107,10 +107,11 @@ class Search:
         assert isinstance(self.type, FixedBitwidthType)
         # Long axes are read twice: the extremum, then the indices that have it. Both loops combine
         # lanes by one instruction; to keep a pair of element and index takes a comparison and two
-        # selects for each, and each waits for the one before it. An axis of unknown extent has no
-        # kernel: the choice, and the width of indices, depend on it.
-        is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
-        find = self.find_extremum if is_long else self.compare_all
+        # selects for each, and each waits for the one before it. An axis of unknown extent counts
+        # as long.
+        vectors = 2 * self.b.target.lanes(self.type.bitwidth)
+        is_short = is_at_most(volume(self.reduced.inner), vectors - 1)
+        find = self.compare_all if is_short else self.find_extremum
         self.reduced.for_each(self.b, lambda outer: store(outer, find(outer)))
 
     def extremum(self, outer: Sequence[Index]) -> SSAValue:
@@ -166,6 +167,8 @@ def index_of(order: Order) -> Legalization:
         data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
         search = Search(b, data, reduced, order, op.select_last_index)
+        if not is_at_most(1, count := volume(reduced.inner)):
+            b.require(b.less(0, count), f"{op.name} needs at least one element", op)
 
         def loops(store: Store) -> None:
             search.write(lambda index, value: store(index, convert(b, value, element)))

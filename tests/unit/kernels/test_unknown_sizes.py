@@ -131,6 +131,28 @@ def test_reduction(name: str, axes: str):
     check(function(f"%x: {T}", T, body), [(2, 3, 19)], [(1, 1, 1)], [(3, 5, 16)])
 
 
+@pytest.mark.parametrize("last", ["false", "true"])
+@pytest.mark.parametrize("axis", ["0", "1", "2", "none"])
+@pytest.mark.parametrize(
+    ("name", "rounded", "element"), [("argmax", "astype", "i8"), ("argmin", "round", "f32")]
+)
+def test_index_of_an_extremum(name: str, rounded: str, element: str, axis: str, last: str):
+    """Of elements many of which are equal."""
+    chosen = "" if axis == "none" else f"axis = {axis}, "
+    data, result = f"tensor<?x?x?x{element}>", f"tensor<{'' if axis == 'none' else '?x?x'}i64>"
+    given = "{dtype = i8}" if rounded == "astype" else ""
+    text = function(
+        f"%x: {T}",
+        result,
+        f"  %i = relax.{rounded} %x {given} : ({T}) -> {data}",
+        f"  %r = relax.{name} %i {{{chosen}select_last_index = {last}}} : ({data}) -> {result}",
+    )
+    check(text, [(2, 3, 19)], [(1, 1, 1)], [(20, 2, 9)], *([[(0, 2, 3)]] if axis == "1" else []))
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match=f"relax.{name} needs at least one element"):
+        run(module, "main", (numbers((0, 0, 0)),))
+
+
 @pytest.mark.parametrize("form", ["", ", exclusive = true", ", exclusive = true, reverse = true"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_scan(axis: int, form: str):
