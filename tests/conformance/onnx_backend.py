@@ -366,6 +366,8 @@ Their limits:
 
 * Attention, MultiHeadAttention: no buffer that past and present share, no rotary embedding inside,
   no packed batches; masks of one, two and three dimensions.
+* GatherBlockQuantized: numbers in bytes, and their zero points, are constants; no floats of 4 and 8
+  bits.
 * GroupQueryAttention: caches that are not quantized; no `sliding_window_cache`, `qk_output`,
   `query_seqlens`, `q_norm_weight`. The cache is a new one; elements after the last are 0.
 * RotaryEmbedding: no `scale`, which onnxruntime's kernels ignore, and no packed batches.

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from math import prod
 
 import numpy as np
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ....dialects.relax.types import is_integer
@@ -207,6 +209,57 @@ def unpacked(packed: Array, bits: int, shape: tuple[int, int, int]) -> Array:
     return numbers[:, :per_row].reshape(shape)
 
 
+def gather_blocks(node: Node) -> Sequence[SSAValue]:
+    """Convert GatherBlockQuantized: slices of a constant of few bits, which has a scale for each
+    block along an axis. An index out of bounds gives zeros."""
+    scales, places = Expression(node, node.input(2)), Expression(node, node.input(1)).cast(i64)
+    data, zeros = quantized_blocks(node, scales)
+    gathered = node.axis(node.int("gather_axis"), data.value)
+    blocked = node.axis(node.int("quantize_axis"), data.value)
+    if gathered == blocked:
+        raise Unsupported("gather_axis is quantize_axis")
+    shape = node.static_shape(data.value)
+    size, length = shape[gathered], shape[blocked]
+
+    def slices(x: Expression) -> Expression:
+        return x.op("take", places, axis=gathered, mode="wrap").cast(scales.element)
+
+    def spread(x: Expression) -> Expression:
+        axis = blocked if blocked < gathered else blocked + places.rank - 1
+        repeated = slices(x).op("repeat", repeats=node.int("block_size"), axis=axis)
+        return repeated.slice(axis, 0, length)
+
+    y = (slices(data) - spread(zeros)) * spread(scales)
+    inside = (places >= -size) & (places < size)
+    before, after = range(gathered), range(gathered + places.rank, y.rank)
+    return [inside.expand(*before, *after).where(y, 0.0).value]
+
+
+def quantized_blocks(node: Node, scales: Expression) -> tuple[Expression, Expression]:
+    """Return the numbers of GatherBlockQuantized, and the zero points of its blocks."""
+    data = Expression(node, node.input(0))
+    if not is_integer(data.element):
+        raise Unsupported(f"element type {data.element}")
+    if data.element != UI8:  # int4 and uint4, whose elements are stored one by one
+        return data, Expression(node, node.input(3) if node.has(3) else node.like(0, scales.value))
+    if (bits := node.int("bits")) not in (2, 4, 8):
+        raise Unsupported(f"bits = {bits}")
+    if (packed := node.constant(0)) is None:
+        raise Unsupported("the data is not constant")
+    *rows, width = data.shape
+    numbers = unpacked(packed, bits, (prod(rows), 1, width * 8 // bits))
+    points = np.full(scales.shape, 1 << bits - 1, np.uint8)
+    if node.has(3):
+        if (given := node.constant(3)) is None:
+            raise Unsupported("the zero points are not constant")
+        *rows, blocks = scales.shape
+        points = unpacked(given, bits, (prod(rows), blocks, 1)).reshape(scales.shape)
+    return (
+        constant(node, numbers.reshape(*data.shape[:-1], -1), UI8),
+        constant(node, points, UI8),
+    )
+
+
 def attention(node: Node) -> Sequence[SSAValue | None]:
     """Convert QAttention: the projections are computed in integers, the attention in floats."""
     x, weight, bias, x_scale, w_scale = inputs(node, *range(5))
@@ -233,6 +286,7 @@ def attention(node: Node) -> Sequence[SSAValue | None]:
 QUANTIZATION: Converters = {
     "DequantizeLinear": dequantize_linear,
     "DynamicQuantizeMatMul": dynamic_matmul,
+    "GatherBlockQuantized": gather_blocks,
     "MatMulIntegerToFloat": matmul_to_float,
     "MatMulNBits": matmul_bits,
     "QAttention": attention,

@@ -32,6 +32,7 @@ FusedConv X W B? Z? -> Y | auto_pad="NOTSET" dilations:ints group=1 kernel_shape
 FusedGemm A B C? -> Y | transA=0 transB=0 alpha=1.0 beta=1.0 activation:string activation_alpha:float activation_beta:float activation_gamma:float
 FusedMatMul A B -> Y | alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0
 FusedMatMulActivation A B -> Y | alpha=1.0 transA=0 transB=0 transBatchA=0 transBatchB=0 activation!string activation_alpha:float activation_beta:float activation_gamma:float activation_axis:int
+GatherBlockQuantized data indices scales zero_points? -> output | bits=4 block_size=128 quantize_axis=1 gather_axis=0
 GatherND data indices -> output
 Gelu X -> Y
 GemmFastGelu X W bias? -> Y

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import helper
-from support.models.from_text import Array
+from support.models.from_text import Array, imported
 from support.models.single_node import by_onnxruntime, check, ours, single_node
+
+from passline.frontends.onnx import UnsupportedModelError
 
 generator = np.random.default_rng(0)
 
@@ -92,6 +97,53 @@ def test_weights_of_few_bits(bits: int, zeros: bool):
         N=rows,
         K=terms,
     )
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_slices_of_blocks(bits: int, zeros: bool):
+    rows, columns, block = 6, 72, 16
+    blocks = -(-columns // block)
+    data = integers(rows, columns * bits // 8)
+    points = integers(rows, -(-blocks * bits // 8)) if zeros else None
+    places = np.array([[0, 5, -1], [3, -6, 3], [6, -7, 1 << 40]])  # the last row: two are outside
+    check(
+        "GatherBlockQuantized",
+        *(data, places, np.abs(floats(rows, blocks)), points)[: 3 + zeros],
+        constants=(0, 2, 3)[: 2 + zeros],
+        unknown={1: (0, 1)},
+        bits=bits,
+        block_size=block,
+    )
+
+
+@pytest.mark.parametrize("element", [ml_dtypes.int4, ml_dtypes.uint4])
+@pytest.mark.parametrize(("gathered", "blocked"), [(0, 2), (2, 1), (-1, 0), (1, 2)])
+def test_slices_of_blocks_along_any_axis(element: type[Any], gathered: int, blocked: int):
+    shape = (40, 24, 20)
+    scales = [-(-n // 16) if axis == blocked else n for axis, n in enumerate(shape)]
+    data, points = (generator.integers(0, 8, s).astype(element) for s in (shape, scales))
+    check(
+        "GatherBlockQuantized",
+        *(data, np.array([3, 0, -2], np.int32), np.abs(floats(*scales)), points),
+        constants=(0, 2, 3),
+        block_size=16,
+        gather_axis=gathered,
+        quantize_axis=blocked,
+    )
+
+
+def test_slices_of_blocks_that_are_refused():
+    arrays = [integers(4, 16), np.array([0]), floats(4, 1), integers(4, 1)]
+    for reason, constants, attributes in (
+        ("bits = 3", (0, 2, 3), {"bits": 3}),
+        ("gather_axis is quantize_axis", (0, 2, 3), {"gather_axis": 1, "bits": 8}),
+        ("the data is not constant", (2, 3), {}),
+        ("the zero points are not constant", (0, 2), {}),
+    ):
+        model = single_node("GatherBlockQuantized", arrays, constants=constants, **attributes)  # pyright: ignore[reportArgumentType]
+        with pytest.raises(UnsupportedModelError, match=reason):
+            imported(model)
 
 
 def test_attention():
