@@ -16,9 +16,10 @@ from passline.dialects.relax.elementwise import binary as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.elementwise.binary import BINARY
 
-BITS = (ops.BitwiseAndOp, ops.BitwiseOrOp, ops.BitwiseXorOp, ops.LeftShiftOp, ops.RightShiftOp)
-LOGIC = (ops.LogicalAndOp, ops.LogicalOrOp, ops.LogicalXorOp)
-ONLY_FLOAT = (ops.Atan2Op, ops.LogAddExpOp)
+BITS, LOGIC, ONLY_FLOAT = (
+    [op for op in BINARY if issubclass(op, family)]
+    for family in (ops.BitwiseOp, ops.LogicalOp, ops.FloatBinaryOp)
+)
 NUMBERS = [op for op in BINARY if op not in (*BITS, *LOGIC, *ONLY_FLOAT)]
 REMAINDERS = (ops.ModOp, ops.FloorModOp, ops.FloorDivideOp)
 

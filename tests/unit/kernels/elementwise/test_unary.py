@@ -15,18 +15,9 @@ from passline.dialects.relax.elementwise import unary as ops
 from passline.dialects.relax.types import Element
 from passline.kernels.elementwise.unary import UNARY
 
-NUMBERS = (
-    ops.AbsOp,
-    ops.NegativeOp,
-    ops.SignOp,
-    ops.SquareOp,
-    ops.CeilOp,
-    ops.FloorOp,
-    ops.RoundOp,
-    ops.TruncOp,
-)
 BITS = (ops.BitwiseNotOp, ops.LogicalNotOp)
-FLOAT = [op for op in UNARY if op not in (*NUMBERS, *BITS)]
+FLOAT = [op for op in UNARY if issubclass(op, ops.FloatUnaryOp | ops.FloatPredicateOp)]
+NUMBERS = [op for op in UNARY if op not in (*FLOAT, *BITS)]
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
 VALUES = [0.0, -0.0, 0.25, -0.5, 0.5, 1.5, 2.5, -2.5, 3.75, -1e-3, 1.0, -1.0, 11.0, -60.0]

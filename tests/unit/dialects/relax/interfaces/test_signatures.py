@@ -126,7 +126,7 @@ FROM_SIGNATURE = [
 @pytest.mark.parametrize("cls", FROM_SIGNATURE, ids=lambda cls: cls.name)
 def test_types_follow_from_the_signature(cls: type[Operation]):
     found = [op for op in examples() if type(op) is cls]
-    assert found
+    assert found, f"no example of {cls.name} in tests/filecheck/dialects/relax"
     for op in found:
         assert [*types_from_signature(op)] == [*op.infer_types()] == [*op.inferred_types()]
 
