@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .llvm.lower_parallel import LowerParallel
     from .llvm.lower_scf import LowerSCF
     from .llvm.lower_vector import LowerVector
+    from .relax.adjust_matmul_order import AdjustMatmulOrder
     from .relax.alter_op_layout.alter_op_layout import AlterOpLayout
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
@@ -93,6 +94,7 @@ __all__ = [
     "PASSES",
     "REPLACEMENTS",
     "UNIVERSE",
+    "AdjustMatmulOrder",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
     "BindParams",
@@ -164,6 +166,7 @@ __all__ = [
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
+    "adjust-matmul-order": "relax.adjust_matmul_order:AdjustMatmulOrder",
     "alter-op-layout": "relax.alter_op_layout.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.fold_scale_axis.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-params": "relax.functions.bind_params:BindParams",
