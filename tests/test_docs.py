@@ -12,6 +12,7 @@ from support.pages import Runner, blocks, matches
 from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
 
 from passline.passes import PASSES
+from passline.passmanager import find_pass
 from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune.tool import PasslineTuneMain
@@ -48,6 +49,14 @@ def test_links_lead_to_files(page: Path) -> None:
     """The pages of the reference are made for the site: a link to one fails in the repository."""
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_table_of_rounding_has_each_pass_that_rounds() -> None:
+    section = (DOCS / "relax.md").read_text().partition("What each pass may do, to floats")[2]
+    _, table, *_ = section.split("\n\n")
+    listed = re.findall(r"`([\w-]+)`", " ".join(row.split("|")[1] for row in table.splitlines()))
+    rounding = {name for name in PASSES if getattr(find_pass(name), "rounds", False)}
+    assert sorted(rounding - {*listed}) == []
 
 
 PEERS = {
