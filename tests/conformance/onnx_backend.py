@@ -42,7 +42,16 @@ from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.checks.verifier import verify
 
-__all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]
+__all__ = [
+    "Case",
+    "Outcome",
+    "all_cases",
+    "lists",
+    "report",
+    "run_case",
+    "run_module",
+    "table",
+]
 
 Array: TypeAlias = NDArray[Any]
 DataSet: TypeAlias = tuple[Sequence[object], Sequence[object]]
@@ -347,6 +356,9 @@ importer.
 |---|---:|---|
 {kinds}
 
+"""
+
+LISTS = """\
 ## Operators that are not supported
 
 Those that have no converter and that ONNX does not define by others.
@@ -443,18 +455,27 @@ def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
             reasons.setdefault(case.group, {}).update(dict.fromkeys(outcome.reasons))
             refused[kind_of(case.group, outcome.reasons).name] += 1
     total = sum(kinds.values(), Counter[str]())
-    return HEAD.format(
-        version=onnx.__version__,
-        summary="\n".join(row(name, count) for name, count in [*kinds.items(), ("all", total)]),
-        rows="\n".join(
-            row(name, counts[name], reason_text(reasons.get(name, ())))
-            for name in sorted(counts, key=lambda name: (name in MODELS, name.lower()))
-        ),
-        kinds="\n".join(
-            f"| {kind.name} | {refused[kind.name]} | {kind.why} |"
-            for kind in KINDS
-            if refused[kind.name]
-        ),
+    return (
+        HEAD.format(
+            version=onnx.__version__,
+            summary="\n".join(row(name, count) for name, count in [*kinds.items(), ("all", total)]),
+            rows="\n".join(
+                row(name, counts[name], reason_text(reasons.get(name, ())))
+                for name in sorted(counts, key=lambda name: (name in MODELS, name.lower()))
+            ),
+            kinds="\n".join(
+                f"| {kind.name} | {refused[kind.name]} | {kind.why} |"
+                for kind in KINDS
+                if refused[kind.name]
+            ),
+        )
+        + lists()
+    )
+
+
+def lists() -> str:
+    """Return the part of docs/onnx.md that follows from tables alone, from `LISTS` on."""
+    return LISTS.format(
         missing="\n".join(missing_operators()),
         contrib=wrapped(", ".join(contrib_names()) + "."),
         refused="\n".join(f"* {name}: {why}" for name, why in REFUSED.items()),
@@ -505,12 +526,17 @@ def table() -> dict[str, Counts]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
+    parser.add_argument("--lists", action="store_true", help="write its lists alone: runs no case")
     parser.add_argument("--engine", choices=("numpy", "native"), default="numpy")
     parser.add_argument("-O", dest="level", type=int, default=0, help="the level of optimization")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     names: list[str] = args.names
     native: bool = args.engine == "native"
+    if args.lists:
+        counts, _, _ = DOCS.read_text().partition(LISTS.partition("\n")[0])
+        DOCS.write_text(counts + lists())
+        return
     level: int = args.level
     outcomes = [
         (case, run_native(case, level) if native else run_case(case))

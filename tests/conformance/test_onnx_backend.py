@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 from onnx_backend import (
+    DOCS,
     MODELS,
     Case,
     all_cases,
+    lists,
     model_cases,
     node_cases,
     run_case,
@@ -51,6 +53,12 @@ def test_the_table_has_all_cases():
     assert Counter(case.group for case in all_cases()) == {
         group: counts.total() for group, counts in TABLE.items()
     }
+
+
+def test_the_lists_of_operators_are_those_of_the_tables():
+    assert DOCS.read_text().endswith(lists()), (
+        "run python tests/conformance/onnx_backend.py --lists"
+    )
 
 
 def test_most_cases_pass():
