@@ -278,3 +278,23 @@ def test_results_live_as_long_as_they_are_used():
     for i, part in enumerate(parts):
         np.testing.assert_array_equal(part, (x + x * i)[10:])
         part += 1  # it is writable
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_index_of_a_maximum_along_an_unknown_axis(axis: int):
+    """Of equal elements and of several NaNs, the first."""
+    data, result = "tensor<?x?xf32>", "tensor<?xi64>"
+    function = compile_module(
+        parse(f"""func.func @main(%x: {data}) -> {result} {{
+          %r = relax.argmax %x {{axis = {axis}}} : ({data}) -> {result}
+          func.return %r : {result}
+        }}""")
+    )
+    rng = np.random.default_rng(0)
+    for shape in ((1, 1), (3, 7), (40, 100), (100, 40)):
+        x = rng.integers(-3, 4, shape).astype(np.float32)
+        x[x == 3] = np.nan if axis else np.inf
+        (actual,) = function(x)
+        np.testing.assert_array_equal(actual, np.argmax(x, axis), strict=True)
+    with pytest.raises(PasslineError, match="relax.argmax needs at least one element"):
+        function(np.zeros((0, 0), np.float32))
