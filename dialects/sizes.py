@@ -18,8 +18,12 @@ from typing import TypeAlias
 
 __all__ = ["Product", "Size", "Symbol", "TooComplex", "size_of_text"]
 
-MAX_TERMS = 32
-"""The most terms of a size; a product with more is not multiplied out."""
+MAX_TERMS = 256
+"""The most terms of a size: a detector joins the boxes of 91 classes."""
+
+MAX_FACTORS = 32
+"""The most factors of a term; a product of two sums that has more than four times as many terms is
+not multiplied out."""
 
 MAX_TEXT = 256
 """The longest text that is read as an expression; a longer one is a name."""
@@ -85,8 +89,8 @@ class Size:
     @staticmethod
     def _sum(terms: Mapping[Product, int]) -> Size:
         left = [(product, factor) for product, factor in terms.items() if factor]
-        if len(left) > MAX_TERMS or any(len(product) > MAX_TERMS for product, _ in left):
-            raise TooComplex(f"a size of more than {MAX_TERMS} terms or factors")
+        if len(left) > MAX_TERMS or any(len(product) > MAX_FACTORS for product, _ in left):
+            raise TooComplex(f"a size of more than {MAX_TERMS} terms or {MAX_FACTORS} factors")
         if any(abs(factor) >> 63 for _, factor in left):
             raise TooComplex("a size beyond an i64")
         return Size(tuple(sorted(left, key=lambda term: _key(term[0]))))
@@ -169,7 +173,8 @@ class Size:
         return self + -other
 
     def __mul__(self, other: Size) -> Size:
-        if len(self.terms) * len(other.terms) > MAX_TERMS * 4:
+        count = len(self.terms) * len(other.terms)
+        if count > (MAX_TERMS if 1 in (len(self.terms), len(other.terms)) else 4 * MAX_FACTORS):
             raise TooComplex(f"a product of {len(self.terms)} and {len(other.terms)} terms")
         terms: dict[Product, int] = {}
         for left, a in self.terms:

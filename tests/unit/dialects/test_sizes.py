@@ -79,6 +79,17 @@ def test_anonymous_sizes_have_no_text():
     assert size_of_text("?0") != size
 
 
+def test_sums_of_many_sizes():
+    """A detector joins the boxes of 91 classes."""
+    total = Size.of(0)
+    for i in range(200):
+        total += Size.symbol(f"n{i}") * Size.of(4)
+    assert len((total * Size.of(2)).terms) == 200
+    with pytest.raises(TooComplex):
+        for i in range(200, 300):
+            total += Size.symbol(f"n{i}")
+
+
 def test_sizes_stay_small():
     total = Size.of(0)
     for i in range(30):

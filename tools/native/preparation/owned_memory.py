@@ -30,7 +30,7 @@ VIEWS = (memref.CastOp, memref.ReinterpretCastOp, memref.ViewOp)
 """The operations that return a view of the allocation of their first operand."""
 
 
-SOURCES = (func.CallOp, scf.ForOp, scf.IfOp, scf.WhileOp)
+SOURCES = frozenset({func.CallOp, scf.ForOp, scf.IfOp, scf.WhileOp})
 """The operations that return buffers for the block around to free."""
 
 
@@ -52,7 +52,9 @@ def allocations_before(op: Operation) -> list[OpResult]:
     found: list[OpResult] = []
     other = op.prev_op
     while other is not None:
-        if isinstance(other, SOURCES) or (isinstance(other, memref.AllocOp) and other.operands):
+        # By class: this looks at each operation before each assertion of a function.
+        kind = type(other)
+        if kind in SOURCES or (kind is memref.AllocOp and other.operands):
             found += [result for result in other.results if isinstance(result.type, MemRefType)]
         other = other.prev_op
     return found
