@@ -30,7 +30,7 @@ Inputs = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Export:
-    """How a model is made, what it is given, and which of its dimensions are unknown."""
+    """A model to export, with its inputs and the dimensions that are unknown."""
 
     make: Callable[[], nn.Module]
     inputs: Callable[[], Inputs]
@@ -220,10 +220,20 @@ class Named(nn.Module):
         return tuple(result[key] for key in self.keys) if self.keys else result[0]
 
 
-def transformer(kind: str, config: str, *keys: str, **options: Any) -> Callable[[], nn.Module]:
+class Masked(Named):
+    """The same for tokens and a mask by position: the guards that torch.export makes for unknown
+    sizes are wrong for inputs by name (PyTorch 2.14)."""
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Any:
+        return super().forward(input_ids=input_ids, attention_mask=attention_mask)
+
+
+def transformer(
+    kind: str, config: str, *keys: str, wrapper: type[Named] = Named, **options: Any
+) -> Callable[[], nn.Module]:
     def make() -> nn.Module:
         made = getattr(transformers, config)(**options)
-        return Named(getattr(transformers, kind)(made), *keys)
+        return wrapper(getattr(transformers, kind)(made), *keys)
 
     return make
 
@@ -301,7 +311,7 @@ for name, (kind, config, options) in ENCODERS.items():
 for name in ("bert", "roberta", "distilbert", "deberta_v2"):
     kind, config, options = ENCODERS[name]
     EXPORTS[f"{name}-dynamic"] = Export(
-        transformer(kind, config, **options), text(), BOTH, keywords=True
+        transformer(kind, config, wrapper=Masked, **options), text(), BOTH
     )
 for name, (kind, config, options) in DECODERS.items():
     EXPORTS[name] = Export(
@@ -312,7 +322,7 @@ for name, (kind, config, options) in DECODERS.items():
 for name in ("gpt2", "llama", "qwen2"):
     kind, config, options = DECODERS[name]
     EXPORTS[f"{name}-dynamic"] = Export(
-        transformer(kind, config, use_cache=False, **options), text(), BOTH, keywords=True
+        transformer(kind, config, wrapper=Masked, use_cache=False, **options), text(), BOTH
     )
 
 
@@ -458,53 +468,31 @@ EXPORTS["clip"] = Export(
     },
     keywords=True,
 )
-EXPORTS["wav2vec2"] = Export(
-    transformer(
-        "Wav2Vec2Model",
-        "Wav2Vec2Config",
-        **SMALL
-        | {
-            "conv_dim": (32, 32, 32),
-            "conv_stride": (5, 2, 2),
-            "conv_kernel": (10, 3, 3),
-            "num_conv_pos_embeddings": 16,
-            "num_conv_pos_embedding_groups": 4,
-        },
-    ),
-    lambda: {"input_values": torch.rand(1, 2000)},
-    keywords=True,
-)
-EXPORTS["hubert"] = Export(
-    transformer(
-        "HubertModel",
-        "HubertConfig",
-        **SMALL
-        | {
-            "conv_dim": (32, 32, 32),
-            "conv_stride": (5, 2, 2),
-            "conv_kernel": (10, 3, 3),
-            "num_conv_pos_embeddings": 16,
-            "num_conv_pos_embedding_groups": 4,
-        },
-    ),
-    lambda: {"input_values": torch.rand(1, 2000)},
-    keywords=True,
-)
+SPEECH = SMALL | {
+    "conv_dim": (32, 32, 32),
+    "conv_stride": (5, 2, 2),
+    "conv_kernel": (10, 3, 3),
+    "num_conv_pos_embeddings": 16,
+    "num_conv_pos_embedding_groups": 4,
+}
+for name in ("Wav2Vec2", "Hubert"):
+    EXPORTS[name.lower()] = Export(
+        transformer(f"{name}Model", f"{name}Config", **SPEECH),
+        lambda: {"input_values": torch.rand(1, 2000)},
+        keywords=True,
+    )
 
 
 # Single layers and functions of PyTorch, in each of their modes.
-def function(name: str, call: Callable[..., Any], *shapes: tuple[int, ...], **more: Any) -> None:
-    def inputs() -> Inputs:
-        return {f"x{i}": torch.rand(shape) for i, shape in enumerate(shapes)}
-
-    EXPORTS[name] = Export(lambda: Function(call), inputs, **more)
-
-
 def layer(name: str, make: Callable[[], nn.Module], *shapes: tuple[int, ...], **more: Any) -> None:
     def inputs() -> Inputs:
         return {f"x{i}": torch.rand(shape) for i, shape in enumerate(shapes)}
 
     EXPORTS[name] = Export(make, inputs, **more)
+
+
+def function(name: str, call: Callable[..., Any], *shapes: tuple[int, ...], **more: Any) -> None:
+    layer(name, lambda: Function(call), *shapes, **more)
 
 
 for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area"):
@@ -640,13 +628,11 @@ def export(name: str, folder: Path) -> None:
     options: dict[str, Any] = {"opset_version": entry.opset, "dynamo": entry.dynamo}
     if entry.dynamo:
         if entry.dynamic:
-            dims: dict[str, dict[int, Any]] = {
-                key: {i: torch.export.Dim(dim) for i, dim in sizes.items()}
-                for key, sizes in entry.dynamic.items()
-            }
-            options["dynamic_shapes"] = {"inputs": dims} if entry.keywords else (dims["x"],)
-            if entry.keywords:
-                options["dynamic_shapes"] = dims
+            names = {dim for sizes in entry.dynamic.values() for dim in sizes.values()}
+            dims = {name: torch.export.Dim(name) for name in names}
+            options["dynamic_shapes"] = tuple(
+                {i: dims[dim] for i, dim in entry.dynamic.get(key, {}).items()} for key in inputs
+            )
     else:
         options["dynamic_axes"] = entry.dynamic or None
         options["input_names"] = [*inputs]
