@@ -42,7 +42,7 @@ def test_it_shows_the_module_before_and_after_and_what_each_stage_did(tmp_path: 
     assert "  machine code, one thread" in after or "Not run as machine code: " in after
     assert re.search(r"^  onnxruntime [\d.]+, one thread +[\d.]+ ms$", after, re.M)
     assert re.search(r"^  numpy, (?:all threads|one thread) +[\d.]+ ms$", after, re.M)
-    assert "One inference (the best of three)\n" in after
+    assert "One inference (random weights, the best of three)\n" in after
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "200"])
