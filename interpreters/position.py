@@ -1,4 +1,4 @@
-"""Where a run of the interpreter is, for error messages."""
+"""The operation that a run of the interpreter executes, for error messages."""
 
 from __future__ import annotations
 

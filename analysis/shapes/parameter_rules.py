@@ -322,7 +322,7 @@ def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
     one, none = (insert(arith.ConstantOp(IntegerAttr(n, i64))) for n in (1, 0))
 
     def reaches(steps: SSAValue) -> SSAValue:
-        """Return whether so many steps lead to `stop`."""
+        """Return whether `start` plus this many steps is at or beyond `stop`."""
         product = of(arith.MulfOp, insert(arith.SIToFPOp(steps, f64)), step)
         return compare(product, "oge", distance)
 

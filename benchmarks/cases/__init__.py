@@ -1,1 +1,1 @@
-"""What `make bench` measures: a module for each group of rows, and their inputs."""
+"""The cases of `make bench`: a module for each group of rows, and their inputs."""

@@ -1,4 +1,4 @@
-"""What depthwise convolutions compute."""
+"""The sums of depthwise convolutions: products of the taps of each window."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ COMMAND = "xdsl-opt"
 
 
 class Verdict(Enum):
-    """How a test ended."""
+    """The result of a test."""
 
     PASSED = "passed"
     FAILED = "failed"
