@@ -247,8 +247,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
         known = e.columns_known and fits(m, e, lanes)
-        # Of an unknown number of columns, a tile may have some beyond the last one: it reads those in
-        # the margin or, where channels are in blocks, the last column again.
+        # Of an unknown number of columns, a tile may have some beyond the last one: it reads those
+        # in the margin or, where channels are in blocks, the last column again.
         beyond = not e.columns_known and (m <= e.margin or e.block > 1)
         if reads_in_place and (known or beyond):
             # Blocks of terms only if lhs does not stay in the first cache for a whole row of tiles
