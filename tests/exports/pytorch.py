@@ -228,14 +228,18 @@ class Masked(Named):
         return super().forward(input_ids=input_ids, attention_mask=attention_mask)
 
 
-def transformer(
-    kind: str, config: str, *keys: str, wrapper: type[Named] = Named, **options: Any
+def wrapped(
+    wrapper: type[Named], kind: str, config: str, /, *keys: str, **options: Any
 ) -> Callable[[], nn.Module]:
     def make() -> nn.Module:
         made = getattr(transformers, config)(**options)
         return wrapper(getattr(transformers, kind)(made), *keys)
 
     return make
+
+
+def transformer(kind: str, config: str, /, *keys: str, **options: Any) -> Callable[[], nn.Module]:
+    return wrapped(Named, kind, config, *keys, **options)
 
 
 def text(batch: int = 2, length: int = 16, mask: bool = True) -> Callable[[], Inputs]:
@@ -310,9 +314,7 @@ for name, (kind, config, options) in ENCODERS.items():
     EXPORTS[name] = Export(transformer(kind, config, **options), text(), keywords=True)
 for name in ("bert", "roberta", "distilbert", "deberta_v2"):
     kind, config, options = ENCODERS[name]
-    EXPORTS[f"{name}-dynamic"] = Export(
-        transformer(kind, config, wrapper=Masked, **options), text(), BOTH
-    )
+    EXPORTS[f"{name}-dynamic"] = Export(wrapped(Masked, kind, config, **options), text(), BOTH)
 for name, (kind, config, options) in DECODERS.items():
     EXPORTS[name] = Export(
         transformer(kind, config, use_cache=False, **options),
@@ -322,7 +324,7 @@ for name, (kind, config, options) in DECODERS.items():
 for name in ("gpt2", "llama", "qwen2"):
     kind, config, options = DECODERS[name]
     EXPORTS[f"{name}-dynamic"] = Export(
-        transformer(kind, config, wrapper=Masked, use_cache=False, **options), text(), BOTH
+        wrapped(Masked, kind, config, use_cache=False, **options), text(), BOTH
     )
 
 
