@@ -82,9 +82,9 @@ COPY, ROW = 2, 8
 """The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
-SCATTER, SCATTER_MASKED = 1, 4
+SCATTER, SCATTER_MASKED, SCATTER_LANES = 1, 4, 3
 """The cycles of storing an element that is not next to the others of its vector: these are
-transposed in registers; and of a tile that overlaps another one."""
+transposed in registers; of a tile that overlaps another one; and without transposition."""
 
 CONVERSION = 12
 """The cycles of converting a vector of integers to floats and back, and storing it. LLVM splits one
@@ -398,11 +398,7 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
         across, down = tiles_in_place(s, e, target), -(-e.m // s.rows_of_tile)
-        # The sums of a tile are by rows, and the result is by columns, except in blocks of
-        # channels, where a vector of sums is stored as it is.
-        scatter = SCATTER if e.columns_known else SCATTER_MASKED
-        if e.rows_together % s.lanes == 0:
-            scatter = 1 / s.lanes
+        scatter = scatter_cycles(s, e)
         term_blocks = -(-e.inputs // s.inputs)
         total = term_blocks * tiles_cycles(s, e, target, across, down)
         total += e.m * s.rows * e.columns * scatter
@@ -429,9 +425,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         total += term_blocks * terms * s.rows * -(-s.columns // s.lanes) * COPY
         if not e.columns_known:
             total += term_blocks * terms * s.rows * ROW
-    if s.by_rows:
-        total += e.m * count * SCATTER
-    elif term_blocks > 1:
+    total += e.m * count * scatter_cycles(s, e)
+    if not s.by_rows and term_blocks > 1:
         total += e.m * -(-count // s.lanes) * COPY
     if term_blocks > 1:  # each block of terms reads and writes the sums
         size = e.m * count * e.bits // 8
@@ -439,6 +434,17 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if target.cores == 1:
         return blocks * total
     return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def scatter_cycles(s: Schedule, e: Extents) -> float:
+    """Return the cycles of storing an element of the result, beside those of its tile."""
+    # A vector of rows is stored as it is into blocks of channels, and otherwise transposed; a
+    # vector of columns is stored as it is, and into blocks lane by lane.
+    if not s.by_rows:
+        return 0 if e.rows_together == 1 else SCATTER_LANES
+    if e.rows_together % s.lanes == 0:
+        return 1 / s.lanes
+    return SCATTER if e.columns_known or not s.in_place else SCATTER_MASKED
 
 
 def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:

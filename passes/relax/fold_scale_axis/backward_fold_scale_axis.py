@@ -95,7 +95,7 @@ class BackwardScaleFolder(ScaleFolder):
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None
         requirements = here._replace(positive=scaling.positive, finite=scaling.finite)
-        requirements = requirements.and_(self.range_requirements(op, scaling))
+        requirements = requirements.and_(self.constant_requirements(op, scaling))
         absorbed = bool(scaling.weights) and not scaling.operands
         for index, inner in scaling.operands.items():
             operand = op.operands[index]

@@ -103,7 +103,7 @@ class ForwardScaleFolder(ScaleFolder):
         if scaling is None or not self.weights_fit(op, scaling, value, axes):
             return None
         requirements = Requirements(scaling.positive, finite=scaling.finite)
-        requirements = requirements.and_(self.range_requirements(op, scaling))
+        requirements = requirements.and_(self.constant_requirements(op, scaling))
         for other, inner in (*scaling.operands.items(), *scaling.divided.items()):
             if not is_scalable_parameter(op.operands[other], inner, value, axes):
                 return None

@@ -55,6 +55,9 @@ class Requirements(NamedTuple):
     """The position of the first operation that would use the scale, which is defined before it."""
     finite: bool = False
     """None of its elements is infinite or NaN."""
+    known: bool = False
+    """It is constant, as the weights are that it is to be moved into: their product would be
+    computed in each call otherwise, and could not be packed before."""
     dividend: float = 0.0
     """The greatest magnitude of numbers that it divides, 0 if there are none: no element may be
     zero."""
@@ -73,6 +76,7 @@ class Requirements(NamedTuple):
             self.positive or other.positive,
             min(self.before, other.before),
             self.finite or other.finite,
+            self.known or other.known,
             max(self.dividend, other.dividend),
             max(self.factor, other.factor),
             min(self.least, other.least),
@@ -170,16 +174,20 @@ class ScaleFolder(ABC):
         if can_scale(value, axes):
             self.requests.setdefault(value, {})[axes] = None
 
-    def range_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
-        """Return the requirements under which the constants that `scaling` multiplies, and sums
-        with them, stay finite."""
-        constants = [
-            self.parameters.max_magnitude(op, index)
+    def constant_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
+        """Return the requirements under which the constants that `scaling` multiplies stay
+        constant, and they and sums with them stay finite."""
+        constants = {
+            index: self.parameters.max_magnitude(op, index)
             for index in (*scaling.weights, *scaling.operands)
             if self.parameters.array(op, index) is not None
-        ]
-        greatest = max(constants, default=0.0)
-        return Requirements(factor=greatest, summand=greatest if scaling.is_sum else 0.0)
+        }
+        greatest = max(constants.values(), default=0.0)
+        return Requirements(
+            known=not constants.keys().isdisjoint(scaling.weights),
+            factor=greatest,
+            summand=greatest if scaling.is_sum else 0.0,
+        )
 
     def requirements_of_product(self, product: Product) -> Requirements:
         """Return the requirements under which the scale of a multiplication can be multiplied by
@@ -236,6 +244,8 @@ class ScaleFolder(ABC):
             missed(op, "Range", "a scaled constant or term may be infinite or subnormal")
         elif not scale.is_finite(type):
             missed(op, "NotFinite", "the scale is infinite or NaN")
+        elif requirements.known and scale.values:
+            missed(op, "NotConstant", "the weights are constant, and the scale is not")
         elif requirements.finite and scale.values:
             missed(op, "NotFinite", "the scale is not known to be finite, and meets padding")
         elif not all(self.is_before(value, requirements.before) for value in scale.values):

@@ -445,3 +445,13 @@ func.func @graph(%p : i1, %x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %s
   }
   return %0, %3 : tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>
 }
+// Must not fire: a scale that is computed, into weights that are constant.
+// CHECK-LABEL: @computed
+func.func @computed(%x: tensor<1x2x3x3xf32>, %s: tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32> {
+  // CHECK: [[C:%.*]] = relax.nn.conv2d %x, %w
+  // CHECK-NEXT: relax.multiply [[C]], %s
+  %w = relax.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %0 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %1 = relax.multiply %0, %s : (tensor<1x2x3x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  return %1 : tensor<1x2x3x3xf32>
+}

@@ -263,3 +263,17 @@ func.func @padded(%x: tensor<1x2x4xf32>, %w: tensor<2x2x1xf32>, %s: tensor<2x1xf
   %3 = relax.nn.conv1d %2, %w : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x4xf32>
   return %1, %3 : tensor<1x2x6xf32>, tensor<1x2x4xf32>
 }
+
+// -----
+
+// Must not fire: a scale that is computed, into weights that are constant. Their product would be computed in each call,
+// and the weights could not be packed when the function is compiled.
+// CHECK-LABEL: func.func @computed
+func.func @computed(%x: tensor<1x2x4xf32>, %s: tensor<2x1xf32>) -> tensor<1x2x4xf32> {
+  // CHECK: [[P:%.*]] = relax.multiply %x, %s
+  // CHECK-NEXT: relax.nn.conv1d [[P]], %w
+  %w = relax.constant dense<[[[1.0], [2.0]], [[3.0], [4.0]]]> : tensor<2x2x1xf32>
+  %0 = relax.multiply %x, %s : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  %1 = relax.nn.conv1d %0, %w : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x4xf32>
+  return %1 : tensor<1x2x4xf32>
+}

@@ -82,6 +82,16 @@ def test_few_columns_of_packed_rows_are_vectors_of_rows():
     assert not schedule_of(many, X86).by_rows
 
 
+@pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v4"])
+def test_vectors_are_of_channels_where_the_result_has_blocks_of_them(name: str):
+    # 8 channels to 32 in a strip of 6 x 96: its rows fill vectors of columns, whose lanes would be
+    # stored one by one.
+    lanes = NAMED[name].lanes(32)
+    strip = Extents(32, 6, 96, 8, 1, 32, False, Operand.LHS, rows_together=lanes)
+    assert schedule_of(strip, NAMED[name]).by_rows
+    assert not schedule_of(replace(strip, rows_together=1), NAMED[name]).by_rows
+
+
 def test_many_terms_are_summed_up_in_blocks():
     wide = Extents(512, 28, 28, 512, 9, 32, True, Operand.LHS)
     assert schedule_of(wide, X86).inputs < 512
