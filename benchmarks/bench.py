@@ -32,6 +32,7 @@ WIDTH = 140
 
 SOURCES = (
     *("cases.text", "cases.xdsl_corpus", "cases.tool", "cases.noop_pass", "cases.pass_cases"),
+    "cases.small_pipelines",
     *("models", "growth"),
 )
 """The modules with rows: each has a function `cases(scope)`, which yields them."""
