@@ -478,15 +478,18 @@ class Lowering:
     def _finish(self) -> None:
         """Erase the converted operations; insert casts for users that are not converted."""
         casts: list[Operation] = []
+        replaced: dict[SSAValue, SSAValue] = {}
         # First the casts, so that converted users read the new values; then definitions, users
         # first.
         for op in self._sources:
-            values = self._values[id(op.operands[0])]
+            # A cast to the old type and back again stands for a value that is replaced by now.
+            values = [replaced.get(value, value) for value in self._values[id(op.operands[0])]]
             if values[0] is op.results[0]:
                 casts.append(op)
                 continue
             for result, new in zip(op.results, values, strict=True):
                 replace_all_uses(result, new)
+                replaced[result] = new
             erase(op)
         for op in reversed(self._converted):
             for result in op.results:

@@ -205,3 +205,23 @@ func.func @f(%x: f32) -> f32 {
   %0 = arith.addf %x, %x : f32
   func.return %0 : f32
 }
+
+// -----
+
+// A cast to the old type and back again stands for the value that has been loaded.
+// CHECK-LABEL: func.func @back_and_forth
+// CHECK:        [[V:%.*]] = llvm.load {{.*}} -> i16
+// CHECK-NEXT:   [[R:%.*]] = arith.andi [[V]], [[V]] : i16
+// CHECK-NEXT:   [[P:%.*]] = llvm.getelementptr
+// CHECK-NEXT:   llvm.store [[R]], [[P]] : i16, !llvm.ptr
+// CHECK-NEXT:   func.return
+func.func @back_and_forth(%x: memref<2xui16>, %y: memref<2xui16>, %i: index) {
+  %0 = memref.load %x[%i] : memref<2xui16>
+  %1 = builtin.unrealized_conversion_cast %0 : ui16 to i16
+  %2 = builtin.unrealized_conversion_cast %1 : i16 to ui16
+  %3 = builtin.unrealized_conversion_cast %2 : ui16 to i16
+  %4 = arith.andi %3, %3 : i16
+  %5 = builtin.unrealized_conversion_cast %4 : i16 to ui16
+  memref.store %5, %y[%i] : memref<2xui16>
+  func.return
+}
