@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
 from ...analysis.constants import integer_constant
 from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
@@ -199,10 +200,26 @@ class Outlining:
             block.add_op(copy)
             self.copies.update(zip(op.results, copy.results, strict=True))
             return
-        argument = block.insert_arg(value.type, len(block.args))
+        given = self.stored(value) if isa(value.type, VectorType) else value
+        argument = block.insert_arg(given.type, len(block.args))
         argument.name_hint = value.name_hint
+        self.arguments.append(given)
         self.copies[value] = argument
-        self.arguments.append(value)
+        if isa(type := value.type, VectorType):
+            build = LoopBuilder(InsertPoint.at_end(block))
+            places = [build.value(0)] * len(type.get_shape())
+            self.copies[value] = build.insert(vector.LoadOp(argument, places, type)).result
+
+    def stored(self, value: SSAValue) -> SSAValue:
+        """Return a buffer with the lanes of a vector that was read from memory before the loop:
+        vectors are no parameters, and the memory may be written in the loop."""
+        type = value.type
+        assert isa(type, VectorType)
+        build = LoopBuilder(InsertPoint.before(self.nest[0]))
+        buffer = build.insert(memref.AllocaOp.get(type.element_type, shape=type.get_shape()))
+        places = [build.value(0)] * len(type.get_shape())
+        build.insert(vector.StoreOp(value, buffer.memref, places))
+        return buffer.memref
 
 
 def is_copied(op: Operation, value: SSAValue) -> bool:

@@ -127,3 +127,31 @@ builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
     }
   }
 }
+
+// -----
+
+// Vectors are no parameters: one that was loaded before the loop is passed in a buffer, as the loop may write to what it
+// was loaded from; one that is computed from others is computed again.
+// CHECK-LABEL: @vectors(
+// CHECK:         [[V:%.*]] = vector.load %y
+// CHECK:         [[B:%.*]] = memref.alloca() : memref<4xf32>
+// CHECK-NEXT:    [[Z:%.*]] = arith.constant 0 : index
+// CHECK-NEXT:    vector.store [[V]], [[B]]{{\[}}[[Z]]] : memref<4xf32>, vector<4xf32>
+// CHECK:         tir.call @vectors_part([[B]], %f, %x,
+// CHECK:       tir.prim_func private @vectors_part([[P:%.*]]: memref<4xf32>, %f: f32, %x: memref<4096x4xf32>
+// CHECK-NEXT:    [[C:%.*]] = arith.constant 0 : index
+// CHECK-NEXT:    [[L:%.*]] = vector.load [[P]]{{\[}}[[C]]] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT:    [[S:%.*]] = vector.broadcast %f : f32 to vector<4xf32>
+// CHECK:         arith.addf [[L]], [[S]] : vector<4xf32>
+builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+  tir.prim_func @vectors(%x: memref<4096x4xf32>, %y: memref<4xf32>, %f: f32) {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 4096 : index
+    %v = vector.load %y[%c0] : memref<4xf32>, vector<4xf32>
+    %s = vector.broadcast %f : f32 to vector<4xf32>
+    tir.for parallel %i = %c0 extent %n {
+      %0 = arith.addf %v, %s : vector<4xf32>
+      vector.store %0, %x[%i, %c0] : memref<4096x4xf32>, vector<4xf32>
+    }
+  }
+}
