@@ -178,13 +178,20 @@ class Check:
         self.outcome.compared += 1
 
     def run_native(self) -> None:
-        """Compile each function, and compare what its machine code computes."""
+        """Compile each function for one thread and for two, which share every parallel loop, and
+        compare what its machine code computes."""
+        forks = {"tir-parallelize": {"fork_work": 0}, "tir-outline-parallel": {"fork_work": 0}}
+        for threads in (1, 2):
+            with PassContext(config={} if threads == 1 else forks):
+                self.run_native_on(threads)
+
+    def run_native_on(self, threads: int) -> None:
         for name in functions(self.module):
             calls = [call for call in self.expected if call[0] == name]
             if not calls:
                 continue
             try:
-                function = compile_module(self.module, name)
+                function = compile_module(self.module, name, threads=threads)
             except InvalidIRError:
                 raise
             except PasslineError as error:
@@ -197,7 +204,7 @@ class Check:
                 # A function on buffers without `tir.outputs` returns what it writes to them.
                 actual = function(*given) or tuple(array for array in given if array.ndim)
                 network = self.case.network is not None
-                self.compare(call, actual, network, f"@{name}, call {call[1]}, as machine code")
+                self.compare(call, actual, network, f"@{name}, call {call[1]}, {threads} threads")
                 self.outcome.native = True
 
 
