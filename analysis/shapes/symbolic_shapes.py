@@ -11,7 +11,7 @@ and no operation fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TypeAlias
 
@@ -59,6 +59,16 @@ class SymbolicShapes:
         """Return the shapes in a function that calls no other."""
         shapes = SymbolicShapes(ModuleOp([]))
         shapes._visit(function)
+        return shapes
+
+    @staticmethod
+    def of_operations(ops: Iterable[Operation], given: Mapping[SSAValue, Sizes]) -> SymbolicShapes:
+        """Return the shapes of the results of `ops`, one after the other, if values from outside
+        have the shapes `given`."""
+        shapes = SymbolicShapes(ModuleOp([]))
+        shapes._shapes |= given
+        for op in ops:
+            shapes._visit(op)
         return shapes
 
     # Queries

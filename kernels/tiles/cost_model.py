@@ -108,6 +108,10 @@ larger ones too, and smaller ones waste less than a tile."""
 NOMINAL_IMAGE = 64
 """The same for the rows and the columns of an image."""
 
+SHARES = 1, 2, 4, 8
+"""The parts of nominal columns, all, halves ..., that schedules of unknown ones are chosen for: the
+images of a network become smaller from stage to stage, each of which takes about as long."""
+
 
 @dataclass(frozen=True)
 class Extents:
@@ -469,9 +473,11 @@ def conversions(s: Schedule, e: Extents) -> int:
 
 
 def tiles_of(columns: int, tile: int, e: Extents) -> float:
-    """Return the number of tiles that cover the columns of a row: the average if their number is
-    not known, as half of the last tile is computed in vain then."""
-    return -(-columns // tile) if e.columns_known else columns / tile + 0.5
+    """Return the number of tiles that cover the columns of a row; if their number is not known,
+    those that cover as many columns of images of several sizes on the average, as half of the last
+    tile of each row is computed in vain then."""
+    # Rows of a half, a quarter and an eighth as many columns have 2, 4 and 8 such tiles instead.
+    return -(-columns // tile) if e.columns_known else columns / tile + sum(SHARES) / len(SHARES) / 2
 
 
 def shared_cycles(

@@ -19,7 +19,7 @@ from xdsl.traits import ConstantLike
 
 from ....analysis.attribute_numbering import AttributeNumbering
 from ....analysis.calls.opaque_functions import is_opaque
-from ....analysis.shapes.symbolic_shapes import SymbolicShapes
+from ....analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.dimension_names import with_dimension_names
 from ....dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
 from ....dialects.sizes import Size
@@ -165,7 +165,7 @@ class Outliner:
         used = [local[id(result)] for result in results]
         # Part of the key: an `add` of two unknown sizes needs one kernel if they are known to be
         # equal, and another if not.
-        names = None if self.shapes is None else dimension_names(parameters, self.shapes)
+        names = None if self.shapes is None else dimension_names(ops, parameters, self.shapes)
         return Group(parameters, constants, results, (*key, *used, names), names)
 
     def name_function(self, stem: str, group: Group, ops: Sequence[Operation]) -> Callee:
@@ -251,11 +251,11 @@ class Callee(NamedTuple):
 
 
 def dimension_names(
-    parameters: Sequence[SSAValue], shapes: SymbolicShapes
+    ops: Sequence[Operation], parameters: Sequence[SSAValue], shapes: SymbolicShapes
 ) -> tuple[Names, ...] | None:
-    """Return names for the unknown dimensions of parameters, d0, d1, ..., None for the others; an
-    expression of symbols that are dimensions themselves is one of their names. None if all
-    dimensions are known."""
+    """Return names for the unknown dimensions of the parameters of a group, d0, d1, ..., None for
+    the others; an expression of symbols that are dimensions themselves, and one that the group
+    computes, is one of their names. None if all dimensions are known."""
     types = [value.type for value in parameters]
     rows = [
         shapes.of(value) if is_ranked(type) and static_shape(type) is None else None
@@ -273,10 +273,37 @@ def dimension_names(
                 names[size] = Size.symbol(f"d{len(names)}")
             else:
                 names[size] = size.substitute(lambda symbol, inner=inner: inner[symbol.name])
+    if len(names) > 1:
+        name_computed_sizes(names, ops, dict(zip(parameters, rows, strict=True)), shapes)
     return tuple(
         () if row is None else tuple(n.text if (n := names.get(size)) else None for size in row)
         for row in rows
     )
+
+
+def name_computed_sizes(
+    names: dict[Size, Size],
+    ops: Sequence[Operation],
+    rows: Mapping[SSAValue, Sizes | None],
+    shapes: SymbolicShapes,
+) -> None:
+    """Replace the names of sizes that a group computes from others by expressions of these."""
+    # `conv(x) + y` with stride 2, where x has h // 4 rows and y h // 8: these are d0 and d1 at
+    # first. The convolution has h // 8 rows too, and (d0 - 1) // 2 + 1 inside, which y then has.
+    given = {
+        value: tuple(names.get(size, size) for size in row) for value, row in rows.items() if row
+    }
+    inside = SymbolicShapes.of_operations(ops, given)
+    for result in (result for op in ops for result in op.results):
+        for size, seen in zip(shapes.of(result) or (), inside.of(result) or ()):
+            name = names.get(size)
+            if name is None or (symbol := name.lone_symbol) is None or seen.text is None:
+                continue
+            # The symbol has to be that of no other name: it is that of a dimension no more.
+            others = (other for each, other in names.items() if each != size)
+            used = {each for other in (seen, *others) for each in other.symbols()}
+            if seen.known is None and symbol not in used:
+                names[size] = seen
 
 
 def _name_of(ops: Sequence[Operation]) -> str:

@@ -265,3 +265,18 @@ func.func @lambda(%x : tensor<4xf32>) -> tensor<4xf32> {
   %1 = relax.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// The residual has the sizes that the convolution computes from those of its data, by an expression of these.
+// CHECK-LABEL: func.func private @fused_conv1d_add_relu
+// CHECK-SAME: %0: tensor<1x4x?xf32> {onnx.dims = [unit, unit, "d0"]}
+// CHECK-SAME: %1: tensor<1x4x?xf32> {onnx.dims = [unit, unit, "(d0 + 1) // 2"]}
+func.func @computed_size(%x: tensor<1x4x?xf32> {onnx.dims = [unit, unit, "n"]}, %w: tensor<4x4x1xf32>, %v: tensor<4x4x3xf32>) -> tensor<1x4x?xf32> {
+  %0 = relax.nn.conv1d %x, %w {strides = [2]} : (tensor<1x4x?xf32>, tensor<4x4x1xf32>) -> tensor<1x4x?xf32>
+  %1 = relax.nn.conv1d %0, %v {strides = [2], padding = [1]} : (tensor<1x4x?xf32>, tensor<4x4x3xf32>) -> tensor<1x4x?xf32>
+  %2 = relax.nn.conv1d %0, %w {strides = [2]} : (tensor<1x4x?xf32>, tensor<4x4x1xf32>) -> tensor<1x4x?xf32>
+  %3 = relax.add %2, %1 : (tensor<1x4x?xf32>, tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  %4 = relax.nn.relu %3 : (tensor<1x4x?xf32>) -> tensor<1x4x?xf32>
+  func.return %4 : tensor<1x4x?xf32>
+}
