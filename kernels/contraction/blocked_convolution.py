@@ -21,6 +21,7 @@ from ..tiles.cost_model import has_one_edge
 from ..tiles.edges import Edges
 from ..windows.counts import count_of, fits
 from ..windows.padded_windows import padded
+from ..windows.phases import WithMargin
 from .byte_products import (
     BYTES,
     ByteProducts,
@@ -39,6 +40,8 @@ __all__ = ["blocked_convolution", "is_blocked"]
 MOST_CUTS, MOST_COLUMNS = 3, 12
 """The most kinds of taps along the columns, each of which is code of its own and takes time to
 compile, and the columns of the largest tile that fits into the registers of all processors."""
+MOST_BEYOND = 14
+"""The columns of the longest tile, which may begin at the last column of an unknown number."""
 
 
 # The layout is that of TVM's conv2d_NCHWc, the NCHWc convolutions of onnxruntime's MLAS, and
@@ -91,7 +94,10 @@ def blocked_convolution(
     weights = b.constant(weight) or b.buffered(weight)
     edges = edges_of(b, data, weights, windows)
     if edges is None:
-        data = padded(b, data, dict(enumerate(windows, 2)))
+        # Words of bytes are read of a buffer, without a margin.
+        most = MOST_BEYOND * windows[-1].stride * known(data.shape[-1])
+        margin = 0 if isinstance(out[-1], int) or exact_pairs is not None else most
+        data = padded(b, data, dict(enumerate(windows, 2)), margin=margin)
     if exact_pairs is not None:
         data = Words.of(data, -1)
     product = BlockedProduct(data, weights, total, windows, out, block, edges)
@@ -229,5 +235,6 @@ class BlockedProduct:
                 self.matrices,
             ),
             rows_together=self.block or 1,
+            margin=MOST_BEYOND if isinstance(self.data, WithMargin) else 0,
             edges=self.edges,
         )

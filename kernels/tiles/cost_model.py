@@ -45,6 +45,7 @@ __all__ = [
     "cycles",
     "has_one_edge",
     "peak_share",
+    "rest_columns",
     "schedule_of",
 ]
 
@@ -108,9 +109,9 @@ larger ones too, and smaller ones waste less than a tile."""
 NOMINAL_IMAGE = 64
 """The same for the rows and the columns of an image."""
 
-SHARES = 1, 2, 4, 8
-"""The parts of nominal columns, all, halves ..., that schedules of unknown ones are chosen for: the
-images of a network become smaller from stage to stage, each of which takes about as long."""
+WIDTHS = 56, 28, 14, 7
+"""The extents of images that schedules for unknown ones are chosen for: those of the stages of a
+network for images of 224, each of which takes about as long."""
 
 
 @dataclass(frozen=True)
@@ -399,7 +400,22 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
 
 
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
-    """Return an estimate of the cycles that one batch element takes."""
+    """Return an estimate of the cycles that one batch element takes; with an unknown number of
+    columns, for as many columns as are nominal, the average of images of several sizes."""
+    if e.columns_known:
+        return cycles_of(s, e, target)
+    sizes = [n / NOMINAL_IMAGE for n in WIDTHS]
+    total = 0.0
+    for size in sizes:
+        rows, columns = max(1, int(e.rows * size)), max(1, int(e.columns * size))
+        image = replace(e, rows=rows, columns=columns)
+        block = replace(s, rows=min(s.rows, rows), columns=min(s.columns, columns))
+        total += cycles_of(block, image, target) / (rows * columns)
+    return e.rows * e.columns * total / len(sizes)
+
+
+def cycles_of(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the estimate for an image of the given size."""
     if s.in_place:
         across, down = tiles_in_place(s, e, target), -(-e.m // s.rows_of_tile)
         scatter = scatter_cycles(s, e)
@@ -420,7 +436,7 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
     terms = s.inputs * e.taps
-    across = -(-count // s.tile) if s.packs else tiles_of(count, s.tile, e)
+    across = -(-count // s.tile)
     down = -(-e.m // s.rows_of_tile)
     if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
         across += MASKED
@@ -455,7 +471,10 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
     """Return the tiles that cover the columns of a block in place, of which the last one of a row
     counts as the part of a tile that it takes."""
     if not e.columns_known:
-        return s.rows * tiles_of(e.columns, s.m, e)
+        rest = rest_columns(s)
+        part = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
+        # Of 17 columns, tiles of 6 leave 5, which two tiles of 3 take.
+        return s.rows * (e.columns // s.m + -(-(e.columns % s.m) // rest) * part)
     rows, columns = (1, s.rows * e.columns) if s.m > e.columns else (s.rows, e.columns)
     whole, rest = divmod(columns, s.m)
     if rest:
@@ -465,19 +484,18 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
     return rows * whole
 
 
+def rest_columns(s: Schedule) -> int:
+    """Return the columns of the tiles in place that cover what whole tiles leave of a row whose
+    number of columns is not known: few, as the last one computes some in vain, but with enough sums
+    to fill the units."""
+    return min(s.m, -(-LATENCY * MULTIPLY_ADDS // s.vectors))
+
+
 def conversions(s: Schedule, e: Extents) -> int:
     """Return the vectors that the columns of a row are converted in."""
     whole, rest = divmod(e.columns, s.m)
     # LLVM splits a vector of 7 lanes into 4, 2 and 1: as many as 7 has bits that are set.
     return whole * s.m.bit_count() + rest.bit_count()
-
-
-def tiles_of(columns: int, tile: int, e: Extents) -> float:
-    """Return the number of tiles that cover the columns of a row; if their number is not known,
-    those that cover as many columns of images of several sizes on the average, as half of the last
-    tile of each row is computed in vain then."""
-    # Rows of a half, a quarter and an eighth as many columns have 2, 4 and 8 such tiles instead.
-    return -(-columns // tile) if e.columns_known else columns / tile + sum(SHARES) / len(SHARES) / 2
 
 
 def shared_cycles(

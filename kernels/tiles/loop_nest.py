@@ -15,7 +15,7 @@ from ..builder import KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
 from ..contraction.dot_products import FEW_ROWS, write_dot_products
 from .blocks import Block, block_extents, part
-from .cost_model import Operand, Schedule, peak_share
+from .cost_model import Operand, Schedule, peak_share, rest_columns
 from .packed_columns import pack_columns, panel_shape
 from .schedules import Schedules, extents_of
 from .tile import Tile, columns_in_order, has_rows
@@ -160,7 +160,8 @@ def for_tiles(
     loops = (count, down) if s.lhs_inside else (down, count)
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
-        write(Tile.start(b, t, s, block, (m_tile, column_tile), s.m, column_tile, count))
+        place, first = (m_tile, column_tile), b.mul(column_tile, s.tile)
+        write(Tile.start(b, t, s, block, place, first, s.m, column_tile, count))
 
 
 def range_of(m_tile: Index | None, count: Index) -> tuple[Index, Index]:
@@ -177,10 +178,16 @@ def for_tiles_in_place(
     write: Callable[[Tile], None],
 ) -> None:
     """Write the same for columns that are read one by one where they are: each tile is a part of
-    one row of the image, or some rows. The last one may be smaller. The tiles of lhs are inside."""
+    one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs
+    are inside."""
     columns = columns_in_order(t, s)
-    across = b.ceildiv(columns, s.tile)
-    whole, rest = divmod(columns, s.tile) if isinstance(columns, int) else (across, 0)
+    if isinstance(columns, int):
+        whole, last = columns // s.tile, columns % s.tile
+        others: Index = 1 if last else 0
+    else:
+        whole, last = b.floordiv(columns, s.tile), rest_columns(s)
+        others = b.ceildiv(b.sub(columns, b.mul(whole, s.tile)), last)
+    across = b.add(whole, others)
     if has_rows(t, s):
         lines, count = 1, across
     else:
@@ -192,13 +199,16 @@ def for_tiles_in_place(
         if not has_rows(t, s):
             line = replace(block, first_row=b.add(block.first_row, row), rows=1)
 
-        def write_tile(column_tile: Index, m: int) -> None:
+        def write_tile(column_tile: Index, column: Index, m: int, is_whole: bool) -> None:
             number = b.add(b.mul(row, across), column_tile)
             with b.loop(down, min=first) as m_tile:
-                write(Tile.start(b, t, s, line, (m_tile, column_tile), m, number, count))
+                place = m_tile, column_tile
+                write(Tile.start(b, t, s, line, place, column, m, number, count, is_whole))
 
         if whole != 0:
             with b.loop(whole) as column_tile:
-                write_tile(column_tile, s.m)
-        if rest:
-            write_tile(whole, rest)
+                write_tile(column_tile, b.mul(column_tile, s.tile), s.m, is_whole=True)
+        if others != 0:
+            with b.loop(others) as i:
+                column = b.add(b.mul(whole, s.tile), b.mul(i, last))
+                write_tile(b.add(whole, i), column, last, is_whole=isinstance(columns, int))

@@ -67,7 +67,7 @@ class Tile:
     count: Index
     """The number of the tile among all tiles of columns of the block, and how many these are."""
     is_whole: bool = False
-    """True in code that runs for tiles only whose columns are all in the block, and in no other."""
+    """True if all columns of the tile are in the block."""
 
     @staticmethod
     def start(
@@ -76,23 +76,33 @@ class Tile:
         s: Schedule,
         block: Block,
         place: tuple[Index, Index],
+        first: Index,
         m: int,
         number: Index,
         count: Index,
+        is_whole: bool = False,
     ) -> Tile:
-        """Return a tile at the numbers of a tile of rows of lhs and of columns, and allocate its
-        sums."""
+        """Return a tile at the numbers of a tile of rows of lhs and of columns, whose first column
+        is `first`, and allocate its sums."""
         m_tile, column_tile = place
         first_m = b.mul(m_tile, s.rows_of_tile)
-        first = b.mul(column_tile, s.tile)
-        if s.in_place and not isinstance(t.columns, int):
-            # The last tile overlaps the one before it, so that it reads nothing else; the columns
-            # may be less than a tile.
-            first = b.max(b.chunk_start(column_tile, s.tile, t.columns), 0)
         sums = b.alloc((m, s.vectors, s.lanes), t.total, "local")
         columns = b.mul(block.rows, block.columns)
         return Tile(
-            b, t, s, block, m_tile, column_tile, first_m, first, m, sums, columns, number, count
+            b,
+            t,
+            s,
+            block,
+            m_tile,
+            column_tile,
+            first_m,
+            first,
+            m,
+            sums,
+            columns,
+            number,
+            count,
+            is_whole,
         )
 
     @property
@@ -262,10 +272,11 @@ class Tile:
                     inside = below(b, column, self.columns, s.tile)
                 with b.when(inside):
                     first_row, source = self.image_place(column, index[0])
-                    if t.is_blocked and not isinstance(t.columns, int):
-                        # The last tile of few columns has more than the row: they repeat its last
-                        # one, and their sums are not used. Other layouts have a margin after the
-                        # image instead.
+                    known = t.margin or self.is_whole or isinstance(t.columns, int)
+                    if t.is_blocked and not known:
+                        # The last tile of a row has more columns than the row: they repeat its last
+                        # one, and their sums are not used. An image with a margin has elements
+                        # there.
                         source = b.min(source, b.sub(t.columns, 1))
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, indices, Coordinates(block.batch, 0, row, source))
@@ -305,21 +316,11 @@ class Tile:
     ) -> None:
         """Write loops that call `finish` for the sums inside of the matrix and the block: those at
         `place` in a buffer of tiles, or those of this tile."""
-        b, t, s = self.b, self.contraction, self.schedule
+        b, t = self.b, self.contraction
         if sums is None:
             # A copy: the loops below index sums by variables, which would keep them in memory.
             sums = b.alloc(self.shape, t.total, "local")
             self.store(sums, place)
-        if s.in_place and not isinstance(t.columns, int):
-            end = b.mul(b.add(self.column_tile, 1), s.tile)
-            # Two copies of the loops: in all tiles but the last one, `own` would compare each
-            # column with a bound that is not known.
-            whole = b.less(b.sub(end, 1), t.columns)
-            with b.when([whole]):
-                replace(self, is_whole=True).finish_sums(finish, sums, place)
-            with b.when([b.negation(whole)]):
-                self.finish_sums(finish, sums, place)
-            return
         self.finish_sums(finish, sums, place)
 
     def finish_sums(self, finish: Store, sums: SSAValue, place: Sequence[Index]) -> None:
@@ -369,12 +370,7 @@ class Tile:
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
         columns = self.contraction.columns
-        if isinstance(columns, int) or is_multiple(columns, s.tile):
-            return []
-        # Of 10 columns, tiles of 4 begin at 0, 4 and 6: the last one finishes columns 8 and 9 only.
-        # What follows the contraction is thus computed once for a column.
-        start = b.sub(b.mul(self.column_tile, s.tile), 1)
-        return [b.less(start, column), b.less(column, columns)]
+        return [] if isinstance(columns, int) else [b.less(column, columns)]
 
 
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:

@@ -22,6 +22,7 @@ __all__ = [
     "fill_borders",
     "shape_of_phases",
     "split_phases",
+    "with_margin",
 ]
 
 
@@ -59,14 +60,7 @@ def split_phases(
         *extents,
     ):
         return b.reshaped(data, shape)
-    if margin:
-        whole = b.alloc((volume(shape) + margin,), data.element)
-        result = b.view(whole, shape)
-        # Arithmetic on what happens to be there might be slow: on denormal numbers.
-        with b.elements([margin], b.lanes) as (i,):
-            b.store(b.number(0, data.element), whole, [b.add(volume(shape), i)])
-    else:
-        whole = result = b.alloc(shape, data.element)
+    result, tensor = with_margin(b, shape, data.element, margin)
     groups = [
         phase_groups(b, window, n, size)
         for window, n, size in zip(windows, extents, sizes, strict=True)
@@ -75,9 +69,21 @@ def split_phases(
     with b.loops((images, channels)) as outer:
         for group in product(*groups):
             copy_phases(b, data, result, windows, outer, group)
-    if margin:
-        return WithMargin(shape, data.element, whole, margin)
-    return Buffer(shape, data.element, result)
+    return tensor
+
+
+def with_margin(
+    b: KernelBuilder, shape: Shape, element: Attribute, margin: int
+) -> tuple[SSAValue, Tensor]:
+    """Return a buffer to write a tensor to, and the tensor; behind it are `margin` zeros."""
+    if not margin:
+        result = b.alloc(shape, element)
+        return result, Buffer(shape, element, result)
+    whole = b.alloc((volume(shape) + margin,), element)
+    # Arithmetic on what happens to be there might be slow: on denormal numbers.
+    with b.elements([margin], b.lanes) as (i,):
+        b.store(b.number(0, element), whole, [b.add(volume(shape), i)])
+    return b.view(whole, shape), WithMargin(shape, element, whole, margin)
 
 
 def shape_of_phases(windows: Sequence[Window], counts: Sequence[Extent]) -> Shape:
