@@ -5,7 +5,7 @@ Source: TVM's `IndexedForwardGraph` and `DominatorTree`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -181,6 +181,28 @@ class FusionGraph:
             if a < 0:
                 return -1
         return -1
+
+    def copies(self, source: int, sink: int, path: Collection[int]) -> Mapping[int, int]:
+        """Return how often a kernel computes `source` and each operation on the `path` from there
+        to `sink` for one element of `sink`.
+
+        Users that read an element at the index of their own share it; each operand that is read at
+        another index is computed again.
+        """
+        # Of a = exp(x), b = flip(a), c = a * a, d = b + c: two copies of a, one of b and c.
+        counts = {sink: 1}
+        for i in sorted((source, *path), reverse=True):  # users have greater numbers
+            same, moved = 0, 0
+            for result in self.ops[i].results:
+                for use in result.uses:
+                    user = self.definitions[id(use.operation.results[0])]
+                    count = counts.get(user, 0)  # of a dead user, none
+                    if self.kinds[user] is INJECTIVE:
+                        moved += count
+                    else:
+                        same = max(same, count)
+            counts[i] = same + moved
+        return counts
 
     def keeps_shape(self, members: set[int], source: int) -> bool:
         """Return whether no edge from `source` to `members`, or between these, changes shape."""

@@ -18,6 +18,9 @@ INJECTIVE = FusionKind.INJECTIVE
 REDUCTION = FusionKind.REDUCTION
 ANCHOR = FusionKind.ANCHOR
 
+COPIES = 4
+"""How often a kernel of the greatest depth may compute its operations for one element."""
+
 
 class GraphPartitioner:
     """A union-find of the operations of a graph, in groups of at most `max_depth` operations.
@@ -33,6 +36,8 @@ class GraphPartitioner:
         self.actions = actions
         self.parent = list(range(len(graph.ops)))
         self.size = [1] * len(graph.ops)
+        self.work = [1] * len(graph.ops)
+        """The operations of a group, each as often as it is computed for one element."""
         self.kinds = list(graph.kinds)
         """The kind of a group, at the index of its representative."""
 
@@ -106,10 +111,12 @@ class GraphPartitioner:
         merged = {self.find(i), *map(self.find, path)} - {leader}
         size = self.size[leader] + sum([self.size[group] for group in merged])
         if size > self.max_depth:
-            op, limit = self.graph.ops[sink], self.max_depth
-            self.actions.missed(op, "MaxDepth", "too many to fuse", Ops=size, Limit=limit)
-            return False
-        self.size[leader] = size
+            return self.too_many(sink, size, self.max_depth)
+        copies = self.graph.copies(i, sink, path)
+        work = self.work[leader] + sum([self.work[group] * copies[group] for group in merged])
+        if work > self.max_depth * COPIES:
+            return self.too_many(sink, work, self.max_depth * COPIES)
+        self.size[leader], self.work[leader] = size, work
         for group in merged:
             # No union by rank: the last operation has to be the root, as its kind and position are
             # the group's.
@@ -117,6 +124,12 @@ class GraphPartitioner:
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR
         return True
+
+    def too_many(self, sink: int, count: int, limit: int) -> bool:
+        """Report that a group would have too many operations; return False."""
+        op = self.graph.ops[sink]
+        self.actions.missed(op, "MaxDepth", "too many to fuse", Ops=count, Limit=limit)
+        return False
 
     def find(self, i: int) -> int:
         """Return the representative of the group of `i`."""

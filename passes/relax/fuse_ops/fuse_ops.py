@@ -46,7 +46,9 @@ def fuse_operations(
     broadcasting operation with injective ones on the way, up to a reduction; an injective operation
     with injective ones. A group therefore has one exit, and no path leaves it and returns. An
     operation that two anchors reach is fused with the later one, before which the result of the
-    other is computed. A group has at most `max_depth` operations, and a single one at level 0.
+    other is computed. A group has at most `max_depth` operations, and a single one at level 0. A
+    kernel computes an operation again for each index at which others read it: for one element of
+    its result, it computes at most four times as many.
 
     Groups of views and concatenations in place stay; so do operations with effects or regions,
     opaque ones, and those in graph regions. With `keep_sizes`, so do operations whose results are

@@ -97,6 +97,20 @@ def test_a_very_long_chain_and_a_value_that_all_use():
     assert max(counts) <= 256
 
 
+def test_elements_that_are_computed_again_count_as_often():
+    """A kernel of n steps would compute 2 ** n elements of the first one for each of its own."""
+
+    def build(x: SSAValue, _: SSAValue) -> tuple[list[Operation], list[SSAValue]]:
+        ops: list[Operation] = [ExpOp(x)]
+        for _step in range(40):
+            value = ops[-1].results[0]
+            ops += [moved := TransposeOp(value), AddOp(value, moved)]
+        return ops, [ops[-1].results[0]]
+
+    counts = sizes(FuseOps()(module_of(build)))
+    assert sum(counts) == 81 and max(counts) <= 20 and len(counts) <= 6
+
+
 def test_locations_and_names_stay():
     module = chain(2)
     main = module.body.block.first_op
