@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -31,6 +31,8 @@ class SizeValues:
         self._constant = constant
         self._symbol = symbol
         self._known: dict[Size | Product, SSAValue] = {}
+        self._last = Size(())
+        """The sum that was computed last."""
 
     def define(self, size: Size, value: SSAValue) -> None:
         """Let `value` be the value of `size`, a single symbol."""
@@ -46,10 +48,9 @@ class SizeValues:
     def _sum(self, size: Size) -> SSAValue:
         if size.known is not None:
             return self._constant(size.known)
+        total, terms = self._start(size)
         # Positive terms first, known ones last: n - 1 is one subtraction.
-        terms = sorted(size.terms, key=lambda term: (term[1] < 0, not term[0]))
-        total: SSAValue | None = None
-        for factors, number in terms:
+        for factors, number in sorted(terms, key=lambda term: (term[1] < 0, not term[0])):
             term = self._term(factors, abs(number))
             if total is None:
                 total = term
@@ -59,6 +60,19 @@ class SizeValues:
                 step = arith.SubiOp if number < 0 else arith.AddiOp
                 total = self._insert(step(total, term))
         return self._constant(0) if total is None else total
+
+    def _start(self, size: Size) -> tuple[SSAValue | None, Sequence[tuple[Product, int]]]:
+        """Return the value with which the sum `size` starts, if it is one, and the other terms.
+
+        Parts that are joined start at n, n + m, n + m + k, ...: each sum is the last one and a
+        term.
+        """
+        last, self._last = self._last, size
+        if len(size.terms) > 2 and last in self._known:
+            others = (size - last).terms
+            if len(others) + 1 < len(size.terms):
+                return self._known[last], others
+        return None, size.terms
 
     def _term(self, factors: Product, number: int) -> SSAValue:
         if not factors:
