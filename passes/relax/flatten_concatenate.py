@@ -1,19 +1,22 @@
-"""FlattenConcatenate: merge nested concatenations along one axis."""
+"""FlattenConcatenate: merge nested concatenations along one axis, and divide long ones of unknown
+sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from ...dialects.relax.annotation import StopFusionOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.types import shape_of, tensor_type
 from ...passmanager.rewriting.rewriting import PatternPass
 from ...passmanager.rewriting.worklist import actions_of
 
-__all__ = ["FlattenConcatenate", "MergeConcatenations"]
+__all__ = ["DivideConcatenations", "FlattenConcatenate", "MergeConcatenations"]
 
 
 @dataclass
@@ -45,6 +48,37 @@ class MergeConcatenations(RewritePattern):
             rewriter.handle_operation_modification(op)
 
 
+@dataclass
+class DivideConcatenations(RewritePattern):
+    """Replace a concatenation of many operands of unknown sizes by one of shorter concatenations.
+
+    A kernel computes where each part begins: the sum of the sizes before it. LLVM has these sums in
+    the addresses of the loop of each part, and takes a time that grows with their square.
+    """
+
+    max_unknown: int
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatenateOp, rewriter: PatternRewriter, /) -> None:
+        axis, tensors = _axis(op), [*op.tensors]
+        if axis is None or len(tensors) <= self.max_unknown or not is_unknown(op.result, axis):
+            return
+        groups = [
+            ConcatenateOp(*tensors[i : i + self.max_unknown], axis=axis)
+            for i in range(0, len(tensors), self.max_unknown)
+        ]
+        # Short ones of equal types share a kernel: one with all of them would be as long as before.
+        apart = [StopFusionOp(group) for group in groups]
+        new = ConcatenateOp(*apart, axis=axis)
+        rewriter.replace(op, [*groups, *apart, new])
+
+
+def is_unknown(value: SSAValue, axis: int) -> bool:
+    """Return whether the size of a dimension is not known."""
+    shape = shape_of(tensor_type(value))
+    return shape is not None and shape[axis] == DYNAMIC_INDEX
+
+
 def _parts(tensor: SSAValue, axis: int) -> Sequence[SSAValue]:
     """Return the operands of the concatenation along `axis` that makes `tensor`, or `tensor`."""
     inner = tensor.owner
@@ -63,7 +97,8 @@ def _axis(op: ConcatenateOp) -> int | None:
 class FlattenConcatenate(PatternPass):
     """Merge nested concatenations along one axis into one, which takes all their operands.
 
-    An inner concatenation with other uses stays for these.
+    An inner concatenation with other uses stays for these. A concatenation of many operands of
+    unknown sizes is divided into shorter ones, with a `relax.stop_fusion` after each.
 
     Before:
 
@@ -92,5 +127,8 @@ class FlattenConcatenate(PatternPass):
     max_operands: int = field(default=256, metadata={"minimum": 0})
     """Merge up to this number of operands; n nested concatenations can need n * n / 2 operands."""
 
+    max_unknown: int = field(default=16, metadata={"minimum": 2})
+    """Divide concatenations of more operands along an axis whose size is not known."""
+
     def patterns(self) -> Sequence[RewritePattern]:
-        return (MergeConcatenations(self.max_operands),)
+        return MergeConcatenations(self.max_operands), DivideConcatenations(self.max_unknown)

@@ -1,5 +1,6 @@
 // RUN: passline-opt %s -p flatten-concatenate --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'flatten-concatenate{max-operands=3}' --split-input-file | filecheck %s --check-prefix=THREE
+// RUN: passline-opt %s -p 'flatten-concatenate{max-unknown=3}' --split-input-file | filecheck %s --check-prefix=DIVIDED
 
 // At any depth, in place, along the same axis however it is counted.
 // CHECK-LABEL: @nested
@@ -72,4 +73,29 @@ func.func @stack(%a : tensor<2xf32>) -> tensor<4x2xf32> {
   %0 = relax.stack %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   %1 = relax.concatenate %0, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
   return %1 : tensor<4x2xf32>
+}
+
+// -----
+
+// Long concatenations of unknown sizes are divided; those of known sizes are not.
+// DIVIDED-LABEL: @long
+func.func @long(%x0 : tensor<2x?xf32>, %x1 : tensor<2x?xf32>, %x2 : tensor<2x?xf32>, %x3 : tensor<2x?xf32>, %x4 : tensor<2x?xf32>, %x5 : tensor<2x?xf32>) -> tensor<2x?xf32> {
+  // DIVIDED-NEXT: [[A:%.*]] = relax.concatenate %x0, %x1, %x2 {axis = 1}
+  // DIVIDED-NEXT: [[B:%.*]] = relax.concatenate %x3, %x4, %x5 {axis = 1}
+  // DIVIDED-NEXT: [[C:%.*]] = relax.stop_fusion [[A]]
+  // DIVIDED-NEXT: [[D:%.*]] = relax.stop_fusion [[B]]
+  // DIVIDED-NEXT: [[E:%.*]] = relax.concatenate [[C]], [[D]] {axis = 1}
+  // DIVIDED-NEXT: func.return [[E]]
+  %0 = relax.concatenate %x0, %x1, %x2, %x3, %x4, %x5 {axis = -1} : (tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
+}
+
+// -----
+
+// DIVIDED-LABEL: @rows
+func.func @rows(%x : tensor<?x1xf32>) -> tensor<?x4xf32> {
+  // DIVIDED-NEXT: relax.concatenate %x, %x, %x, %x
+  // DIVIDED-NEXT: func.return
+  %0 = relax.concatenate %x, %x, %x, %x {axis = 1} : (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }
