@@ -110,6 +110,10 @@ class SizeValues:
             self._signed.add(name)
         return size
 
+    def set_nonnegative(self, symbol: Symbol) -> None:
+        """Record that a symbol is at least 0 wherever its value is used from now on."""
+        self._signed.discard(symbol.name)
+
     # Queries
 
     def is_early(self, *sizes: Size) -> bool:

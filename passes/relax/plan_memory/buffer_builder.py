@@ -271,7 +271,11 @@ class BufferBuilder:
         if self.sizes.is_nonnegative(size):
             return size
         self.check(self.sizes.value(size, self.blocks[-1]), "sge", Size.of(0), NEGATIVE, op)
-        return self.sizes.at_least_zero(size) if self.sizes.is_early(size) else size
+        if self.sizes.is_early(size):
+            return self.sizes.at_least_zero(size)
+        if len(self.blocks) == 1 and (symbol := size.lone_symbol) is not None:
+            self.sizes.set_nonnegative(symbol)  # all that follows is after the assertion
+        return size
 
     def check_shape(self, op: Operation, shape: Sequence[Size], type: Sequence[int]) -> None:
         """Assert that `shape` has the known sizes of `type`."""

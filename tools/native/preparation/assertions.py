@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....analysis.calls.call_graph import CallGraph
@@ -45,10 +45,11 @@ from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import location_of, place_of
 from ....passmanager.ir.walk import ops_of, walk
 from .owned_memory import (
+    Live,
     add_empty_buffer,
     allocation_of,
     allocations_before,
-    is_freed_after,
+    live_after,
 )
 from .polls import is_poll, poll_condition
 
@@ -227,8 +228,11 @@ class Guards:
         """The values that new branches pass on, by their results."""
         self.exit = add_exit(function)
         """The block that returns after a failure."""
-        self.frees: dict[tuple[SSAValue, Block], Block] = {}
-        """The blocks that free a buffer and go on with another block."""
+        self.live: dict[Operation, Live | None] = {}
+        """The buffers that are live after an operation of the body at which the function may
+        end."""
+        self.frees: dict[Live, Block] = {}
+        """The blocks that free a buffer and then the others that are live."""
 
     def insert(self, failing: Collection[str]) -> None:
         """Replace the assertions, and insert tests after the calls of functions in `failing`. The
@@ -236,6 +240,9 @@ class Guards:
         candidates = ops_of(self.function, cf.AssertOp, func.CallOp)
         points: set[Operation] = {op for op in candidates if is_point(op, failing)}
         points |= {parent for op in points for parent in parents(op, self.function)}
+        returned = {self.allocation_of(value) for value in self.end.operands} if self.end else ()
+        for block in self.function.body.blocks:
+            self.live |= live_after(points, block, returned)
         for op in reversed([op for op in walk(self.function) if op in points]):
             if isinstance(op, cf.AssertOp):
                 self.insert_assertion(op)
@@ -264,6 +271,7 @@ class Guards:
         """Test the status after `op`."""
         holds = self.holds(InsertPoint.after(op))
         assert isinstance(holds.owner, Operation)
+        self.live[holds.owner] = self.live.get(op)
         self.guard(holds.owner, holds, record)
 
     def stop(self, loop: Operation) -> None:
@@ -296,7 +304,7 @@ class Guards:
         """Branch to the end of the function after `op`, which is directly in its body."""
         block, following = op.parent, op.next_op
         assert block is not None and following is not None
-        failed = self.freeing(self.lost_after(op))
+        failed = self.freeing(self.live[op])
         rest = block.split_before(following)
         if record is not None:
             freeing = failed
@@ -305,8 +313,8 @@ class Guards:
             failed.add_op(cf.BranchOp(freeing))
         block.add_op(cf.ConditionalBranchOp(condition, rest, [], failed, []))
 
-    def freeing(self, lost: Sequence[OpResult]) -> Block:
-        """Return a block that frees `lost` and goes to the exit.
+    def freeing(self, live: Live | None) -> Block:
+        """Return a block that frees buffers and goes to the exit.
 
         What is allocated first is freed last, so that assertions share blocks. With one block for
         each assertion, a detector of 1,000 kernels would free 500 buffers at each of them:
@@ -314,24 +322,16 @@ class Guards:
             a = alloc; assert 1; b = alloc; assert 2; free a; assert 3; free b
             1: a   2: b, 1   3: b
         """
-        target = self.exit
-        for value in lost:
-            if (block := self.frees.get((value, target))) is None:
-                block = Block([memref.DeallocOp.get(value), cf.BranchOp(target)])
-                self.function.body.add_block(block)
-                self.frees[value, target] = block
-            target = block
+        new: list[Live] = []
+        while live is not None and live not in self.frees:
+            new.append(live)
+            live = live.others
+        target = self.exit if live is None else self.frees[live]
+        for each in reversed(new):
+            block = Block([memref.DeallocOp.get(each.buffer), cf.BranchOp(target)])
+            self.function.body.add_block(block)
+            self.frees[each] = target = block
         return target
-
-    def lost_after(self, op: Operation) -> list[OpResult]:
-        """Return the memory that the body of the function, which ends after `op`, would have freed
-        or returned, in the order in which it is allocated."""
-        returned = {self.allocation_of(value) for value in self.end.operands} if self.end else ()
-        return [
-            value
-            for value in reversed(allocations_before(op))
-            if value in returned or is_freed_after(value, op)
-        ]
 
     def allocation_of(self, value: SSAValue) -> SSAValue:
         return allocation_of(value, self.sources)

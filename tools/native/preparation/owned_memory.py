@@ -6,21 +6,24 @@ them to its caller or to the block around it. All other memory is freed at the e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....passmanager.ir.walk import ops_of
 
 __all__ = [
+    "Live",
     "add_empty_buffer",
     "allocation_of",
     "allocations_before",
     "assert_allocated",
-    "is_freed_after",
+    "live_after",
 ]
 
 FIRST_PAGE = 4096
@@ -52,24 +55,62 @@ def allocations_before(op: Operation) -> list[OpResult]:
     found: list[OpResult] = []
     other = op.prev_op
     while other is not None:
-        # By class: this looks at each operation before each assertion of a function.
-        kind = type(other)
-        if kind in SOURCES or (kind is memref.AllocOp and other.operands):
-            found += [result for result in other.results if isinstance(result.type, MemRefType)]
+        found += allocated(other)
         other = other.prev_op
     return found
 
 
-def is_freed_after(value: SSAValue, op: Operation) -> bool:
-    """Return whether `value` is freed after `op` in its block, or in another block of its region,
-    which is after it."""
+def allocated(op: Operation) -> Sequence[OpResult]:
+    """Return the buffers that `op` allocates at run time, or gets from a function, a branch or a
+    loop that does."""
+    kind = type(op)
+    if kind in SOURCES or (kind is memref.AllocOp and op.operands):
+        return [result for result in op.results if isinstance(result.type, MemRefType)]
+    return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Live:
+    """A buffer to free after a failure, and the others, which were allocated before it."""
+
+    buffer: SSAValue
+    others: Live | None
+
+
+def live_after(
+    points: Collection[Operation], block: Block, returned: Collection[SSAValue]
+) -> dict[Operation, Live | None]:
+    """Return the buffers that are live after each of the operations `points` that is in `block`:
+    those that it, or a block after it, would have freed, or the function `returned`."""
+    found: dict[Operation, Live | None] = {}
+    live: Live | None = None
+    for op in block.ops:
+        if isinstance(op, memref.DeallocOp):
+            live = without(live, op.memref)
+        for value in allocated(op):
+            if value in returned or is_freed(value, block.parent_region()):
+                live = Live(value, live)
+        if op in points:
+            found[op] = live
+    return found
+
+
+def without(live: Live | None, buffer: SSAValue) -> Live | None:
+    """Return the live buffers except `buffer`."""
+    later: list[SSAValue] = []
+    rest = live
+    while rest is not None and rest.buffer is not buffer:
+        later.append(rest.buffer)
+        rest = rest.others
+    if rest is None:
+        return live
+    return reduce(lambda others, value: Live(value, others), reversed(later), rest.others)
+
+
+def is_freed(value: SSAValue, region: Region | None) -> bool:
+    """Return whether `value` is freed in a block of `region`."""
     frees = [use.operation for use in value.uses if isinstance(use.operation, memref.DeallocOp)]
-    return any(
-        op.is_before_in_block(free)
-        if free.parent is op.parent
-        else free.parent_region() is op.parent_region()
-        for free in frees
-    )
+    return any(free.parent_region() is region for free in frees)
 
 
 def assert_allocated(module: ModuleOp) -> None:

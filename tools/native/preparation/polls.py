@@ -65,9 +65,12 @@ def insert_polls_in_long(module: ModuleOp, work: Work) -> bool:
     polled = False
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
         if work.of_function(function.sym_name.data) >= LONG_RUN and not function.is_declaration:
+            since = 0  # operations after the last poll: a detector calls many small kernels
             for call in [op for op in function.body.blocks[0].ops if isinstance(op, func.CallOp)]:
-                insert_poll(InsertPoint.after(call), call)
-                polled = True
+                since += work.of(call)
+                if since >= LONG_ITERATION:
+                    insert_poll(InsertPoint.after(call), call)
+                    since, polled = 0, True
     for op in ops_of(module, scf.ForOp, scf.ParallelOp):
         if work.of(op) >= LONG_RUN and work.of_iteration(op) >= LONG_ITERATION and can_stop(op):
             insert_poll_at_end(op.body.block)
