@@ -41,6 +41,7 @@ from .no_kernel import NoKernel
 from .parameters import require_parameters
 from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import fills_bytes, step_type
+from .sizes.kernel_sizes import KernelSizes
 from .tensors import At
 from .tiles.loop_nest import write_contraction
 from .windows.pooling import keeps_neighbours
@@ -96,7 +97,8 @@ def build_kernel(
     loops can."""
     *ops, end = func.body.block.ops
     assert isinstance(end, ReturnOp)
-    sizes = sizes_of(func)
+    shapes = symbolic_shapes(func)
+    sizes = sizes_of(func, shapes)
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
@@ -118,6 +120,8 @@ def build_kernel(
             if not isinstance(extent, int) and (symbol := extent.size.lone_symbol) is not None:
                 b.read_size(symbol.name, buffer, axis)
         b.shapes[buffer] = sizes[value]
+    if shapes is not None:
+        b.unnamed = KernelSizes(func, shapes, b, dict(zip(func.args, kernel.args))).of_symbol
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -170,24 +174,24 @@ def buffer_type(type: Attribute) -> MemRefType[Attribute]:
     return MemRefType(type.element_type, type.get_shape())
 
 
-def sizes_of(func: FuncOp) -> dict[SSAValue, Shape]:
-    """Return the shapes of all values of `func`, in the symbols of its parameters; NoKernel for a
-    tensor of unknown rank."""
+def symbolic_shapes(func: FuncOp) -> SymbolicShapes | None:
+    """Return the shapes of all values of `func`, in the symbols of its parameters, or None if all
+    are known; NoKernel for a tensor of unknown rank."""
+    types = [
+        *func.function_type.inputs,
+        *(r.type for op in func.body.block.ops for r in op.results),
+    ]
+    if any(DYNAMIC_INDEX in buffer_type(type).get_shape() for type in types):
+        return SymbolicShapes.of_function(func)
+    return None
+
+
+def sizes_of(func: FuncOp, shapes: SymbolicShapes | None) -> dict[SSAValue, Shape]:
+    """Return the sizes of all values of `func`, which `shapes` knows if some are unknown."""
     values = [*func.args, *(value for op in func.body.block.ops for value in op.results)]
-    sizes: dict[SSAValue, Shape] = {}
-    shapes: SymbolicShapes | None = None
-    for value in values:
-        type = value.type
-        if not is_ranked(type):
-            raise NoKernel(f"the rank of {type} is not known")
-        if DYNAMIC_INDEX not in (dimensions := type.get_shape()):
-            sizes[value] = dimensions
-            continue
-        shapes = shapes or SymbolicShapes.of_function(func)
-        found = shapes.of(value)
-        assert found is not None
-        sizes[value] = tuple(map(extent_of, found))
-    return sizes
+    if shapes is None:
+        return {value: buffer_type(value.type).get_shape() for value in values}
+    return {value: tuple(map(extent_of, shapes.of(value) or ())) for value in values}
 
 
 def operands_of(

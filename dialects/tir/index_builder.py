@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from ctypes import c_float
 from functools import lru_cache
 from itertools import count
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -60,6 +60,11 @@ def _create(
     return cls(*operands, **arguments)
 
 
+def unknown(symbol: Symbol) -> NoReturn:
+    """Raise UnknownExtent for a size of which nothing is known."""
+    raise UnknownExtent("a size that is no dimension of a parameter")
+
+
 class IndexBuilder:
     """A builder of scalar operations that appends to the body of a function.
 
@@ -81,6 +86,8 @@ class IndexBuilder:
         self._dimensions: dict[str, tuple[SSAValue, int]] = {}
         """The buffer and the dimension from which each symbol of a size is read."""
         self._sizes = SizeValues(self.at_start, self.index, self._dimension)
+        self.unnamed: Callable[[Symbol], SSAValue] = unknown
+        """Compute, at the start of the function, a symbol that is no dimension of a parameter."""
         self._numbers = count()
         self._last_size: Operation | None = None
 
@@ -188,7 +195,7 @@ class IndexBuilder:
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
         if (place := self._dimensions.get(symbol.name)) is None:
-            raise UnknownExtent("a size that is no dimension of a parameter")
+            return self.unnamed(symbol)
         buffer, axis = place
         return self.at_start(dim_op(buffer, self.index(axis)))
 

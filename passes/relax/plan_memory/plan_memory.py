@@ -194,17 +194,28 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
 
 
 def _missing_kernel(op: Operation) -> str | None:
-    """Return why no kernel computes `op`, or None if one does."""
+    """Return why no kernel computes `op`, or the primitive function that it is in; None if one
+    does."""
     if legalization_of(op) is None:
         return "it has no legalization"
-    function = FuncOp(op.name, (op.operand_types, op.result_types))
-    copy = op.clone(dict(zip(op.operands, function.args, strict=True)))
-    function.body.block.add_ops([copy, func.ReturnOp(*copy.results)])
+    match op.parent_op():
+        case FuncOp() as function if "relax.primitive" in function.attributes:
+            pass
+        case _:
+            function = function_of(op)
     try:
         kernel_of(function)
     except NoKernel as error:
         return str(error)
     return None
+
+
+def function_of(op: Operation) -> FuncOp:
+    """Return a function that computes `op`."""
+    function = FuncOp(op.name, (op.operand_types, op.result_types))
+    copy = op.clone(dict(zip(op.operands, function.args, strict=True)))
+    function.body.block.add_ops([copy, func.ReturnOp(*copy.results)])
+    return function
 
 
 def _is_special(type: Attribute) -> bool:

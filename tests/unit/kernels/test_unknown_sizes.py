@@ -194,6 +194,26 @@ def test_strided_slice(part: tuple[int, int, int]):
     check(function(f"%x: {M}", M, body), [(2, 9)], [(3, 2)], [(1, 1)], [(2, 16)])
 
 
+def test_a_size_without_an_expression_is_computed_in_the_kernel():
+    """The joined rows are cut to min(n + m, 6), which the others fit only where it is 6."""
+    slice = "{begin = [0], end = [6], strides = [1], axes = [1]}"
+    text = f"""func.func @main(%x: {M}, %y: {M}, %z: tensor<?x6xf32>) -> tensor<?x6xf32> {{
+  %r = func.call @rows(%x, %y, %z) : ({M}, {M}, tensor<?x6xf32>) -> tensor<?x6xf32>
+  func.return %r : tensor<?x6xf32>
+}}
+func.func private @rows(%x: {M}, %y: {M}, %z: tensor<?x6xf32>) -> tensor<?x6xf32>
+    attributes {{relax.primitive}} {{
+  %0 = relax.concatenate %x, %y {{axis = 1}} : ({M}, {M}) -> {M}
+  %1 = relax.strided_slice %0 {slice} : ({M}) -> {M}
+  %r = relax.concatenate %z, %1 : (tensor<?x6xf32>, {M}) -> tensor<?x6xf32>
+  func.return %r : tensor<?x6xf32>
+}}"""
+    check(text, [(2, 3), (2, 5), (4, 6)], [(1, 6), (1, 0), (0, 6)], [(0, 4), (0, 4), (2, 6)])
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match="the operands differ in size"):
+        run(module, "main", tuple(map(numbers, [(2, 3), (2, 1), (4, 6)])))
+
+
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "circular"])
 def test_pad(mode: str):
     given = f'pad_width = [0, 1, 2, 2], pad_mode = "{mode}"'

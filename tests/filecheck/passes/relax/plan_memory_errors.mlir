@@ -102,3 +102,14 @@ func.func @space(%x : tensor<4xf32>) -> tensor<4xf32> {
   %0 = relax.call_tir @kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// The operations of a primitive function have no kernel together.
+// CHECK: error: 'relax.dyn.full' op has no kernel: a size is computed in the same kernel as the tensor that has it
+func.func private @fused(%x: tensor<?xf32>, %n: tensor<1xi64>, %v: tensor<f32>) -> tensor<?xf32> attributes {relax.primitive} {
+  %0 = relax.add %n, %n : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %1 = relax.dyn.full %v, %0 : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  %2 = relax.concatenate %x, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  func.return %2 : tensor<?xf32>
+}
