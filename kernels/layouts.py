@@ -75,7 +75,7 @@ def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layo
     for c in dst.axes:
         axis, inner = c.upper(), c.lower()
         factor, other = dst.factors.get(inner, 1), src.factors.get(inner, 1)
-        if factor == other:
+        if factor == other and c in given:  # not so from NCHW to NCHW1c
             result.append(given[c])
             continue
         # Via the index of the whole axis: from NCHW8c to NCHW16c, channel 3 * 8 + 5 = 29 is 1 and

@@ -57,6 +57,7 @@ CASES: dict[str, Operation] = {
     "flip": FlipOp(tensor(2, 3, 4), axis=(0, -1)),
     "flip, one": FlipOp(tensor(1, 1), axis=(0, 1)),
     "blocked": LayoutTransformOp(tensor(1, 4, 2, 3), src_layout="NCHW", dst_layout="NCHW2c"),
+    "blocks of one": LayoutTransformOp(tensor(1, 4, 2, 3), src_layout="NCHW", dst_layout="NCHW1c"),
     "plain": LayoutTransformOp(tensor(1, 2, 2, 3, 2), src_layout="NCHW2c", dst_layout="NHWC"),
     "blocks": LayoutTransformOp(tensor(1, 3, 2, 4), src_layout="NCH4c", dst_layout="NCH6c"),
     "weights": LayoutTransformOp(tensor(4, 6, 1, 1), src_layout="OIHW", dst_layout="OIHW3i2o"),
