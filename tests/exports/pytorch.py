@@ -170,6 +170,12 @@ for name, size in {
         image(3, size, size),
         dynamo=False,
     )
+EXPORTS["fasterrcnn_mobilenet_v3_large_320_fpn-image"] = Export(
+    lambda: Detector(vision("fasterrcnn_mobilenet_v3_large_320_fpn")()),
+    image(3, 96, 128),
+    {"x": {1: "height", 2: "width"}},
+    dynamo=False,
+)
 
 
 class Flow(nn.Module):
