@@ -69,8 +69,7 @@ def matrix_product(
         rhs = b.buffered(rhs)
     batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
     product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch)
-    others = rhs.shape[-1 if transpose_b else -2]
-    b.require_equal(product.k, others, "the matrices have other numbers of terms", op)
+    b.require_equal(*product.terms, "the matrices have other numbers of terms", op)
     if exact_pairs is not None:
         return ByteProducts.of(product.contraction(element, constant), exact_pairs, True)
     # Vectors are made of columns of the result. A result of one column is computed transposed, so
@@ -100,8 +99,18 @@ class MatrixProduct:
         return self.left.shape[-1 if self.transpose_a else -2]
 
     @property
+    def terms(self) -> tuple[Extent, Extent]:
+        """The terms of the rows on the left, and of the columns on the right."""
+        return (
+            self.left.shape[-2 if self.transpose_a else -1],
+            self.right.shape[-1 if self.transpose_b else -2],
+        )
+
+    @property
     def k(self) -> Extent:
-        return self.left.shape[-2 if self.transpose_a else -1]
+        """The terms: of the two numbers, which are equal, one that is known."""
+        left, right = self.terms
+        return right if isinstance(right, int) else left
 
     @property
     def n(self) -> Extent:

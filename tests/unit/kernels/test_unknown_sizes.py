@@ -110,6 +110,13 @@ def test_matmul_of_a_constant():
     check(text, [(1, 6)], [(5, 6)], [(13, 6)], [(0, 6)])
 
 
+def test_terms_that_only_the_constant_tells():
+    values = numbers((4, 5)).tolist()
+    weight = f"%w = relax.constant dense<{values}> : tensor<4x5xf32>"
+    dense = f"  %r = relax.nn.dense %x, %w : ({M}, tensor<4x5xf32>) -> tensor<?x4xf32>"
+    check(function(f"%x: {M}", "tensor<?x4xf32>", weight, dense), [(3, 5)], [(20, 5)])
+
+
 def test_matrices_that_do_not_multiply():
     text = function(f"%x: {M}, %y: {M}", M, f"  %r = relax.matmul %x, %y : ({M}, {M}) -> {M}")
     legalize(module := parsed(text))
