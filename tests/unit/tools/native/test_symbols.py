@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import cast
 
 import pytest
@@ -142,18 +143,23 @@ EACH = 8
 """Every so many operations are compiled: there are 2 to 9 of a family."""
 
 
-@pytest.mark.parametrize("element", [f32, i32], ids=str)
-@pytest.mark.parametrize("processor", OTHERS)
-def test_a_kernel_of_each_family_compiles_for_other_processors(processor: str, element: Element):
+@cache
+def family_kernels(element: Element) -> tuple[str, str]:
+    """Return the LLVM IR of a kernel of each family, and the name of its entry."""
     kernels = [kernel_or_none(op, f"f{i}") for i, op in enumerate(instances(element))]
     module = calling([kernel for kernel in kernels if kernel is not None][::EACH])
     with PassContext(verify_each=False):
         parse_pipeline("tir-vectorize-loop,tir-simplify").apply(make_ir_context(), module)
     prepared = prepare(module, "main")
-    ir = llvm_ir(prepared.module, exported=(prepared.entry,))
+    return llvm_ir(prepared.module, exported=(prepared.entry,)), prepared.entry
+
+
+@pytest.mark.parametrize("processor", OTHERS)
+@pytest.mark.parametrize("element", [f32, i32], ids=str)
+def test_a_kernel_of_each_family_compiles_for_other_processors(processor: str, element: Element):
     initialize()
     machine = codegen.target_machine(OTHERS[processor])
-    code = optimize(ir, prepared.entry, machine, 1)
+    code = optimize(*family_kernels(element), machine, 1)
     if processor == "nvptx64":  # there are no object files, but text in PTX
         assert re.search(r"\.visible \.func \S*main", machine.emit_assembly(code))
     else:
