@@ -9,9 +9,10 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,6 +36,7 @@ from ..passmanager.ir.walk import walk
 from .codegens.calls import ExternalFunctions
 from .position import Position
 from .tir import TirFunctions
+from .tir.arithmetic import bind
 from .tir.table import Compute, compute_of, converter
 
 __all__ = ["PreparedInterpreter"]
@@ -53,6 +55,9 @@ FUNCTIONS = frozenset({func.FuncOp, PrimFuncOp})
 Slots: TypeAlias = dict[SSAValue, int]
 """The place in a frame of each value of a function."""
 
+Gather: TypeAlias = Callable[[list[object]], Sequence[object]]
+"""A function that returns some values of a frame."""
+
 
 class Frame(NamedTuple):
     """The values of a call of a prepared function; those that are not yet computed are None."""
@@ -65,7 +70,7 @@ class Step(NamedTuple):
     """An operation in a block."""
 
     op: Operation
-    operands: tuple[int, ...]
+    operands: Gather
     results: tuple[int, ...]
     compute: Compute | None
     """Its semantics, a function of its operands, if it is out of the tables of tir and has at most
@@ -79,7 +84,7 @@ class Steps(NamedTuple):
 
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
-    returned: tuple[Operation, tuple[int, ...]] | None
+    returned: tuple[Operation, Gather] | None
     """The terminator and its operands if it returns them; it is not one of the steps."""
 
 
@@ -177,7 +182,7 @@ class PreparedInterpreter(Interpreter):
         steps: list[Step] = []
         returned = None
         for op in block.ops:
-            operands = tuple(slots[value] for value in op.operands)
+            operands = gathering([slots[value] for value in op.operands])
             if type(op) in RETURNS:
                 returned = op, operands
                 break
@@ -194,7 +199,7 @@ class PreparedInterpreter(Interpreter):
         if compute is None or len(op.results) > 1:
             return None, None
         convert = converter(op.results[0].type) if op.results else None
-        computed = partial(compute, op)
+        computed = bind(compute, op)
         return cache(computed) if type(op) is arith.ConstantOp else computed, convert
 
     def _run(self, region: Region, args: PythonValues) -> PythonValues:
@@ -203,7 +208,7 @@ class PreparedInterpreter(Interpreter):
         assert frame is not None
         slots, frame_values = frame
         position, others = self.position, self.listeners[1:]
-        block = region.blocks.first
+        block = region.first_block
         while block is not None:
             if (plan := self._steps.get(id(block))) is None:
                 plan = self._steps[id(block)] = self._steps_of(block, slots)
@@ -211,9 +216,9 @@ class PreparedInterpreter(Interpreter):
                 frame_values[slot] = value
             block = None
             for op, operands, results, compute, convert in plan.steps:
-                inputs = tuple([frame_values[slot] for slot in operands])
+                inputs = operands(frame_values)
                 if compute is None:
-                    done = self._run_op(op, inputs)
+                    done = self._run_op(op, tuple(inputs))
                     for slot, value in zip(results, done.values):
                         frame_values[slot] = value
                     if (end := done.terminator_value) is None:
@@ -224,7 +229,7 @@ class PreparedInterpreter(Interpreter):
                     break
                 position.op = op
                 for listener in others:
-                    listener.will_interpret_op(op, inputs)
+                    listener.will_interpret_op(op, tuple(inputs))
                 value = compute(*inputs)
                 if convert is not None:
                     frame_values[results[0]] = value = convert(value)
@@ -233,13 +238,21 @@ class PreparedInterpreter(Interpreter):
             else:
                 if plan.returned is not None:
                     op, operands = plan.returned
-                    values = tuple([frame_values[slot] for slot in operands])
+                    values = tuple(operands(frame_values))
                     position.op = op
                     for listener in others:
                         listener.will_interpret_op(op, values)
                         listener.did_interpret_op(op, ())
                     return values
         return ()
+
+
+def gathering(slots: Sequence[int]) -> Gather:
+    """Return the function that gets the values in `slots` out of a frame."""
+    if len(slots) > 1:
+        return itemgetter(*slots)
+    first = slots[0] if slots else 0
+    return itemgetter(slice(first, first + len(slots)))  # of one item, it would return the value
 
 
 def values_of(op: Operation) -> Iterator[SSAValue]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import copysign, inf, isfinite
 from typing import Any
 
@@ -17,9 +19,11 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     UnrealizedConversionCastOp,
     VectorType,
+    i1,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
+from xdsl.utils.type import get_element_type_or_self
 
 from ...dialects.tir.ops import Dp4aOp, LanewiseOp
 from ..arrays import array_of, bounds, dtype_of
@@ -28,16 +32,28 @@ from ..relax.elementwise.elementwise import with_bits
 from ..relax.elementwise.unary import erf
 from .table import Array, Compute, Semantics, element_type
 
-__all__ = ["ARITHMETIC", "fma"]
+__all__ = ["ARITHMETIC", "bind", "fma"]
 
 
-def elementwise(function: Callable[..., object]) -> Compute:
-    """Return the semantics that applies `function` to the operands, with i1 as 0 and 1."""
+@dataclass(frozen=True)
+class Elementwise:
+    """The semantics that applies `function` to the operands, with i1 as 0 and 1."""
 
-    def compute(_: Operation, *args: Array) -> object:
-        return function(*map(as_number, args))
+    function: Callable[..., object]
 
-    return compute
+    def __call__(self, _: Operation, *args: Array) -> object:
+        return self.function(*map(as_number, args))
+
+
+def bind(compute: Compute, op: Operation) -> Callable[..., object]:
+    """Return the semantics `compute` of `op` as a function of the operands alone."""
+    if all(get_element_type_or_self(type) != i1 for type in op.operand_types):
+        if isinstance(compute, Elementwise):
+            return compute.function
+        if isinstance(op, arith.CmpiOp) and compute is compare_integers:
+            if (predicate := op.predicate.value.data) < len(COMPARE):
+                return COMPARE[predicate]
+    return partial(compute, op)
 
 
 def as_number(value: Array | float) -> Array | float:
@@ -292,36 +308,36 @@ def lanewise(op: LanewiseOp, *args: Array) -> object:
 
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
-    arith.AddiOp: elementwise(operator.add),
-    arith.SubiOp: elementwise(operator.sub),
-    arith.MuliOp: elementwise(operator.mul),
-    arith.DivSIOp: elementwise(divide),
+    arith.AddiOp: Elementwise(operator.add),
+    arith.SubiOp: Elementwise(operator.sub),
+    arith.MuliOp: Elementwise(operator.mul),
+    arith.DivSIOp: Elementwise(divide),
     arith.DivUIOp: unsigned(np.floor_divide),
-    arith.FloorDivSIOp: elementwise(np.floor_divide),
-    arith.CeilDivSIOp: elementwise(divide_up),
+    arith.FloorDivSIOp: Elementwise(np.floor_divide),
+    arith.CeilDivSIOp: Elementwise(divide_up),
     arith.CeilDivUIOp: unsigned(divide_up),
-    arith.RemSIOp: elementwise(np.fmod),
+    arith.RemSIOp: Elementwise(np.fmod),
     arith.RemUIOp: unsigned(np.remainder),
-    arith.MinSIOp: elementwise(np.minimum),
-    arith.MaxSIOp: elementwise(np.maximum),
+    arith.MinSIOp: Elementwise(np.minimum),
+    arith.MaxSIOp: Elementwise(np.maximum),
     arith.MinUIOp: unsigned(np.minimum),
     arith.MaxUIOp: unsigned(np.maximum),
-    arith.AndIOp: elementwise(np.bitwise_and),
-    arith.OrIOp: elementwise(np.bitwise_or),
-    arith.XOrIOp: elementwise(np.bitwise_xor),
-    arith.ShLIOp: elementwise(np.left_shift),
-    arith.ShRSIOp: elementwise(np.right_shift),
+    arith.AndIOp: Elementwise(np.bitwise_and),
+    arith.OrIOp: Elementwise(np.bitwise_or),
+    arith.XOrIOp: Elementwise(np.bitwise_xor),
+    arith.ShLIOp: Elementwise(np.left_shift),
+    arith.ShRSIOp: Elementwise(np.right_shift),
     arith.ShRUIOp: unsigned(np.right_shift),
     arith.CmpiOp: compare_integers,
     arith.CmpfOp: compare_floats,
     arith.SelectOp: select,
     Dp4aOp: add_byte_products,
     LanewiseOp: lanewise,
-    arith.AddfOp: elementwise(operator.add),
-    arith.SubfOp: elementwise(operator.sub),
-    arith.MulfOp: elementwise(operator.mul),
-    arith.DivfOp: elementwise(np.divide),
-    arith.NegfOp: elementwise(operator.neg),
+    arith.AddfOp: Elementwise(operator.add),
+    arith.SubfOp: Elementwise(operator.sub),
+    arith.MulfOp: Elementwise(operator.mul),
+    arith.DivfOp: Elementwise(np.divide),
+    arith.NegfOp: Elementwise(operator.neg),
     arith.MaximumfOp: ordered_zeros(np.maximum),
     arith.MinimumfOp: ordered_zeros(np.minimum),
     arith.MaxnumfOp: ordered_zeros(np.fmax),
@@ -333,51 +349,51 @@ ARITHMETIC: Semantics = {
     arith.UIToFPOp: from_unsigned,
     arith.ExtFOp: identity,
     arith.TruncFOp: identity,
-    arith.TruncIOp: elementwise(as_number),
+    arith.TruncIOp: Elementwise(as_number),
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
     UnrealizedConversionCastOp: identity,  # between integers of one width
-    math.AbsFOp: elementwise(np.abs),
-    math.AbsIOp: elementwise(np.abs),
-    math.AcosOp: elementwise(np.arccos),
-    math.AcoshOp: elementwise(np.arccosh),
-    math.AsinOp: elementwise(np.arcsin),
-    math.AsinhOp: elementwise(np.arcsinh),
-    math.AtanOp: elementwise(np.arctan),
-    math.AtanhOp: elementwise(np.arctanh),
-    math.Atan2Op: elementwise(np.arctan2),
-    math.CbrtOp: elementwise(np.cbrt),
-    math.CeilOp: elementwise(np.ceil),
-    math.CopySignOp: elementwise(np.copysign),
-    math.CosOp: elementwise(np.cos),
-    math.CoshOp: elementwise(np.cosh),
+    math.AbsFOp: Elementwise(np.abs),
+    math.AbsIOp: Elementwise(np.abs),
+    math.AcosOp: Elementwise(np.arccos),
+    math.AcoshOp: Elementwise(np.arccosh),
+    math.AsinOp: Elementwise(np.arcsin),
+    math.AsinhOp: Elementwise(np.arcsinh),
+    math.AtanOp: Elementwise(np.arctan),
+    math.AtanhOp: Elementwise(np.arctanh),
+    math.Atan2Op: Elementwise(np.arctan2),
+    math.CbrtOp: Elementwise(np.cbrt),
+    math.CeilOp: Elementwise(np.ceil),
+    math.CopySignOp: Elementwise(np.copysign),
+    math.CosOp: Elementwise(np.cos),
+    math.CoshOp: Elementwise(np.cosh),
     math.CountLeadingZerosOp: bitwise(lambda bits, width: width - bits.bit_length()),
     math.CountTrailingZerosOp: bitwise(
         lambda bits, width: (bits & -bits).bit_length() - 1 if bits else width
     ),
     math.CtPopOp: bitwise(lambda bits, _: bits.bit_count()),
-    math.ErfOp: elementwise(error_function),
-    math.ExpOp: elementwise(np.exp),
-    math.Exp2Op: elementwise(np.exp2),
-    math.ExpM1Op: elementwise(np.expm1),
-    math.FloorOp: elementwise(np.floor),
-    math.FmaOp: elementwise(fma),
-    math.FPowIOp: elementwise(float_power),
-    math.IPowIOp: elementwise(power),
-    math.LogOp: elementwise(np.log),
-    math.Log10Op: elementwise(np.log10),
-    math.Log1pOp: elementwise(np.log1p),
-    math.Log2Op: elementwise(np.log2),
-    math.PowFOp: elementwise(power),
-    math.RoundOp: elementwise(round_away),
-    math.RoundEvenOp: elementwise(np.rint),
-    math.RsqrtOp: elementwise(rsqrt),
-    math.SinOp: elementwise(np.sin),
-    math.SinhOp: elementwise(np.sinh),
-    math.SqrtOp: elementwise(np.sqrt),
-    math.TanOp: elementwise(np.tan),
-    math.TanhOp: elementwise(np.tanh),
-    math.TruncOp: elementwise(np.trunc),
+    math.ErfOp: Elementwise(error_function),
+    math.ExpOp: Elementwise(np.exp),
+    math.Exp2Op: Elementwise(np.exp2),
+    math.ExpM1Op: Elementwise(np.expm1),
+    math.FloorOp: Elementwise(np.floor),
+    math.FmaOp: Elementwise(fma),
+    math.FPowIOp: Elementwise(float_power),
+    math.IPowIOp: Elementwise(power),
+    math.LogOp: Elementwise(np.log),
+    math.Log10Op: Elementwise(np.log10),
+    math.Log1pOp: Elementwise(np.log1p),
+    math.Log2Op: Elementwise(np.log2),
+    math.PowFOp: Elementwise(power),
+    math.RoundOp: Elementwise(round_away),
+    math.RoundEvenOp: Elementwise(np.rint),
+    math.RsqrtOp: Elementwise(rsqrt),
+    math.SinOp: Elementwise(np.sin),
+    math.SinhOp: Elementwise(np.sinh),
+    math.SqrtOp: Elementwise(np.sqrt),
+    math.TanOp: Elementwise(np.tan),
+    math.TanhOp: Elementwise(np.tanh),
+    math.TruncOp: Elementwise(np.trunc),
 }
 """The semantics of each operation."""

@@ -45,8 +45,9 @@ class BufferFunctions(InterpreterFunctions):
     @impl(ops.ForOp)
     def run_for(self, interpreter: Interpreter, op: ops.ForOp, args: PythonValues) -> PythonValues:
         min, extent = args
+        body = op.body
         for i in range(min, min + extent):
-            interpreter.run_ssacfg_region(op.body, (i,), "for")
+            interpreter.run_ssacfg_region(body, (i,), "for")
         return ()
 
     @impl(ops.LikelyOp)

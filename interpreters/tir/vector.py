@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
-from .arithmetic import elementwise, fma
+from .arithmetic import Elementwise, fma
 from .memory import check_indices, merge_dynamic
 from .table import Array, Semantics, buffer_dtype, number
 
@@ -148,7 +148,7 @@ VECTOR: Semantics = {
     vector.BroadcastOp: broadcast,
     vector.CreateMaskOp: create_mask,
     vector.ExtractOp: extract,
-    vector.FMAOp: elementwise(fma),
+    vector.FMAOp: Elementwise(fma),
     vector.InsertOp: insert,
     vector.LoadOp: load,
     vector.MaskedLoadOp: masked_load,
