@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
+from support.budget import examples
 from support.releases import lack_in
 
 MAX_LENGTH = 200
@@ -29,7 +30,7 @@ def pytest_configure() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["PASSLINE_CACHE_SIZE"] = "0"  # tests of the cache have one of their own
     # No test is timed: on a busy machine an example may take any time.
-    settings.register_profile("passline", deadline=None)
+    settings.register_profile("passline", deadline=None, max_examples=examples(100))
     settings.load_profile("passline")
 
 

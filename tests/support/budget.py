@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["THOROUGH", "some"]
+__all__ = ["THOROUGH", "examples", "some"]
 
 T = TypeVar("T")
 
@@ -19,3 +19,9 @@ THOROUGH = bool(os.environ.get("PASSLINE_THOROUGH"))
 def some(cases: Iterable[T], every: int) -> list[T]:
     """Return every so many of the cases, or all in a thorough run."""
     return [*cases][:: 1 if THOROUGH else every]
+
+
+def examples(count: int) -> int:
+    """Return how many random examples a property is tested with: `count` in a thorough run, or
+    a quarter."""
+    return count if THOROUGH else count // 4

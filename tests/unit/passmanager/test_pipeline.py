@@ -8,7 +8,7 @@ from enum import Enum, StrEnum, auto
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.passes.toy import Append, Fail, Nothing, Tag, module, tags
 from xdsl import passes as xdsl_passes
@@ -746,7 +746,6 @@ def same(one: xdsl_passes.ModulePass, other: xdsl_passes.ModulePass) -> bool:
             return one == other
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(pipelines(), max_size=3).map(Sequential))
 def test_what_is_written_is_read_back(pipeline: Sequential) -> None:
     text = pipeline_text(pipeline)
@@ -755,7 +754,6 @@ def test_what_is_written_is_read_back(pipeline: Sequential) -> None:
     assert same(read, pipeline)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet='ci1 \n,={}()[]".-\\', max_size=12).map(lambda s: f"toy.Many{s}"))
 def test_any_text_is_a_pipeline_or_is_refused_with_a_place_in_it(text: str) -> None:
     try:

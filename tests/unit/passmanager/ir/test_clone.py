@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.releases import needs_part
 from xdsl.context import Context
@@ -262,7 +262,6 @@ def test_unregistered_op_keeps_its_name() -> None:
     assert isinstance(copy, UnregisteredOp) and copy.op_name.data == "other.op"
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_random_ir(data: st.DataObject) -> None:
     """Ops use values in any order, nest, and branch to blocks of their region."""

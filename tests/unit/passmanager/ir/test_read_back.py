@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from strategies.attributes import attributes, context, dense_attributes
 from strategies.signatures import modules, unknown_op
+from support.budget import examples
 from support.releases import needs_part
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -25,8 +26,8 @@ from passline.passmanager.ir.text.printer import PLAIN, PrintStyle, module_text
 reads_any_text = needs_part("reading")  # xDSL takes "\\C2\\80", which is UTF-8, for bytes
 GENERIC = PrintStyle(generic=True)
 
-thorough = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-some = settings(thorough, max_examples=60)
+many = settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
+some = settings(many, max_examples=examples(60))
 
 
 def read(text: str) -> ModuleOp:
@@ -41,13 +42,13 @@ def read_attribute(attribute: Attribute) -> Attribute:
 
 
 @reads_any_text
-@thorough
+@many
 @given(attributes)
 def test_attributes(attribute: Attribute) -> None:
     assert read_attribute(attribute) == attribute
 
 
-@thorough
+@many
 @given(dense_attributes())
 @example(DenseIntOrFPElementsAttr(TensorType(ComplexType(f32), []), BytesAttr(bytes(7) + b"J")))
 def test_constants(constant: Attribute) -> None:
