@@ -14,6 +14,8 @@ from hypothesis import settings
 from support.budget import examples
 from support.releases import lack_in
 
+from passline.tools.native import objects
+
 MAX_LENGTH = 200
 """Longer lines are cut."""
 
@@ -76,6 +78,16 @@ def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
     tempfile.tempdir = None  # it is asked for again
     yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_process(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Compile no module in several processes in a worker of pytest-xdist: the workers use all
+    cores. Tests of the division into parts set the number of cores themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        if hasattr(pytestconfig, "workerinput"):
+            patch.setattr(objects, "available_cores", lambda: 1)
+        yield
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
