@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker
 from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.universe import Universe
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passes.generic.canonicalize.canonicalize import Canonicalize, canonicalize
@@ -170,6 +172,7 @@ def test_pattern_passes_of_xdsl_do_the_same(
     driven: set[Path] = set()
     failed: list[tuple[Path, tuple[str, str]]] = []
     with monkeypatch.context() as patch:
+        patch.setattr(Universe, "get_multiverse", cache(Universe.get_multiverse))
         patch.setattr(PatternRewriteWalker, "rewrite_region", rewrite_region)
         for path in sorted(tests.rglob("*.mlir")):
             failed += [
