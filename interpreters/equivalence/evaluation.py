@@ -145,12 +145,14 @@ class Budget(Interpreter.Listener):
         self.steps = 0
         self._max = max_steps
         self._depth = 0
+        self._created: dict[int, int] = {}
+        """Identity of an operation -> the elements of its results, where its types tell."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        if isinstance(op, memref.ViewOp) and isinstance(op.result.type.element_type, BFloat16Type):
-            raise Unsupported("a view of bytes as bf16, which takes four bytes in numpy")
+        if (created := self._created.get(id(op))) is None:
+            created = self._created_by(op, args)
         self.steps += 1 + _size(args) // ELEMENTS_PER_STEP
-        if self.steps + _created_by(op, args) // ELEMENTS_PER_STEP > self._max:
+        if self.steps + created // ELEMENTS_PER_STEP > self._max:
             raise OverBudget(f"more than {self._max} steps")
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -159,6 +161,15 @@ class Budget(Interpreter.Listener):
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
         self.steps += _size(results) // ELEMENTS_PER_STEP
         self._depth -= 1
+
+    def _created_by(self, op: Operation, args: PythonValues) -> int:
+        """Return the number of elements of the results as far as the types say; those of an
+        operation with sizes as operands from their values."""
+        if isinstance(op, memref.ViewOp) and isinstance(op.result.type.element_type, BFloat16Type):
+            raise Unsupported("a view of bytes as bf16, which takes four bytes in numpy")
+        if isinstance(op, DynamicOp):
+            return _elements(_types_at_run_time(op, args) or op.result_types)
+        return self._created.setdefault(id(op), _elements(op.result_types))
 
 
 def _size(values: PythonValues) -> int:
@@ -170,12 +181,8 @@ def _size(values: PythonValues) -> int:
     return size
 
 
-def _created_by(op: Operation, args: PythonValues) -> int:
-    """Return the number of elements of the results as far as the types say; those of an operation
-    with sizes as operands from their values."""
-    types: Sequence[Attribute] = [result.type for result in op.results]
-    if isinstance(op, DynamicOp):
-        types = _types_at_run_time(op, args) or types
+def _elements(types: Sequence[Attribute]) -> int:
+    """Return the number of elements of the types, without those of unknown size."""
     return sum(
         math.prod(0 if size == DYNAMIC_INDEX else size for size in type.get_shape())
         for type in types

@@ -100,28 +100,34 @@ class Squashing(Interpreter.Listener):
         """Values of which an element is not finite, by id; they stay alive."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        uncertain = () if self.found else (arg for arg in args if id(arg) in self._uncertain)
-        combines = sum(_finite(arg).size > 0 for arg in args) > 1
-        self._given.append(([~_finite(arg) for arg in uncertain], combines))
+        known = {} if self.found else self._uncertain
+        infinite = [~_finite(arg) for arg in args if id(arg) in known] if known else []
+        self._given.append((infinite, sum(map(_has_floats, args)) > 1))
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
         given, combines = self._given.pop()
-        if self.found:
+        if self.found or not (given or combines):
             return
         finite = [*map(_finite, results)]
         self.found = any(_squashed(array, other) for array in given for other in finite)
-        if given or combines:
-            pairs = zip(results, finite, strict=True)
-            self._uncertain |= {id(result): result for result, f in pairs if not f.all()}
+        pairs = zip(results, finite, strict=True)
+        self._uncertain |= {id(result): result for result, f in pairs if not f.all()}
+
+
+def _has_floats(value: object) -> bool:
+    """Return whether a value is a float or an array with elements that are floats."""
+    if not isinstance(value, (np.ndarray, np.floating)):
+        return False
+    array = cast(Array, value)
+    return array.dtype.kind == "f" and array.size > 0
+
+
+_NONE = np.ones(0, bool)
 
 
 def _finite(value: object) -> Array:
     """Return which elements of an array or a number are finite; none of it if it has no floats."""
-    if isinstance(value, np.ndarray | np.floating):
-        array: Array = np.asarray(cast(Array, value))
-        if array.dtype.kind == "f":
-            return np.isfinite(array)
-    return np.ones(0, bool)
+    return np.isfinite(np.asarray(cast(Array, value))) if _has_floats(value) else _NONE
 
 
 def _squashed(infinite: Array, finite: Array) -> bool:

@@ -75,12 +75,12 @@ def _is_undefined(op: Operation, args: PythonValues) -> bool:
 
 def _is_poison(op: Operation, args: PythonValues) -> bool:
     """Return whether the result of an operation depends on an overflow that its flags exclude."""
-    width = _width(op)
     flags = op.properties.get("overflowFlags")
     data = flags.data if isinstance(flags, arith.IntegerOverflowAttr) else ()
     shifts = type(op) in SHIFTS
     if not data and not shifts:
         return False
+    width = _width(op)
     for a, b in _pairs(args):
         if shifts and not 0 <= b < width:
             return True
