@@ -24,12 +24,15 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 from support.releases import has_xdsl
-from support.suites.inprocess import mlir_opt
+from support.suites.inprocess import capture, mlir_opt
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -43,6 +46,21 @@ _FENCE = re.compile(
     ^(?P=indent)```[ ]*$""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
+
+TOOLS = {
+    "bisect": "bisect.tool",
+    "compile": "compile.tool",
+    "opt": "opt",
+    "reduce": "reduce.tool",
+    "run": "run",
+}
+"""The modules of our commands."""
+
+_OURS = re.compile(
+    rf"passline-(?P<name>{'|'.join(TOOLS)})\b"
+    r"(?P<args>[^|&;<>$*`]*?)(?P<quiet>\s> /dev/null)?(?:\s+#.*)?"
+)
+"""One of our commands as a shell would run it without expansions, pipes and redirections."""
 
 PYTHON = """\
 import contextlib, io, json, sys
@@ -199,6 +217,25 @@ class Runner:
         if words[:3] == ["pip", "install", "-e"]:
             self._install()
             return
+        status, output = self._in_process(command) or self._in_shell(command)
+        where = f"{self.page}:{line}: {command}\nstatus {status}:\n{output}"
+        assert (status != 0) == ("error:" in shown), where
+        assert not shown or matches(shown, output), where
+
+    def _in_process(self, command: str) -> tuple[int, str] | None:
+        """Run a command of ours that needs no shell in this process, as starting one takes most of
+        the time; None for any other, and where a project was installed."""
+        match = _OURS.fullmatch(command.replace("\\\n", " "))
+        path = self.environment.get("PYTHONPATH")
+        if match is None or path != os.environ.get("PYTHONPATH"):
+            return None
+        tool = import_module(f"passline.tools.{TOOLS[match['name']]}")
+        arguments = [f"passline-{match['name']}", *shlex.split(match["args"])]
+        with chdir(self.directory), patch.object(sys, "argv", arguments):
+            result = capture(tool.main)
+        return result.status, result.stderr + ("" if match["quiet"] else result.stdout)
+
+    def _in_shell(self, command: str) -> tuple[int, str]:
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=self.directory,
@@ -208,9 +245,7 @@ class Runner:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        where = f"{self.page}:{line}: {command}\nstatus {done.returncode}:\n{done.stdout}"
-        assert (done.returncode != 0) == ("error:" in shown), where
-        assert not shown or matches(shown, done.stdout), where
+        return done.returncode, done.stdout
 
     def _install(self) -> None:
         """Install the project of this directory for the page alone, as `pip install -e` does it:
