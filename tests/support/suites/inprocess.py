@@ -142,12 +142,18 @@ def mlir_opt() -> str | None:
     return shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
 
 
+REDIRECTIONS = ("2>&1", "2>/dev/null", ">/dev/null")
+
+
 def is_ours(stage: list[str]) -> bool:
-    """Return whether a command can run in this process: a known tool, without redirections."""
-    words = [word for word in stage if word != "2>&1"]
+    """Return whether a command can run without a shell: a known tool, whose stderr alone is
+    redirected, or also its stdout to `/dev/null`."""
+    words = [word for word in stage if word not in REDIRECTIONS]
     command = words[words[0] == "not"]
+    redirected = [word for word in stage if word in REDIRECTIONS]
     plain = not any(word.startswith((">", "2>", "<")) for word in words)
-    return plain and command in ("passline-opt", "xdsl-opt", "filecheck")
+    plain &= redirected in ([], ["2>&1"], ["2>/dev/null"], ["2>&1", ">/dev/null"])
+    return plain and command in ("passline-opt", "xdsl-opt", "filecheck", mlir_opt())
 
 
 def run_stages(stages: list[list[str]]) -> Result:
@@ -155,22 +161,27 @@ def run_stages(stages: list[list[str]]) -> Result:
     text, errors, failed = "", "", 0
     for stage in stages:
         result = run_stage(stage, text)
-        merged = "2>&1" in stage
-        text = result.stderr + result.stdout if merged else result.stdout
-        errors += "" if merged else result.stderr
+        text = "" if ">/dev/null" in stage else result.stdout
+        if "2>&1" in stage:
+            text = result.stderr + text
+        elif "2>/dev/null" not in stage:
+            errors += result.stderr
         failed = failed or result.status
     return Result(failed, text, errors)
 
 
 def run_stage(stage: list[str], stdin: str) -> Result:
     inverted = stage[0] == "not"
-    command, *args = [word for word in stage[inverted:] if word != "2>&1"]
+    command, *args = [word for word in stage[inverted:] if word not in REDIRECTIONS]
     if command == "filecheck":
         result = filecheck(args, stdin)
     elif command == "passline-opt":
         result = passline_opt(*args, stdin=stdin)
-    else:
+    elif command == "xdsl-opt":
         result = capture(lambda: xDSLOptMain(args=args).run(), stdin)
+    else:
+        done = subprocess.run([command, *args], input=stdin, capture_output=True, text=True)
+        result = Result(done.returncode, done.stdout, done.stderr)
     if inverted:
         return Result(int(result.status == 0), result.stdout, result.stderr)
     return result
