@@ -24,6 +24,7 @@ from .data.manipulation import MANIPULATION
 from .data.padding import PADDING
 from .data.resize import RESIZE
 from .data.sorting import SORTING
+from .data.trees import TREES
 from .elementwise.activation import ACTIVATION
 from .elementwise.binary import BINARY
 from .elementwise.elementwise import ELEMENTWISE
@@ -63,6 +64,7 @@ RELAX: dict[type[Operation], Legalization] = {
     **RESIZE,
     **SCAN,
     **SORTING,
+    **TREES,
     **UNARY,
 }
 

@@ -39,6 +39,7 @@ from ...dialects.relax.data.scatter import ScatterOp
 from ...dialects.relax.data.sorting import SortingOp
 from ...dialects.relax.data.split import SplitOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
+from ...dialects.relax.data.trees import TreeLeavesOp
 from ...dialects.relax.device import PlacedOp
 from ...dialects.relax.dynamic.computation import DynamicScanOp
 from ...dialects.relax.elementwise.activation import PReluOp
@@ -242,6 +243,11 @@ def _gather_nd(op: GatherNDOp, facts: Facts) -> Sequence[Dimensions] | None:
 
 
 # Creation and repetition
+
+
+def _tree_leaves(op: TreeLeavesOp, facts: Facts) -> Sequence[Dimensions] | None:
+    data, roots = facts.of(op.data), facts.of(op.roots)
+    return None if data is None or roots is None else [[data[0], roots[0]]]
 
 
 def _shape_of(op: ShapeOfOp, shape: Shape) -> Dimensions:
@@ -454,6 +460,7 @@ _RULES: Rules = (
     (StridedSliceOp, _of_shape(_strided_slice)),
     (TakeOp, _take),
     (TransposeOp, _of_shape(_transpose)),
+    (TreeLeavesOp, _tree_leaves),
     *PARAMETER_RULES,
 )
 

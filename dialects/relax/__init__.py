@@ -32,6 +32,7 @@ FAMILIES = [
         "data.sorting",
         "data.split",
         "data.strided_slice",
+        "data.trees",
         "device",
         "dynamic.computation",
         "dynamic.manipulation",

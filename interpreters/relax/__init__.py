@@ -14,6 +14,7 @@ from .data.image import IMAGE
 from .data.indexing import INDEXING
 from .data.manipulation import MANIPULATION
 from .data.sorting import SORTING
+from .data.trees import TREES
 from .dynamic import DYNAMIC
 from .elementwise.activation import ACTIVATION
 from .elementwise.binary import BINARY
@@ -51,6 +52,7 @@ RelaxFunctions = interpreter_functions(
     REDUCTION,
     SCAN,
     SORTING,
+    TREES,
     UNARY,
 )
 """The interpreter functions of all operations of the dialect."""

@@ -24,6 +24,7 @@ __all__ = [
     "check_lengths",
     "require_elements",
     "require_size",
+    "within",
 ]
 
 
@@ -115,14 +116,14 @@ def check(
         b.require(every, message, op)
 
 
-def require_elements(op: Operation, b: KernelBuilder, axis: int, size: Extent) -> None:
-    """Assert that `axis` of the data, of `size`, has elements, unless the result of `op` has none:
-    no index of such an axis can be clipped into it, or wrapped around."""
+def require_elements(op: Operation, b: KernelBuilder, what: str, size: Extent) -> None:
+    """Assert that `what`, a dimension of `size`, has elements, unless the result of `op` has none:
+    no index of such a dimension can be clipped into it, or wrapped around."""
     count = volume(b.shape_of(op.results[0]))
     if count == 0 or is_at_most(1, size):
         return
     holds = b.pure(arith.OrIOp, b.less(0, size), b.equal(count, 0))
-    b.require(holds, f"{op.name}: axis {axis} of the data has no elements", op)
+    b.require(holds, f"{op.name}: {what} has no elements", op)
 
 
 def require_size(op: Operation, b: KernelBuilder, size: Extent, given: Index, axis: int) -> None:

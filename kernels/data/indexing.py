@@ -19,7 +19,7 @@ from ..scalars import add, as_index, computable, convert, maximum, minimum, mult
 from .bounds import check_coordinates, check_indices, require_elements
 from .manipulation import Part, moved, reshaped, sliced
 
-__all__ = ["INDEXING", "first_of"]
+__all__ = ["INDEXING", "clipped", "first_of"]
 
 
 def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index:
@@ -58,7 +58,7 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     if op.mode == "raise":
         check_indices(op, b, op.indices, indices, axis, size)
     else:
-        require_elements(op, b, axis, size)
+        require_elements(op, b, f"axis {axis} of the data", size)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = b.read(indices, index[axis : axis + rank])

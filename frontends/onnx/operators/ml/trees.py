@@ -1,123 +1,24 @@
-"""Converters of tree ensembles: all trees are walked at once, one level at a time."""
+"""Converters of tree ensembles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, nan
 
 import numpy as np
 from onnx import numpy_helper
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Float64Type, f32, f64, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float64Type, f32, f64, i64
 from xdsl.ir import SSAValue
 
 from .....interpreters.arrays import Array
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ..expression import Expression, constant
+from .tree_nodes import MODES, Trees
 
 __all__ = ["TREES", "labels_at", "transformed"]
 
-MAX_DEPTH = 256
-MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER", "LEAF")
-COMPARISONS = {
-    "LEQ": "less_equal",
-    "LT": "less",
-    "GTE": "greater_equal",
-    "GT": "greater",
-    "EQ": "equal",
-    "NEQ": "not_equal",
-}
 AGGREGATIONS = ("AVERAGE", "SUM", "MIN", "MAX")
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
-
-
-@dataclass
-class Trees:
-    """The nodes of all trees; both children of a leaf are the leaf itself."""
-
-    features: Array
-    splits: Array
-    modes: Sequence[str]
-    true: Array
-    false: Array
-    missing: Array
-    """Whether NaN goes to the true child."""
-    members: Array | None
-    """The values that a node of mode MEMBER compares with, padded with NaN."""
-    roots: Array
-    weights: Array
-    """For each node and target, nonzero for leaves alone."""
-    voted: Array
-    """Whether a node has a weight for a target."""
-
-    def depth(self) -> int:
-        """Return the number of levels below the roots; Unsupported for a cycle."""
-        level, depth = np.unique(self.roots), 0
-        while (inner := level[self.true[level] != level]).size:
-            level = np.unique(np.concatenate([self.true[inner], self.false[inner]]))
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise Unsupported(f"a tree of more than {MAX_DEPTH} levels, or with a cycle")
-        return depth
-
-    def leaves(self, x: Expression) -> Expression:
-        """Return the leaf that each row of x reaches in each tree.
-
-        All rows begin at the roots, of which there is one row only; so the number of rows need not
-        be known. A tree that is a leaf takes one step, to itself.
-        """
-        node = x.node
-        at = constant(node, self.roots, i64)
-        values = x.take(constant(node, self.features[self.roots], i64), 1)
-        for level in range(max(self.depth(), 1)):
-            if level:
-                values = x.op("gather", self.column(node, self.features).take(at, 0), axis=1)
-            chosen = self.compared(values, at)
-            true, false = self.column(node, self.true), self.column(node, self.false)
-            at = chosen.where(true.take(at, 0), false.take(at, 0))
-        return at
-
-    def column(self, node: Node, array: Array) -> Expression:
-        return constant(node, array, i64)
-
-    def compared(self, values: Expression, at: Expression) -> Expression:
-        """Compare values with the splits of the nodes that they are at."""
-        node = values.node
-        splits = constant(node, self.splits, values.element).take(at, 0)
-        modes: Array = np.array([MODES.index(mode) for mode in self.modes])
-        used = sorted({MODES.index(mode) for mode in self.modes if mode != "LEAF"})
-        result: Expression | None = None
-        for mode in used:
-            if (name := MODES[mode]) == "MEMBER":
-                assert self.members is not None
-                table = constant(node, self.members, values.element).take(at, 0)
-                hit = values.expand(2).equals(table).op("any", axis=[2])
-            else:
-                hit = values.op(COMPARISONS[name], splits)
-            if result is None:
-                result = hit
-            else:
-                here = constant(node, modes == mode, i1).take(at, 0)
-                result = here.where(hit, result)
-        if result is None:  # all are leaves
-            return values.equals(values)
-        if self.missing.any():
-            tracked = constant(node, self.missing, i1).take(at, 0)
-            result = result | (values.op("isnan") & tracked)
-        return result
-
-    def aggregated(self, x: Expression, aggregation: str) -> Expression:
-        """Return the sum, mean, minimum or maximum of the weights of the leaves."""
-        at = self.leaves(x)
-        weights = constant(x.node, self.weights, x.element).take(at, 0)
-        if aggregation in ("SUM", "AVERAGE"):
-            y = weights.sum(1)
-            return y / len(self.roots) if aggregation == "AVERAGE" else y
-        voted = constant(x.node, self.voted, i1).take(at, 0)
-        bound = inf if aggregation == "MIN" else -inf
-        y = voted.where(weights, bound).op(aggregation.lower(), axis=[1])
-        return voted.op("any", axis=[1]).where(y, 0.0)
 
 
 def input_of(node: Node, wide: bool) -> Expression:
@@ -130,16 +31,6 @@ def input_of(node: Node, wide: bool) -> Expression:
     if x.shape[1] == DYNAMIC_INDEX:
         raise Unsupported("the number of features of the input must be known")
     return x
-
-
-def check_places(trees: Trees, count: int) -> None:
-    """Raise Unsupported if a node or a feature does not exist."""
-    last = len(trees.true) - 1
-    for places, high in ((trees.true, last), (trees.false, last), (trees.roots, last)):
-        if places.size and not 0 <= places.min() <= places.max() <= high:
-            raise Unsupported("a tree with a child that does not exist")
-    if trees.features.size and not 0 <= trees.features.min() <= trees.features.max() < count:
-        raise Unsupported(f"a tree that reads a feature which is not among the {count}")
 
 
 # TreeEnsemble
@@ -177,34 +68,26 @@ def tree_ensemble(node: Node) -> Sequence[SSAValue]:
         children[0],
         children[1],
         np.append(missing, np.zeros(leaves)) != 0,
-        member_table(modes, tensor("membership_values"), leaves),
+        members_of(modes, tensor("membership_values")),
         integers("tree_roots"),
         weights,
         voted,
     )
     x = input_of(node, splits.dtype == np.float64)
-    check_places(trees, x.shape[1])
     y = trees.aggregated(x, AGGREGATIONS[node.int("aggregate_function", 1)])
     return [transformed(y, TRANSFORMS[node.int("post_transform")]).value]
 
 
-def member_table(modes: Sequence[str], values: Array, leaves: int) -> Array | None:
+def members_of(modes: Sequence[str], values: Array) -> Mapping[int, Sequence[float]]:
     """Return the sets of the nodes of mode MEMBER, which NaN separates in `values`."""
-    if "MEMBER" not in modes:
-        return None
     sets: list[list[float]] = [[]]
     for value in values.tolist():
         if value != value:
             sets.append([])
         else:
             sets[-1].append(value)
-    table = np.full((len(modes) + leaves, max(map(len, sets))), nan)
     of_nodes = iter(sets)
-    for i, mode in enumerate(modes):
-        if mode == "MEMBER":
-            members = next(of_nodes, list[float]())
-            table[i, : len(members)] = members
-    return table
+    return {i: next(of_nodes, list[float]()) for i, mode in enumerate(modes) if mode == "MEMBER"}
 
 
 # TreeEnsembleRegressor and TreeEnsembleClassifier
@@ -251,7 +134,7 @@ def old_trees(node: Node, kind: str, targets: int) -> Trees:
         children[0],
         children[1],
         np.asarray(missing) != 0,
-        None,
+        {},
         np.asarray(roots, np.int64),
         weights,
         voted,
@@ -274,7 +157,6 @@ def is_wide(node: Node) -> bool:
 def tree_regressor(node: Node) -> Sequence[SSAValue]:
     trees = old_trees(node, "target", node.int("n_targets", 1))
     x = input_of(node, is_wide(node))
-    check_places(trees, x.shape[1])
     kinds: Mapping[str, str] = {name: name for name in AGGREGATIONS}
     y = trees.aggregated(x, node.choice("aggregate_function", kinds, "SUM"))
     if base := numbers(node, "base_values"):
@@ -288,7 +170,6 @@ def tree_classifier(node: Node) -> Sequence[SSAValue]:
     count = len(node.ints("classlabels_int64s") or node.strings("classlabels_strings"))
     trees = old_trees(node, "class", count)
     x = input_of(node, is_wide(node))
-    check_places(trees, x.shape[1])
     post, base = node.string("post_transform", "NONE"), list(numbers(node, "base_values"))
     y = trees.aggregated(x, "SUM")
     used = sorted(set(node.ints("class_ids") or []))
