@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i1, i32
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.data.trees import TreeLeavesOp
@@ -50,6 +50,8 @@ def tree_leaves(
     b.require_equal(nodes.shape[1], 3, "a node has not 3 columns", op)
     for what, size in (("axis 1 of the data", features), ("the table of nodes", nodes.shape[0])):
         require_elements(op, b, what, size)
+    # This keeps LLVM from computing the nodes of several walks as a vector: gathers take longer.
+    b.func.attributes["passthrough"] = ArrayAttr([StringAttr("noimplicitfloat")])
     known = is_in_range(op, b, features, nodes.shape[0])
     forest = Forest(op, b, data, nodes, splits, roots, known)
     # Groups of 5 and 5 of 10 trees, not of 8 and 2.

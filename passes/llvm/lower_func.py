@@ -32,6 +32,9 @@ __all__ = ["FORK", "FUNC", "LowerFunc", "lowered_function_type"]
 FORK = "omp.fork"
 """The attribute of a call that is to run on several threads: their number. Each thread gets a part
 of the range of numbers from the first operand up to the second."""
+PASSTHROUGH = "passthrough"
+"""The attribute that lists attributes of LLVM's functions, which MLIR does not model."""
+
 INTERNAL, EXTERNAL = llvm.LinkageAttr("internal"), llvm.LinkageAttr("external")
 
 
@@ -59,7 +62,10 @@ def lowered_function_type(type: FunctionType) -> llvm.LLVMFunctionType:
 def function(op: func.FuncOp, build: Lowering) -> None:
     """A private function with a body is internal, all others are external."""
     is_private = op.sym_visibility is not None and op.sym_visibility.data == "private"
-    properties: dict[str, Attribute | None] = {"arg_attrs": parameter_attributes(op)}
+    properties: dict[str, Attribute | None] = {
+        "arg_attrs": parameter_attributes(op),
+        PASSTHROUGH: op.attributes.get(PASSTHROUGH),
+    }
     new = llvm.FuncOp(
         op.sym_name,
         lowered_function_type(op.function_type),
@@ -67,7 +73,7 @@ def function(op: func.FuncOp, build: Lowering) -> None:
         INTERNAL if is_private and not op.is_declaration else EXTERNAL,
         body=op.detach_region(op.body),
         other_props={k: v for k, v in properties.items() if v is not None},
-        extra_attrs=op.attributes,
+        extra_attrs={k: v for k, v in op.attributes.items() if k != PASSTHROUGH},
     )
     new.location = op.location
     insert_before(op, new)

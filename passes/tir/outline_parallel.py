@@ -99,6 +99,10 @@ def new_name(func: PrimFuncOp, names: set[str]) -> str:
     return name
 
 
+KEPT = ("passthrough", "tir.alias")
+"""The attributes of a function that also hold for parts of it."""
+
+
 @dataclass
 class Outlining:
     """The move of the body of a nest of parallel loops into a function."""
@@ -114,7 +118,7 @@ class Outlining:
 
     def run(self) -> None:
         loop = self.nest[0]
-        attributes = {k: v for k, v in self.func.attributes.items() if k == "tir.alias"}
+        attributes = {k: v for k, v in self.func.attributes.items() if k in KEPT}
         part = PrimFuncOp(self.name, [], visibility="private", attributes=attributes)
         part.location = loop.location
         block = part.body.block
