@@ -54,7 +54,7 @@ class TreeLeavesOp(TensorOp):
         known_shape("splits", splits, (count,))
         (trees,) = known_shape("roots", roots, (DYNAMIC_INDEX,))
         if 0 in (features, count) and 0 not in (rows, trees):
-            raise VerifyException(f"{count} nodes, and {features} features")
+            raise VerifyException(f"there is no {'node' if count == 0 else 'feature'} to read")
         return (make_tensor_type(i32, (rows, trees)),)
 
 

@@ -83,11 +83,12 @@ class Trees:
 
     def steps(self, dtype: type[np.floating]) -> Steps:
         """Return nodes that reach the same leaves with data of a type."""
-        modes: Array = np.array(self.modes)
+        modes, splits = np.array(self.modes), self.splits.astype(dtype)
+        # No number compares with NaN, in any order.
+        modes = np.where(np.isnan(splits) & np.isin(modes, ["LT", "GTE", "GT"]), "LEQ", modes)
         # x > s is not x <= s, but for NaN. x < s is x <= the number before s.
         swapped = np.isin(modes, ["GTE", "GT", "NEQ"])
         below = np.isin(modes, ["LT", "GTE"])
-        splits = self.splits.astype(dtype)
         steps = Steps(
             self.features,
             np.where(below, before(splits), splits),

@@ -179,12 +179,25 @@ def trees(
 
 
 ROWS = floats(20, 3)
-MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ"]
+MODES = [f"BRANCH_{mode}" for mode in ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ")]
 
 
 @pytest.mark.parametrize("modes", [*([mode] for mode in MODES), MODES], ids=str)
 def test_modes_of_trees(modes: list[str]):
     compare("TreeEnsembleRegressor", ROWS, n_targets=1, **trees(1, modes))
+
+
+@pytest.mark.parametrize("modes", [*([mode] for mode in MODES), MODES], ids=str)
+def test_splits_of_any_kind(modes: list[str]):
+    """Infinite splits, NaN, zeros of both signs, and neighbours; the same numbers as data."""
+    least = np.nextafter(np.float32(0), np.float32(1))
+    kinds = [np.nan, -np.inf, np.inf, -0.0, 0.0, least, 1.0, np.nextafter(np.float32(1), 0)]
+    rows = np.array([[a, b, c] for a in kinds for b in kinds for c in (0.5, np.nan)], np.float32)
+    for seed in range(4):
+        given = trees(seed, modes)
+        values = np.random.default_rng(seed).choice(np.array(kinds), len(given["nodes_values"]))
+        given["nodes_values"] = [float(value) for value in values]
+        compare("TreeEnsembleRegressor", rows, n_targets=1, **given)
 
 
 @pytest.mark.parametrize("aggregation", ["SUM", "AVERAGE", "MIN", "MAX"])
