@@ -182,3 +182,11 @@ func.func @f(%i: index, %n: index, %x: memref<4xf32>) {
 func.func private @g(%i: index, %n: index, %x: memref<4xf32>) {
   func.return
 }
+
+// -----
+
+// Attributes for LLVM.
+// CHECK-LABEL: llvm.func @f() attributes {tir.alias, passthrough = ["noimplicitfloat"]} {
+func.func @f() attributes {passthrough = ["noimplicitfloat"], tir.alias} {
+  func.return
+}

@@ -116,6 +116,21 @@ builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
 
 // -----
 
+// Attributes for LLVM hold for all parts.
+// CHECK-LABEL: @passed_through(
+// CHECK:       tir.prim_func private @passed_through_part({{.*}}) attributes {passthrough = ["noimplicitfloat"]} {
+builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+  tir.prim_func @passed_through(%x: memref<4096xf32>, %f: f32) attributes {passthrough = ["noimplicitfloat"]} {
+    %c0 = arith.constant 0 : index
+    %n = arith.constant 4096 : index
+    tir.for parallel %i = %c0 extent %n {
+      memref.store %f, %x[%i] : memref<4096xf32>
+    }
+  }
+}
+
+// -----
+
 // A loop without a body.
 // CHECK-LABEL: @empty
 // CHECK:         tir.for %i = %c0 extent %n {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx.numpy_helper import from_array
 from support.models.from_text import Array, imported, run
 from support.models.single_node import Attributes, by_onnxruntime, check, single_node
 
@@ -198,6 +199,35 @@ def test_splits_of_any_kind(modes: list[str]):
         values = np.random.default_rng(seed).choice(np.array(kinds), len(given["nodes_values"]))
         given["nodes_values"] = [float(value) for value in values]
         compare("TreeEnsembleRegressor", rows, n_targets=1, **given)
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+@pytest.mark.parametrize("members", [[0.0], [1.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 4.0, 5.0, 7.0]])
+def test_sets_of_members(members: list[float], missing: int):
+    """A node asks for a set, and its children ask for 0 and for 2."""
+    rows = np.array([[x] for x in (*range(-1, 9), 1.5, -0.0, np.inf, np.nan)], np.float32)
+    tables: dict[str, Array] = {
+        "nodes_modes": np.full(3, 6, np.uint8),
+        "nodes_splits": np.zeros(3, np.float32),
+        "membership_values": np.array([*members, np.nan, 0, np.nan, 2, np.nan], np.float32),
+        "leaf_weights": np.array([1, 2, 4, 8], np.float32),
+    }
+    given: Attributes = {name: from_array(table) for name, table in tables.items()}
+    compare(
+        "TreeEnsemble",
+        rows,
+        version=5,
+        n_targets=1,
+        tree_roots=[0],
+        nodes_featureids=[0] * 3,
+        nodes_trueleafs=[0, 1, 1],
+        nodes_truenodeids=[1, 0, 2],
+        nodes_falseleafs=[0, 1, 1],
+        nodes_falsenodeids=[2, 1, 3],
+        nodes_missing_value_tracks_true=[missing] * 3,
+        leaf_targetids=[0] * 4,
+        **given,
+    )
 
 
 @pytest.mark.parametrize("aggregation", ["SUM", "AVERAGE", "MIN", "MAX"])
