@@ -30,8 +30,8 @@ WALKS = 16
 """The number of walks at once. A step takes 20 cycles, most of them for three loads one after the
 other, and has 8 instructions: with 16 walks they are what takes the time."""
 
-LEVELS = 4
-"""The steps after which walks that are all at a leaf end."""
+LEVELS = 2
+"""The steps between checks whether all walks are at a leaf, and end."""
 
 ROWS = 64
 """The rows that walk through a group of trees one after the other, while it is in the cache: 16
@@ -55,25 +55,7 @@ def tree_leaves(
     b.func.attributes["passthrough"] = ArrayAttr([StringAttr("noimplicitfloat")])
     known = is_in_range(op, b, features, nodes.shape[0])
     forest = Forest(op, b, data, nodes, splits, roots, known)
-    # Groups of 9 and 9 of 18 trees, not of 16 and 2.
-    together = -(-trees // -(-trees // WALKS)) if isinstance(trees, int) and trees else WALKS
-    at_once = WALKS // together if isinstance(trees, int) else 1
-
-    def loops(store: Store) -> None:
-        with b.loop(b.ceildiv(rows, ROWS), ForKind.PARALLEL) as block:
-            first = b.mul(block, ROWS)
-            count = b.min(ROWS, b.sub(rows, first))
-            with (
-                b.loop(b.ceildiv(trees, together)) as group,
-                b.loop(b.ceildiv(count, at_once)) as i,
-            ):
-                lanes = Lanes(
-                    (at_once, b.add(first, b.mul(i, at_once)), rows),
-                    (together, b.mul(group, together), trees),
-                )
-                forest.walk(lanes, store)
-
-    return scheduled(op, b, (rows, trees), i32, loops)
+    return scheduled(op, b, (rows, trees), i32, forest.write)
 
 
 @dataclass(frozen=True)
@@ -111,6 +93,25 @@ class Forest:
     is_in_range: bool
     """Whether no element of the tables needs to be clipped."""
 
+    def write(self, store: Store) -> None:
+        """Write loops over groups of rows and trees that walk together."""
+        b, rows, trees = self.b, self.data.shape[0], self.roots.shape[0]
+        together, at_once = WALKS, 1
+        if isinstance(trees, int) and trees:
+            # Groups of 9 and 9 of 18 trees, not of 16 and 2.
+            together = -(-trees // -(-trees // WALKS))
+            at_once = WALKS // together
+        size = ROWS // at_once * at_once  # so that no row is in two blocks
+        with b.loop(b.ceildiv(rows, size), ForKind.PARALLEL) as block:
+            first = b.mul(block, size)
+            count = b.min(size, b.sub(rows, first))
+            with (
+                b.loop(b.ceildiv(trees, together)) as group,
+                b.loop(b.ceildiv(count, at_once)) as i,
+            ):
+                row, tree = b.add(first, b.mul(i, at_once)), b.mul(group, together)
+                self.walk(Lanes((at_once, row, rows), (together, tree, trees)), store)
+
     def walk(self, lanes: Lanes, store: Store) -> None:
         """Write loops over the levels of the trees for all lanes, and store the nodes that they
         reach."""
@@ -143,13 +144,12 @@ class Forest:
         b = self.b
         going = b.alloc((1,), i1, "local")
         b.store(b.number(True, i1), going, [0])
-        with b.loop(-(-depth // LEVELS)) as chunk, b.when([b.load(going, [0])]):
-            count: Index = LEVELS
-            if depth % LEVELS:
-                count = b.min(LEVELS, b.sub(depth, b.mul(chunk, LEVELS)))
-            with b.loop(b.sub(count, 1)):
+        with b.loop(depth // LEVELS), b.when([b.load(going, [0])]):
+            with b.loop(LEVELS - 1):
                 step()
             b.store(step(), going, [0])
+        with b.loop(depth % LEVELS):
+            step()
 
     def child(self, row: Index, node: SSAValue) -> SSAValue:
         """Return the child of a node to which a row of the data goes."""

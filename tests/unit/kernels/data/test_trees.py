@@ -65,8 +65,9 @@ def test_groups(rows: int, trees: int):
     check_kernel(operation(rows_of(rows), (nodes, splits, roots[:trees]), 3))
 
 
-def test_blocks_of_rows():
-    check_kernel(operation(rows_of(130), random_forest(2, 2, 3), 2))
+@pytest.mark.parametrize("trees", [2, 5, 16])
+def test_blocks_of_rows(trees: int):
+    check_kernel(operation(rows_of(130), random_forest(trees, 2, 3), 2))
 
 
 @pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)

@@ -269,6 +269,46 @@ def test_tree_classifier(post: str):
             )
 
 
+def test_trees_of_one_leaf():
+    given = {key: [values[0]] for key, values in Trees(1, MODES[:1], 1, "target").nodes.items()}
+    nodes: Attributes = {f"nodes_{key}": values for key, values in given.items()}
+    nodes["nodes_modes"] = ["LEAF"]
+    leaf: Attributes = {f"target_{key}": [0] for key in ("treeids", "nodeids", "ids")}
+    compare("TreeEnsembleRegressor", ROWS, n_targets=1, target_weights=[0.5], **nodes, **leaf)
+
+
+def test_deep_trees():
+    """A chain of 300 nodes, each of which has a leaf."""
+    count, ids = 300, [*range(601)]
+    inner = [i % 2 == 0 and i < 600 for i in ids]
+    compare(
+        "TreeEnsembleRegressor",
+        ROWS * 200,
+        n_targets=1,
+        nodes_treeids=[0] * 601,
+        nodes_nodeids=ids,
+        nodes_featureids=[0] * 601,
+        nodes_modes=["BRANCH_LEQ" if each else "LEAF" for each in inner],
+        nodes_values=[float(i / 2 - count / 2) for i in ids],
+        nodes_truenodeids=[i + 1 if each else 0 for i, each in zip(ids, inner, strict=True)],
+        nodes_falsenodeids=[i + 2 if each else 0 for i, each in zip(ids, inner, strict=True)],
+        target_treeids=[0] * 301,
+        target_ids=[0] * 301,
+        target_nodeids=[i for i, each in zip(ids, inner, strict=True) if not each],
+        target_weights=[float(i) for i in range(301)],
+    )
+
+
+def test_a_cycle_is_refused():
+    given = trees(1)
+    given["nodes_truenodeids"] = [0] * len(given["nodes_truenodeids"])
+    domain = "ai.onnx.ml"
+    node = "TreeEnsembleRegressor"
+    model = single_node(node, [ROWS], domain=domain, version=3, n_targets=1, **given)
+    with pytest.raises(UnsupportedModelError, match="a cycle"):
+        imported(model)
+
+
 def test_wrong_trees_are_refused():
     for change in ({"nodes_truenodeids": 99}, {"nodes_featureids": 7}):
         given: Attributes = trees(1)
