@@ -19,9 +19,10 @@ def tree_leaves(op: TreeLeavesOp, data: Array, nodes: Array, splits: Array, root
         return at
     at = clipped(at, len(nodes))
     for _ in range(op.depth):
-        feature, first, second = (nodes[at, column] for column in range(3))
-        values = data[rows, clipped(feature, data.shape[1])]
-        before, at = at, clipped(np.where(values <= splits[at], first, second), len(nodes))
+        node: Array = nodes[at]
+        values = data[rows, clipped(node[..., 0], data.shape[1])]
+        child: Array = np.where(values <= splits[at], node[..., 1], node[..., 2])
+        before, at = at, clipped(child, len(nodes))
         if np.array_equal(before, at):  # all are at leaves
             break
     return at
