@@ -27,7 +27,7 @@ from .indexing import clipped
 __all__ = ["TREES"]
 
 WALKS = 16
-"""The number of walks at once. A step takes 20 cycles, most of them for three loads one after the
+"""The number of walks at once. A step takes about 20 cycles, most of them for loads one after the
 other, and has 8 instructions: with 16 walks they are what takes the time."""
 
 LEVELS = 2
