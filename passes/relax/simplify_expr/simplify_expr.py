@@ -26,6 +26,7 @@ from .data_movement_patterns import (
     MergeReshapes,
     MergeTransposes,
 )
+from .window_patterns import RemoveTaps
 
 __all__ = ["SimplifyExpr"]
 
@@ -36,7 +37,7 @@ class SimplifyExpr(PatternPass):
 
     Merged are sums and products with constants, reshapes, transpositions, layout changes and
     conversions. Sums and products of floats are reassociated, which changes their rounding.
-    Source: `relay.SimplifyExpr`.
+    Taps of convolutions that read padding alone are removed. Source: `relay.SimplifyExpr`.
 
     Before:
 
@@ -82,4 +83,5 @@ class SimplifyExpr(PatternPass):
             MergeTransposes(),
             MergeLayoutTransforms(),
             MergeCasts(),
+            RemoveTaps(),
         )

@@ -464,3 +464,50 @@ func.func @overflow(%h : tensor<2xf16>, %x : tensor<2xf32>, %i : tensor<2xi32>) 
   %8 = relax.multiply %7, %b0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
   return %1, %3, %5, %8 : tensor<2xf16>, tensor<2xf32>, tensor<2xf16>, tensor<2xf16>
 }
+
+// -----
+
+// Taps that read padding alone, wherever the window is, are removed: the first and the last rows of this one, which read
+// at rows -4 to -1 and 4 to 7 of 4. The columns are 3 apart, of 5, and all read elements.
+// CHECK-LABEL: func.func @taps
+// CHECK-NEXT: [[W:%.*]] = relax.constant dense<{{\[\[\[\[}}4.000000e+00, 5.000000e+00, 6.000000e+00]]]]> : tensor<1x1x1x3xf32>
+// CHECK-NEXT: relax.nn.conv2d %x, [[W]] {padding = [0, 3, 0, 3], dilation = [4, 3]} : (tensor<1x1x4x5xf32>, tensor<1x1x1x3xf32>) -> tensor<1x1x4x5xf32>
+func.func @taps(%x: tensor<1x1x4x5xf32>) -> tensor<1x1x4x5xf32> {
+  %w = relax.constant dense<[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]> : tensor<1x1x3x3xf32>
+  %0 = relax.nn.conv2d %x, %w {padding = [4, 3, 4, 3], dilation = [4, 3]} : (tensor<1x1x4x5xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x4x5xf32>
+  func.return %0 : tensor<1x1x4x5xf32>
+}
+
+// -----
+
+// The windows of a part of the taps are at the same places, 2 apart; of a fill the rest is one.
+// CHECK-LABEL: func.func @part
+// CHECK-NEXT: [[W:%.*]] = relax.full 2.000000e+00 : tensor<2x1x1xf32>
+// CHECK-NEXT: relax.nn.conv1d %x, [[W]] {strides = [2], padding = [1, 0], dilation = [5]} : (tensor<1x1x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3xf32>
+func.func @part(%x: tensor<1x1x4xf32>) -> tensor<1x2x3xf32> {
+  %w = relax.full 2.0 : tensor<2x1x3xf32>
+  %0 = relax.nn.conv1d %x, %w {strides = [2], padding = [6, 5], dilation = [5]} : (tensor<1x1x4xf32>, tensor<2x1x3xf32>) -> tensor<1x2x3xf32>
+  func.return %0 : tensor<1x2x3xf32>
+}
+
+// -----
+
+// Must not fire: the padding after the last tap would be negative; all taps read padding; an unknown number of columns; a
+// weight that is not finite, as its product with the padding is NaN, or not known.
+// CHECK-LABEL: func.func @all_taps
+// CHECK: relax.nn.conv1d %x, %w {padding = [4, 1], dilation = [4]}
+// CHECK-NEXT: relax.nn.conv1d %x, %u {strides = [5], padding = [6, 6], dilation = [11]}
+// CHECK-NEXT: relax.nn.conv1d %y, %w {padding = [4, 4], dilation = [4]}
+// CHECK-NEXT: relax.nn.conv1d %x, %i {padding = [4, 4], dilation = [4]}
+// CHECK-NEXT: relax.nn.conv1d %x, %v {padding = [4, 4], dilation = [4]}
+func.func @all_taps(%x: tensor<1x1x4xf32>, %y: tensor<1x1x?xf32>, %v: tensor<1x1x3xf32>) -> (tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x?xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>) {
+  %w = relax.full 2.0 : tensor<1x1x3xf32>
+  %u = relax.full 2.0 : tensor<1x1x2xf32>
+  %i = relax.constant dense<[[[1.0, 2.0, 0x7F800000]]]> : tensor<1x1x3xf32>
+  %0 = relax.nn.conv1d %x, %w {padding = [4, 1], dilation = [4]} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x1xf32>
+  %1 = relax.nn.conv1d %x, %u {strides = [5], padding = [6, 6], dilation = [11]} : (tensor<1x1x4xf32>, tensor<1x1x2xf32>) -> tensor<1x1x1xf32>
+  %2 = relax.nn.conv1d %y, %w {padding = [4, 4], dilation = [4]} : (tensor<1x1x?xf32>, tensor<1x1x3xf32>) -> tensor<1x1x?xf32>
+  %3 = relax.nn.conv1d %x, %i {padding = [4, 4], dilation = [4]} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
+  %4 = relax.nn.conv1d %x, %v {padding = [4, 4], dilation = [4]} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
+  func.return %0, %1, %2, %3, %4 : tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x?xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
+}
