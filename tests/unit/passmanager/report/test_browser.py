@@ -26,7 +26,13 @@ if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import (  # noqa: E402
+    Browser,
+    Page,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +76,13 @@ class Report:
     def open(self, name: str) -> None:
         """Click a pass, and wait for its contents."""
         row = self.page.locator("#timeline li", has_text=re.compile(rf"^\W*{name}")).first
+        shown = f"main[data-shown='{row.get_attribute('data-index')}']"
         row.click()
-        self.page.wait_for_selector(f"main[data-shown='{row.get_attribute('data-index')}']")
+        try:
+            self.page.wait_for_selector(shown, timeout=10_000)
+        except TimeoutError:  # rows move when they are drawn first: a click may have met none
+            row.click()
+            self.page.wait_for_selector(shown)
 
     def decoded(self) -> int:
         """Return how many texts of IR were unpacked."""
