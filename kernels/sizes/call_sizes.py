@@ -49,9 +49,11 @@ class Scope(ABC):
     def value_of(self, size: Size) -> SSAValue:
         """Return the value of `size`."""
 
-    @abstractmethod
     def size(self, value: SSAValue, axis: int) -> SSAValue:
         """Return the size of a dimension of a tensor."""
+        shape = self.shapes.of(value)
+        assert shape is not None
+        return self.value_of(shape[axis])
 
     @abstractmethod
     def element(self, value: SSAValue, index: int) -> SSAValue:
@@ -281,11 +283,6 @@ class CalleeScope(Scope):
 
     def value_of(self, size: Size) -> SSAValue:
         return self._values.of(size)
-
-    def size(self, value: SSAValue, axis: int) -> SSAValue:
-        shape = self.shapes.of(value)
-        assert shape is not None
-        return self.value_of(shape[axis])
 
     def element(self, value: SSAValue, index: int) -> SSAValue:
         elements = self.shapes.elements_of(value)

@@ -1,5 +1,5 @@
-"""Sizes in a kernel that are no expressions of those of its parameters: numbers that are computed
-when it starts."""
+"""The sizes that a kernel computes when it starts: of intermediate results whose sizes are no
+expressions of the sizes of its parameters."""
 
 from __future__ import annotations
 
@@ -46,11 +46,6 @@ class KernelSizes(Scope):
 
     def value_of(self, size: Size) -> SSAValue:
         return self._b.index(extent_of(size))
-
-    def size(self, value: SSAValue, axis: int) -> SSAValue:
-        shape = self.shapes.of(value)
-        assert shape is not None
-        return self.value_of(shape[axis])
 
     def element(self, value: SSAValue, index: int) -> SSAValue:
         elements = self.shapes.elements_of(value)

@@ -85,7 +85,8 @@ FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED, SCATTER_LANES = 1, 4, 3
 """The cycles of storing an element that is not next to the others of its vector: these are
-transposed in registers; of a tile that overlaps another one; and without transposition."""
+transposed in registers; of tiles that may have columns beyond the end of a row, as each is compared
+with it; and lane by lane."""
 
 CONVERSION = 12
 """The cycles of converting a vector of integers to floats and back, and storing it. LLVM splits one

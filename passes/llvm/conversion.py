@@ -272,7 +272,7 @@ class Lowering:
         *results: Attribute,
         **properties: Attribute,
     ) -> SSAValue:
-        """Insert an operation at the start of the function, after the constants so far."""
+        """Insert an operation at the start of the function, after the constants that are there."""
         op, self.op = self.op, self._first()
         new = self.add(kind, operands, *results, **properties)
         self.op = op

@@ -1,5 +1,5 @@
-"""How many of many similar cases `make test` runs: of random programs, of grids of shapes and
-processors. `make test-thorough` runs all of them, and `make fuzz` as many as time allows.
+"""The cases of random programs and of grids of shapes and processors that `make test` runs: a part.
+`make test-thorough` runs all of them, and `make fuzz` as many random ones as time allows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ THOROUGH = bool(os.environ.get("PASSLINE_THOROUGH"))
 
 
 def some(cases: Iterable[T], every: int) -> list[T]:
-    """Return every so many of the cases, or all in a thorough run."""
+    """Return one of `every` cases, in order; all of them in a thorough run."""
     return [*cases][:: 1 if THOROUGH else every]
 
 

@@ -144,7 +144,7 @@ def test_reduction(name: str, axes: str):
     ("name", "rounded", "element"), [("argmax", "astype", "i8"), ("argmin", "round", "f32")]
 )
 def test_index_of_an_extremum(name: str, rounded: str, element: str, axis: str, last: str):
-    """Of elements many of which are equal."""
+    """The data has many equal elements."""
     chosen = "" if axis == "none" else f"axis = {axis}, "
     data, result = f"tensor<?x?x?x{element}>", f"tensor<{'' if axis == 'none' else '?x?x'}i64>"
     given = "{dtype = i8}" if rounded == "astype" else ""

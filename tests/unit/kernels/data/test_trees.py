@@ -60,7 +60,7 @@ def test_depths(depth: int):
 @pytest.mark.parametrize("trees", [0, 1, 2, 5, 16, 17])
 @pytest.mark.parametrize("rows", [0, 1, 9])
 def test_groups(rows: int, trees: int):
-    """Of few trees, several rows are one group, of which the last may be repeated."""
+    """A group has several rows where the trees are few; its last row may be repeated."""
     nodes, splits, roots = random_forest(17, 3, 3)
     check_kernel(operation(rows_of(rows), (nodes, splits, roots[:trees]), 3))
 
