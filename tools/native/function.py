@@ -56,6 +56,7 @@ __all__ = ["Lowering", "NativeFunction", "cached_function", "compile_module"]
 
 Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
+Passing: TypeAlias = Callable[[object], object]
 MAX_CHECKED = 1000
 """The number of different shapes of arguments that a function remembers."""
 
@@ -218,18 +219,18 @@ class NativeFunction:
         *,
         is_long: bool = False,
     ) -> None:
-        import numpy as np
 
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
         self.function = function
         """The function as it was compiled: its type, and the names of parameters and results."""
         self._keeps = code, constants
-        self._passed: Callable[[Array], object] = address if by_pointer else descriptor
-        self._array = np.ndarray
+        passed = cast("Passing", address if by_pointer else descriptor)
         inputs = len(parameters) - output_count(function)
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
+        self._passings = [passed if isinstance(p, Buffer) else as_is for p in parameters]
+        """What makes an argument of the code of an array or a number, for each parameter."""
         self._checked: set[tuple[tuple[int, ...] | None, ...]] = set()
         """The shapes of the arguments of earlier calls, which need not be checked again."""
         self._failures = failures
@@ -281,11 +282,8 @@ class NativeFunction:
     def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
         """Call the code with the arrays and numbers as it stores them, and allocate the results."""
         outputs = [p.new() for p in self._outputs]
-        passed = [
-            self._passed(cast("Array", value)) if isinstance(value, self._array) else value
-            for value in inputs
-        ]
-        passed += map(self._passed, outputs)
+        values = zip(self._passings, (*inputs, *outputs), strict=True)
+        passed = [passing(value) for passing, value in values]
         returned = None if self._returned is None else self._returned.new()
         if returned is not None:
             passed.insert(0, returned)
@@ -306,3 +304,8 @@ class NativeFunction:
         if returned is not None and self._returned is not None:
             return self._returned.arrays(returned)
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
+
+
+def as_is(value: object) -> object:
+    """Return a number, which ctypes converts."""
+    return value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from math import prod
 from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -59,7 +59,11 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """The widths of integers in buffers: those of less than 8 bits take a byte each."""
 ALIGNMENT = 64
 """The bytes of a cache line."""
+SMALL = 1024
+"""The bytes from which on aligned arrays save more time than they cost."""
 NOTHING = ctypes.c_char * 0
+MAX_SHAPES = 1000
+"""The number of shapes whose layouts are remembered."""
 Status = ctypes.c_int64 * STATUS_WORDS
 """The status of a call, zeros before it."""
 
@@ -114,9 +118,8 @@ class Buffer:
         bits = np.uint16 if isinstance(element, BFloat16Type) else np.uint8
         self.stored = self.dtype if self.narrow is None else np.dtype(bits)
         """The dtype of the elements in memory, as machine code reads and writes them."""
-        self._empty, self._array, self._asarray = np.empty, np.ndarray, np.asarray
-        size = prod(self.shape) * self.stored.itemsize
-        self._padded = size + ALIGNMENT
+        self._empty, self._array = np.empty, np.ndarray
+        self._size = prod(self.shape) * self.stored.itemsize
 
     def check_size(self) -> None:
         """Raise PasslineError if the arrays would exceed the limit on tensors."""
@@ -124,8 +127,11 @@ class Buffer:
             raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
 
     def new(self) -> Array:
-        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes."""
-        memory = self._empty(self._padded, "u1")
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes if it is
+        large: of a small one, a call would take longer."""
+        if self._size < SMALL:
+            return self._empty(self.shape, self.stored)
+        memory = self._empty(self._size + ALIGNMENT, "u1")
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
     def is_in_memory(self, value: object) -> bool:
@@ -136,9 +142,9 @@ class Buffer:
         array = cast("Array", value)
         return array.dtype == self.stored and array.flags.carray
 
-    def in_place(self, memory: object) -> Array:
-        """Return what has numpy's array interface as an array."""
-        return self._asarray(memory)
+    def in_place(self, shape: Sequence[int], memory: bytearray) -> Array:
+        """Return memory that holds an array of `shape` as this array."""
+        return self._array(shape, self.stored, memory)
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
         """Return the elements contiguous in row-major order, in the type that machine code uses;
@@ -195,6 +201,14 @@ def address(array: Array) -> int:
         return array.__array_interface__["data"][0]
 
 
+@lru_cache(MAX_SHAPES)
+def layout(shape: tuple[int, ...]) -> bytes:
+    """Return the rest of a descriptor after its pointers, for contiguous memory: the offset, the
+    sizes and the strides."""
+    strides = [prod(shape[i:]) for i in range(1, len(shape) + 1)]
+    return words(1 + 2 * len(shape))(0, *shape, *strides)
+
+
 @cache
 def words(count: int) -> Callable[..., bytes]:
     """Return the function that stores `count` integers of 64 bits."""
@@ -202,11 +216,10 @@ def words(count: int) -> Callable[..., bytes]:
 
 
 def descriptor(memory: Array) -> bytes:
-    """Return MLIR's memref descriptor: the allocated and the aligned pointer, the offset, the
-    sizes and the strides."""
-    place, shape, size = address(memory), memory.shape, memory.itemsize
-    strides = [stride // size for stride in memory.strides]
-    return words(3 + 2 * len(shape))(place, place, 0, *shape, *strides)
+    """Return MLIR's memref descriptor of a contiguous array: the allocated and the aligned pointer,
+    then its layout."""
+    place = address(memory)
+    return words(2)(place, place) + layout(memory.shape)
 
 
 def status_passing(

@@ -10,8 +10,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 __all__ = ["THREAD", "interruptible"]
@@ -20,20 +20,28 @@ THREAD = "passline-interruption"
 """The name of the thread that waits for signals."""
 
 
-@contextmanager
-def interruptible(stop: Callable[[], None]) -> Generator[None]:
+class interruptible:
     """Call `stop` from another thread if the user interrupts this block; `KeyboardInterrupt` is
     then raised when the block ends.
 
     This holds in the main thread, which alone gets signals, unless the program handles SIGINT by
     itself. The block takes two microseconds longer.
     """
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    with watcher(os.getpid()).watching(stop):
-        yield
+
+    __slots__ = ("_stop", "_watcher")
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        self._watcher: Watcher | None = None
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._watcher = watcher(os.getpid())
+            self._watcher.watch(self._stop)
+
+    def __exit__(self, *_: object) -> None:
+        if self._watcher is not None:
+            self._watcher.end()
 
 
 @cache
@@ -54,23 +62,27 @@ class Watcher:
         self._writer.setblocking(False)
         threading.Thread(target=self._watch, name=THREAD, daemon=True).start()
 
-    @contextmanager
-    def watching(self, stop: Callable[[], None]) -> Generator[None]:
-        """Call `stop` at a SIGINT during this block."""
-        previous = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        self._previous, self._stop = previous, stop
-        try:
-            yield
-        finally:
-            signal.set_wakeup_fd(previous)
-            with self._lock:
-                self._stop = None
+    def watch(self, stop: Callable[[], None]) -> None:
+        """Call `stop` at a SIGINT from now on."""
+        self._previous = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        self._stop = stop
+
+    def end(self) -> None:
+        """Leave signals to the program again."""
+        signal.set_wakeup_fd(self._previous)
+        with self._lock:
+            self._stop = None
 
     def _watch(self) -> None:
         while numbers := self._reader.recv(64):
             with self._lock:
-                if self._stop is not None and signal.SIGINT in numbers:
+                if self._stop is not None and signal.SIGINT in numbers and is_raised():
                     self._stop()
             if self._previous >= 0:
                 with suppress(OSError):
                     os.write(self._previous, numbers)
+
+
+def is_raised() -> bool:
+    """Return whether SIGINT raises KeyboardInterrupt: the program has no handler of its own."""
+    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
