@@ -398,9 +398,9 @@ These are refused:
 * MaxUnpool: indices are those of the tensor before it is padded to `output_shape`, as ONNX has it;
   onnxruntime reads them as those of the result.
 * TreeEnsembleClassifier with two classes: the weights of the first alone, as scikit-learn's
-  exporter writes them. LabelEncoder, OneHotEncoder, TfIdfVectorizer: numbers, not strings.
-  SVMClassifier: no probabilities. Labels of classifiers that are strings stay their positions, and
-  the maps of ZipMap are a tensor, whose columns are the classes; both with a warning.
+  exporter writes them. LabelEncoder, OneHotEncoder, TfIdfVectorizer: numbers, not strings. Labels
+  of classifiers that are strings stay their positions, and the maps of ZipMap are a tensor, whose
+  columns are the classes; both with a warning.
 """
 
 

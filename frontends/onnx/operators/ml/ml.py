@@ -1,4 +1,4 @@
-"""Converters of ai.onnx.ml: encoders, linear models, support vector machines."""
+"""Converters of ai.onnx.ml: encoders and linear models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
 from ..expression import Expression, constant, inputs
-from .trees import TREES, labels_at, transformed
+from .support_vectors import SVM
+from .trees import LABELS, TREES, labels_at, transformed
 
 __all__ = ["ML"]
 
@@ -159,10 +160,6 @@ def linear(node: Node, x: Expression, count: int) -> Expression:
     return y + constant(node, np.asarray(intercepts), f32) if intercepts else y
 
 
-LABELS = "classlabels_ints", "classlabels_strings"
-"""The attributes that have the labels of the classes."""
-
-
 def class_count(node: Node) -> int:
     """Return the number of labels."""
     integers, strings = LABELS
@@ -188,81 +185,6 @@ def linear_classifier(node: Node) -> Sequence[SSAValue]:
     return [labels_at(node, place, *LABELS), scores.value]
 
 
-# Support vector machines
-
-
-def svm_regressor(node: Node) -> Sequence[SSAValue]:
-    x = Expression(node, node.input(0)).cast(f32)
-    coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
-    if (count := node.int("n_supports")) > 0:
-        products = kernel(node, x, vectors(node, count))
-        y = products @ constant(node, coefficients.reshape(-1, 1), f32)
-    else:
-        y = x @ constant(node, coefficients.reshape(-1, 1), f32)
-    y = y + (node.floats("rho") or [0.0])[0]
-    if node.int("one_class"):
-        y = (y > 0.0).where(1.0, y.scalar(-1))
-    return [transformed(y, node.string("post_transform", "NONE")).value]
-
-
-def vectors(node: Node, count: int) -> Array:
-    """Return the support vectors."""
-    numbers = np.asarray(node.floats("support_vectors") or [], np.float32)
-    if not numbers.size or numbers.size % count:
-        raise Unsupported(f"{numbers.size} numbers in {count} support vectors")
-    return numbers.reshape(count, -1)
-
-
-def kernel(node: Node, x: Expression, support: Array) -> Expression:
-    """Return the kernel function of each row of x and each support vector."""
-    kinds = {name: name for name in ("LINEAR", "POLY", "RBF", "SIGMOID")}
-    kind = node.choice("kernel_type", kinds, "LINEAR")
-    gamma, offset, degree = [*(node.floats("kernel_params") or []), 0.0, 0.0, 0.0][:3]
-    if kind == "RBF":
-        distance = x.expand(1) - constant(node, support, f32)
-        return ((distance * distance).sum(-1) * -gamma).op("exp")
-    products = x @ constant(node, support.transpose(), f32)
-    if kind == "LINEAR":
-        return products
-    products = products * gamma + offset
-    return products.op("tanh") if kind == "SIGMOID" else products.op("power", float(degree))
-
-
-def svm_classifier(node: Node) -> Sequence[SSAValue]:
-    """Convert SVMClassifier: a linear model without support vectors; else one machine for each
-    pair of classes, which vote."""
-    x = Expression(node, node.input(0)).cast(f32)
-    post = node.string("post_transform", "NONE")
-    sizes = node.ints("vectors_per_class") or []
-    if not sizes or node.floats("prob_a"):
-        raise Unsupported("a machine without support vectors, or with probabilities")
-    count, classes = sum(sizes), len(sizes)
-    coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
-    coefficients = coefficients.reshape(classes - 1, count)
-    products = kernel(node, x, vectors(node, count))
-    rho, ends = node.floats("rho") or [], np.cumsum(sizes)
-    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
-    weights = np.zeros((count, len(pairs)), np.float32)
-    for k, (i, j) in enumerate(pairs):
-        one, other = slice(ends[i] - sizes[i], ends[i]), slice(ends[j] - sizes[j], ends[j])
-        weights[one, k] = coefficients[j - 1, one]
-        weights[other, k] = coefficients[i, other]
-    scores = products @ constant(node, weights, f32) + constant(node, np.asarray(rho), f32)
-    votes = np.zeros((2, len(pairs), classes), np.float32)
-    for k, (i, j) in enumerate(pairs):
-        votes[0, k, i], votes[1, k, j] = 1, 1
-    ahead = (scores > 0.0).cast(f32)
-    counts = ahead @ constant(node, votes[0], f32) + (1.0 - ahead) @ constant(node, votes[1], f32)
-    place = counts.op("argmax", axis=1)
-    if classes == 2:
-        if post not in ("NONE", "LOGISTIC"):
-            raise Unsupported(f"post_transform = '{post}' of two classes")
-        scores = transformed((-scores).concat(scores, axis=1), post)
-    else:
-        scores = transformed(scores, post)
-    return [labels_at(node, place, *LABELS), scores.value]
-
-
 def zip_map(node: Node) -> Sequence[SSAValue]:
     """Return the scores of classes as they are, in the order of the classes: relax has no maps."""
     names = node.strings("classlabels_strings") or node.ints("classlabels_int64s") or []
@@ -281,9 +203,8 @@ ML: Converters = {
     "LinearRegressor": linear_regressor,
     "Normalizer": normalizer,
     "OneHotEncoder": one_hot_encoder,
-    "SVMClassifier": svm_classifier,
-    "SVMRegressor": svm_regressor,
     "Scaler": scaler,
     "ZipMap": zip_map,
+    **SVM,
     **TREES,
 }

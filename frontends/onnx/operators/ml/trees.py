@@ -15,7 +15,7 @@ from ...node import Converters, Node
 from ..expression import Expression, constant
 from .tree_nodes import MODES, Trees
 
-__all__ = ["TREES", "labels_at", "transformed"]
+__all__ = ["LABELS", "TREES", "labels_at", "transformed"]
 
 AGGREGATIONS = ("AVERAGE", "SUM", "MIN", "MAX")
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
@@ -205,6 +205,10 @@ def binary_scores(
     if positive:
         return place, (1.0 - y).concat(y, axis=1)
     return place, (-y).concat(y, axis=1)
+
+
+LABELS = "classlabels_ints", "classlabels_strings"
+"""The attributes of linear models and support vector machines that have the labels of classes."""
 
 
 def labels_at(node: Node, place: Expression, integers: str, strings: str) -> SSAValue:

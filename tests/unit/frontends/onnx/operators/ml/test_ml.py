@@ -126,6 +126,27 @@ def test_support_vector_machines(kernel: str, parameters: list[float]):
         compare("SVMClassifier", X, outputs=2, post_transform=post, **classifier, **sizes)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_probabilities_of_support_vector_machines(classes: int):
+    pairs = classes * (classes - 1) // 2
+    support, features = classes * 2, X.shape[1]
+    given: Attributes = {
+        "kernel_type": "RBF",
+        "kernel_params": [0.4, 0.0, 3.0],
+        "support_vectors": floats(support * features).tolist(),
+        "coefficients": floats(support * (classes - 1)).tolist(),
+        "rho": floats(pairs).tolist(),
+        "vectors_per_class": [2] * classes,
+        "classlabels_ints": [*range(classes)],
+        "prob_a": (-3 * np.abs(floats(pairs))).tolist(),
+        "prob_b": floats(pairs).tolist(),
+    }
+    for post in ("NONE", "LOGISTIC", "SOFTMAX"):
+        compare("SVMClassifier", X, outputs=2, post_transform=post, **given)
+    given["prob_a"] = [-1e3] * pairs
+    compare("SVMClassifier", X, outputs=2, **given)
+
+
 # Trees
 
 
