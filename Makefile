@@ -65,7 +65,13 @@ test-exports: $(VENV)/installed-test exports
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m exports
 
 .PHONY: exports test-exports
-exports: .cache/exports/pytorch.made .cache/exports/sklearn_models.made
+exports: $(patsubst %,.cache/exports/%.made,pytorch keras_models jax_models sklearn_models)
+
+# Keras exports by PyTorch.
+.cache/exports/keras_models.made: tests/exports/keras_models.py .cache/exports/pytorch.made
+	mkdir -p .cache/exports/keras_models
+	.cache/exporters/pytorch/bin/python $< .cache/exports/keras_models
+	touch $@
 
 .cache/exports/%.made: tests/exports/%.py tests/exports/%.txt
 	mkdir -p .cache/exports/$*

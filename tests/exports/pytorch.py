@@ -4,15 +4,11 @@
     python pytorch.py FOLDER [NAME...]
 
 Needs torch, torchvision, transformers and onnxscript, and runs in an environment that has no other
-part of this project. Writes `NAME.onnx` and `NAME.npz`, the inputs by name, for each name that is
-not there yet; a failed export is reported on stderr, and the others go on.
+part of this project.
 """
 
 from __future__ import annotations
 
-import sys
-import traceback
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +18,7 @@ import numpy as np
 import torch
 import torchvision
 import transformers
+from exporting import export_all
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -626,13 +623,12 @@ for name, call in {
     EXPORTS[name] = Export(lambda call=call: Function(call), indexed(call, 6, 8))
 
 
-def export(name: str, folder: Path) -> None:
-    """Write the model and its inputs; the weights, as the inputs, are random with seed 0."""
+def export(name: str, path: Path) -> dict[str, np.ndarray]:
+    """Write a model and return its inputs; the weights, as the inputs, are random with seed 0."""
     entry = EXPORTS[name]
     torch.manual_seed(0)
     model = entry.make().eval()
     inputs = entry.inputs()
-    made = folder / f"{name}.part"
     options: dict[str, Any] = {"opset_version": entry.opset, "dynamo": entry.dynamo}
     if entry.dynamo:
         if entry.dynamic:
@@ -647,34 +643,15 @@ def export(name: str, folder: Path) -> None:
     args = {"kwargs": inputs} if entry.keywords else {"args": (*inputs.values(),)}
     with torch.no_grad():
         program = torch.onnx.export(
-            model, f=None if entry.dynamo else str(made), **args, **options, verbose=False
+            model, f=None if entry.dynamo else str(path), **args, **options, verbose=False
         )
     if program is not None:
-        program.save(str(made), external_data=False)
+        program.save(str(path), external_data=False)
         names = [value.name for value in program.model.graph.inputs]
     else:
         names = [*inputs]
-    arrays = {key: value.numpy() for key, value in zip(names, inputs.values(), strict=True)}
-    np.savez(folder / f"{name}.npz", **arrays)
-    made.rename(folder / f"{name}.onnx")
-
-
-def main() -> None:
-    folder, *names = sys.argv[1:]
-    warnings.simplefilter("ignore")
-    for name in names or EXPORTS:
-        if (Path(folder) / f"{name}.onnx").exists():
-            continue
-        try:
-            export(name, Path(folder))
-        except Exception as error:
-            reason = str(error).strip().partition("\n")[0]
-            print(f"{name}: {type(error).__name__}: {reason}", file=sys.stderr)
-            if len(names) == 1:
-                traceback.print_exc()
-        else:
-            print(name, flush=True)
+    return {key: value.numpy() for key, value in zip(names, inputs.values(), strict=True)}
 
 
 if __name__ == "__main__":
-    main()
+    export_all({name: lambda path, name=name: export(name, path) for name in EXPORTS})

@@ -4,22 +4,19 @@
     python sklearn_models.py FOLDER [NAME...]
 
 Needs scikit-learn, skl2onnx, onnxmltools, xgboost and lightgbm, and runs in an environment that has
-no other part of this project. Writes `NAME.onnx` and `NAME.npz`, the inputs by name, for each name
-that is not there yet; a failed export is reported on stderr, and the others go on. The number of
+no other part of this project. The number of
 rows is unknown in all models, as these exporters have it.
 """
 
 from __future__ import annotations
 
-import sys
-import traceback
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from exporting import export_all
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn import (
@@ -258,31 +255,15 @@ MADE: dict[str, Callable[[], tuple[Any, Arrays]]] = {
 }
 
 
-def main() -> None:
-    folder, *names = sys.argv[1:]
-    warnings.simplefilter("ignore")
-    for name in names or MADE:
-        path = Path(folder) / f"{name}.onnx"
-        if path.exists():
-            continue
-        try:
-            np.random.seed(0)
-            model, arrays = MADE[name]()
-        except Exception as error:
-            reason = str(error).strip().partition("\n")[0]
-            print(f"{name}: {type(error).__name__}: {reason}", file=sys.stderr)
-            if len(names) == 1:
-                traceback.print_exc()
-            continue
-        # Words as fixed-width strings: arrays of objects are pickled.
-        arrays = {
-            key: array.astype(str) if array.dtype == object else array
-            for key, array in arrays.items()
-        }
-        np.savez(path.with_suffix(".npz"), **arrays)  # pyright: ignore[reportArgumentType]
-        path.write_bytes(model.SerializeToString())
-        print(name, flush=True)
+def export(name: str, path: Path) -> Arrays:
+    np.random.seed(0)
+    model, arrays = MADE[name]()
+    path.write_bytes(model.SerializeToString())
+    # Words as fixed-width strings: arrays of objects are pickled.
+    return {
+        key: array.astype(str) if array.dtype == object else array for key, array in arrays.items()
+    }
 
 
 if __name__ == "__main__":
-    main()
+    export_all({name: lambda path, name=name: export(name, path) for name in MADE})
