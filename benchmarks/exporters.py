@@ -6,7 +6,8 @@
 machine code for the sizes of the inputs and, if the model leaves some unknown, for all sizes. Times
 are in milliseconds, one thread each, the best of several runs in which both take turns, for the
 sizes of the inputs; `compile` is from the ONNX model to machine code, in seconds of processor time.
-What is not right is said on stderr. --write puts the table into docs/models.md.
+What is not right is said on stderr. --write puts the table into docs/models.md; with --only, the
+rows of the other models stay there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 
 import gc
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -86,11 +88,11 @@ def peer_nodes(model: Exported) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true", help="put the table into docs/models.md")
-    parser.add_argument("--only", default="", help="the models with this in their name")
+    parser.add_argument("--only", default="", help="the models whose names match this expression")
     args = parser.parse_args()
-    lines, ratios = [*HEAD], list[float]()
+    rows, ratios = list[str](), list[float]()
     for model in exported_models():
-        if args.only not in model.name:
+        if not re.search(args.only, model.name):
             continue
         cells = [model.name, str(len(model.model.graph.node)), peer_nodes(model)]
         try:
@@ -101,14 +103,14 @@ def main() -> None:
         except PasslineError as error:
             print(f"{model.name}: {str(error).strip()}", file=sys.stderr)
             cells += ["", right(model), "", "", "", ""]
-        lines.append(f"| {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
+        rows.append(f"| {' | '.join(cells)} |")
+        print(rows[-1], flush=True)
         gc.collect()
     if ratios:
         slower = sum(ratio < 0.9 for ratio in ratios)
         print(f"median {statistics.median(ratios):.2f} x, {slower} of {len(ratios)} below 0.9 x")
     if args.write:
-        write_table(lines)
+        write_table(HEAD, rows, keep=bool(args.only))
 
 
 if __name__ == "__main__":

@@ -80,24 +80,28 @@ def row_of(model: ZooModel) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def write_table(lines: Sequence[str]) -> None:
-    """Put a table into the page, in place of the one with the same first line."""
-    before, _, rest = PAGE.read_text().partition(lines[0])
-    _, _, after = rest.partition("\n\n")
-    PAGE.write_text(before + "\n".join(lines) + "\n\n" + after)
+def write_table(head: Sequence[str], rows: Sequence[str], *, keep: bool = False) -> None:
+    """Put a table into the page, in place of the one with the same head; with `keep`, rows of other
+    models stay, and the rows are sorted."""
+    before, _, rest = PAGE.read_text().partition(head[0])
+    old, _, after = rest.partition("\n\n")
+    if keep:
+        by_model = {row.split("|")[1]: row for row in (*old.splitlines()[len(head) :], *rows)}
+        rows = [by_model[model] for model in sorted(by_model)]
+    PAGE.write_text(before + "\n".join((*head, *rows)) + "\n\n" + after)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     args = parser.parse_args()
-    lines = [*HEAD]
+    rows: list[str] = []
     for model in MODELS:
-        lines.append(row_of(model))
-        print(lines[-1], flush=True)
+        rows.append(row_of(model))
+        print(rows[-1], flush=True)
         gc.collect()
     if args.write:
-        write_table(lines)
+        write_table(HEAD, rows)
 
 
 if __name__ == "__main__":
