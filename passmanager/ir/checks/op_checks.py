@@ -3,8 +3,9 @@ that of types that xDSL accepts, and prints as text that MLIR cannot read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ShapedType
@@ -20,7 +21,8 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ....compat.acceleration.acceleration import is_accelerated
-from ..access import parts_of_verifier
+from ..access import parts_of_verifier, read_type
+from ..per_class import PerClass
 from ..signatures import is_of_signature
 from .definition_checks import check_of_definition
 
@@ -159,18 +161,20 @@ def _looks_around(trait: OpTrait) -> bool:
     return not any(verifier is known.verify for known in (OpTrait, *_TRAITS))
 
 
-def check_types(op: Operation) -> None:
+def check_types(op: Operation, known: dict[int, Attribute]) -> None:
     """Raise VerifyException if a shape has a dimension that is negative or no i64 in a type of
     `op`: of a result, an argument of an entry block, or a property that is a type.
+
+    The types that were checked are kept in `known`, by identity: most are those of other ops, too.
     """
     # Operands are results or arguments elsewhere, and checked there.
-    types = [*op.result_types]
-    types += (value for value in op.properties.values() if isinstance(value, TypeAttribute))
+    types = [*map(read_type, op.results)]
+    types += (value for value in op.properties.values() if _is_type[type(value)])
     for region in op.regions:
         if (entry := region.first_block) is not None:
             types += entry.arg_types
-    for type in types:
-        if (invalid := _invalid_shape(type)) is not None:
+    for attribute in types:
+        if (invalid := _invalid_shape(attribute, known)) is not None:
             shape = ", ".join(map(str, invalid))
             kind = (
                 "dimension larger than an i64" if max(invalid) > MAX_SIZE else "negative dimension"
@@ -180,16 +184,33 @@ def check_types(op: Operation) -> None:
 
 MAX_SIZE = (1 << 63) - 1
 
+_is_type = PerClass[Attribute, bool](lambda cls: issubclass(cls, TypeAttribute))
 
-def _invalid_shape(attribute: Attribute) -> tuple[int, ...] | None:
+
+def _parts_of(cls: type[Attribute]) -> Callable[[Attribute], Sequence[Attribute]] | None:
+    """Return the function that returns the attributes in an attribute; None if it has no shape."""
+    if issubclass(cls, ArrayAttr):
+        return attrgetter("data")
+    if issubclass(cls, ParametrizedAttribute):
+        return attrgetter("parameters")
+    return (lambda _: ()) if issubclass(cls, ShapedType) else None
+
+
+_parts = PerClass(_parts_of)
+_is_shaped = PerClass[Attribute, bool](lambda cls: issubclass(cls, ShapedType))
+
+
+def _invalid_shape(attribute: Attribute, known: dict[int, Attribute]) -> tuple[int, ...] | None:
     """Return the first shape in an attribute that has an invalid dimension, or None."""
-    if isinstance(attribute, ShapedType) and any(
-        not 0 <= size <= MAX_SIZE and size != DYNAMIC_INDEX for size in attribute.get_shape()
-    ):
-        return (*attribute.get_shape(),)
-    parts: tuple[Attribute, ...] = ()
-    if isinstance(attribute, ParametrizedAttribute):
-        parts = attribute.parameters
-    elif isinstance(attribute, ArrayAttr):
-        parts = cast(ArrayAttr[Attribute], attribute).data
-    return next((found for part in parts if (found := _invalid_shape(part)) is not None), None)
+    if (parts := _parts[type(attribute)]) is None or id(attribute) in known:
+        return None
+    if _is_shaped[type(attribute)]:
+        shape = cast(ShapedType, attribute).get_shape()
+        for size in shape:
+            if not 0 <= size <= MAX_SIZE and size != DYNAMIC_INDEX:
+                return (*shape,)
+    for part in parts(attribute):
+        if _parts[type(part)] and (found := _invalid_shape(part, known)) is not None:
+            return found
+    known[id(attribute)] = attribute
+    return None

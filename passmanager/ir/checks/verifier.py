@@ -156,6 +156,7 @@ class OpVerifier:
         self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
         self._signatures = Signatures(scalars_only=True)
         self._valid: set[Signature] = set()
+        self._types: dict[int, Attribute] = {}
         self._checks = PerClass[Operation, OpChecks | None](
             checks_of if checks_isolation else partial(checks_of, without=IsolatedFromAbove)
         )
@@ -179,7 +180,7 @@ class OpVerifier:
                 for check in checks.all:
                     check(op)
                 if not IS_FAST:
-                    check_types(op)
+                    check_types(op, self._types)
             else:
                 self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
@@ -207,7 +208,7 @@ class OpVerifier:
             if key not in self._valid:
                 for check in self._all_checks(op, checks):
                     check(op)
-                check_types(op)
+                check_types(op, self._types)
                 if len(self._valid) > _LIMIT:
                     self._valid.clear()
                 return self._valid.add(key)
