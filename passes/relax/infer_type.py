@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...analysis.calls.call_graph import CallGraph
+from ...analysis.calls.call_graph import CallGraph, symbols_of
 from ...analysis.region_flow import (
     carried_arguments,
     first_carried_operand,
@@ -31,7 +31,7 @@ from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import PerClass
 from ..sizes.type_casts import cast_at_regions, cast_for_users
 
-__all__ = ["InferType", "infer_types"]
+__all__ = ["InferType", "are_settled", "infer_types"]
 
 Types: TypeAlias = Sequence[Attribute]
 
@@ -62,7 +62,50 @@ def infer_types(
     actions.count("retyped", len(retyped))
 
 
-_SPECIAL = (CastOp, MatchCastOp, CallOp, MakeClosureOp, ConditionOp)
+def are_settled(module: ModuleOp) -> bool:
+    """Return whether `infer_types` is known to change and report nothing in `module`: it has
+    functions alone, without nested regions, and each value has the type that is inferred.
+    """
+    symbols = symbols_of(module)
+    for function in module.body.block.ops:
+        if not isinstance(function, FuncOp):
+            return False
+        outputs = function.function_type.outputs.data
+        for block in function.body.blocks:
+            for op in block.ops:
+                if not _is_settled(op, outputs, symbols):
+                    return False
+    return True
+
+
+def _is_settled(op: Operation, outputs: Types, symbols: Mapping[str, Operation]) -> bool:
+    """Return whether an op in a function with these result types is known to need no change."""
+    kind = _kind_of[type(op)]
+    if op.regions:
+        return False
+    if kind is InfersType:
+        try:
+            return _have_types(op.results, cast(InfersType, op).inferred_types())
+        except VerifyException:
+            return False
+    if kind is CallOp:
+        callee = symbols.get(cast(CallOp, op).callee.string_value())
+        types = callee.function_type.outputs.data if isinstance(callee, FuncOp) else None
+        return types is None or _have_types(op.results, types)
+    return _have_types(op.operands, outputs) if kind is ReturnOp else kind is None
+
+
+def _have_types(values: Sequence[SSAValue], types: Types) -> bool:
+    """Return whether each of the values has the type that is given for it."""
+    if len(values) != len(types):
+        return False
+    for value, type in zip(values, types):
+        if value.type is not type and value.type != type:
+            return False
+    return True
+
+
+_SPECIAL = (CastOp, MatchCastOp, CallOp, MakeClosureOp, ConditionOp, ReturnOp)
 
 
 def _kind(cls: type[Operation]) -> type[Operation] | None:
@@ -380,5 +423,8 @@ class InferType(ModulePass):
     preserves = (CallGraph,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        if are_settled(module):
+            ctx.actions.count("retyped", 0)
+            return
         graph = ctx.analyses.get(CallGraph, module)
         infer_types(module, graph, ctx.actions)

@@ -14,7 +14,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.parser import Parser
 
 from passline.dialects.relax.interfaces import InfersType
-from passline.passes.relax.infer_type import InferType, infer_types
+from passline.passes.relax.infer_type import InferType, are_settled, infer_types
 from passline.passmanager import Diagnostic, DiagnosticError, Recorder
 from passline.passmanager.diagnostics.diagnostics import Where
 from passline.passmanager.ir.text.parser import parse_module
@@ -383,3 +383,36 @@ def test_long_chains_of_calls_and_mutual_recursion():
     assert retyped(module) == 2003
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     assert {f.function_type.outputs.data for f in functions} == {(T,)}
+
+
+SETTLED = """
+func.func private @callee(%a : tensor<?xf32>) -> tensor<?xf32>
+func.func @main(%a : tensor<4xf32>, %b : tensor<?xf32>) -> (tensor<4xf32>, tensor<?xf32>) {
+  %0 = relax.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call @callee(%b) : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = relax.negative %a : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<?xf32>
+}
+"""
+
+
+def test_settled_types_are_left_without_a_walk_through_the_calls():
+    assert are_settled(module := parse(SETTLED))
+    assert retyped(module) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("negative %a : (tensor<4xf32>) -> tensor<4", "negative %a : (tensor<4xf32>) -> tensor<?"),
+        ("negative %a : (tensor<4xf32>) -> tensor<4", "negative %a : (tensor<4xf32>) -> tensor<5"),
+        ("-> tensor<?xf32>\nfunc.func @main", "-> tensor<7xf32>\nfunc.func @main"),
+        ("-> (tensor<4xf32>, ", "-> (tensor<?xf32>, "),
+        ("%0 = ", "%c = tensor.cast %b : tensor<?xf32> to tensor<4xf32>\n  %0 = "),
+        ("%0 = ", "builtin.module {}\n  %0 = "),
+        ("func.func private", "builtin.module {}\nfunc.func private"),
+    ],
+)
+def test_types_that_are_not_known_to_be_settled(old: str, new: str):
+    assert old in SETTLED
+    assert not are_settled(parse(SETTLED.replace(old, new)))
