@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, I
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ...compat.floats import key_of
+from ...passmanager.ir.access import read_step
 
 if TYPE_CHECKING:
     from ...dialects.relax.constant import Number
@@ -59,12 +60,17 @@ def fold_scalar(op: Operation) -> Folded:
     The folds are those of MLIR; division by zero, overflow of a division and shifts by more bits
     than the type has stay.
     """
-    if len(op.results) != 1 or isinstance(op, arith.ConstantOp):
+    operands, results, *_ = read_step(op)
+    if len(results) != 1:
         return None
-    if (constant := _evaluate(op)) is not None:
-        return constant
+    constants = [value for value in operands if type(value.owner) is arith.ConstantOp]
+    if len(constants) == len(operands):
+        if (constant := _evaluate(op)) is not None:
+            return constant
+    elif not constants and type(op) in _OF_CONSTANTS and operands[0] is not operands[1]:
+        return None  # as nearly all operations
     fold = _FOLDS.get(type(op))
-    return None if fold is None else fold(op, *op.operands)
+    return None if fold is None else fold(op, *operands)
 
 
 # Constants
@@ -462,6 +468,17 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     arith.MinnumfOp: _fold_float_bound,
     **dict.fromkeys(_CAST_BACK, _fold_cast_back),
 }
+
+_OF_CONSTANTS = frozenset(
+    op_class
+    for op_class, fold in _FOLDS.items()
+    if fold
+    in (
+        *(_fold_addf, _fold_subf, _fold_mulf, _fold_divf, _fold_float_bound),
+        *(_fold_muli, _fold_division, _fold_shift, _fold_integer_bound),
+    )
+)
+"""Operations on two operands that are folded if one is a constant or both are the same value."""
 
 _CASTS = (
     arith.ExtSIOp,

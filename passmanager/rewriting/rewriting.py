@@ -22,7 +22,7 @@ from ..diagnostics.actions import SILENT, Actions
 from ..errors import PasslineError
 from ..ir.location import place_of
 from ..ir.walk import walk
-from .pattern_index import PatternIndex
+from .pattern_index import Attempt, PatternIndex
 from .worklist import TrackingRewriter, Worklist
 
 __all__ = ["NonConvergenceError", "PatternPass", "apply_patterns"]
@@ -90,10 +90,10 @@ def apply_patterns(
     fired: Counter[str] = Counter()
     for op in worklist.drain():
         parent = op.parent_op() if actions.wants_remarks else None  # a rewrite may erase the op
-        patterns = index[type(op)]
+        attempts = index[type(op)]
         if decides:
-            patterns = _allowed(patterns, op, actions)
-        if (pattern := rewriter.visit(op, patterns)) is not None:
+            attempts = _allowed(attempts, op, actions)
+        if (pattern := rewriter.visit(op, attempts)) is not None:
             name = type(pattern).__name__
             fired[name] += 1
             actions.passed(op, name, "rewritten", scope=parent)
@@ -107,17 +107,15 @@ def apply_patterns(
     return fired
 
 
-def _allowed(
-    patterns: Iterable[RewritePattern], op: Operation, actions: Actions
-) -> Iterator[RewritePattern]:
+def _allowed(attempts: Iterable[Attempt], op: Operation, actions: Actions) -> Iterator[Attempt]:
     """Yield the patterns whose rewrite of `op` is allowed; each is asked about just before it is
     tried.
     """
-    for pattern in patterns:
-        name = type(pattern).__name__
+    for attempt in attempts:
+        name = type(attempt.pattern).__name__
         # Both are asked, so that each counts every step.
         if all([actions.allowed(op, "rewrite"), actions.allowed(op, name)]):
-            yield pattern
+            yield attempt
 
 
 class _Lineage:

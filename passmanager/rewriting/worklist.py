@@ -14,7 +14,7 @@ from ..diagnostics.actions import SILENT, Actions
 from ..ir.access import read_step
 from ..ir.location import place_of
 from ..ir.walk import walk
-from .pattern_index import PatternIndex
+from .pattern_index import Attempt, PatternIndex
 
 __all__ = ["TrackingRewriter", "Worklist", "actions_of"]
 
@@ -133,15 +133,15 @@ class TrackingRewriter(BaseRewriter):
         assert self._current_operation is not None
         return self._current_operation
 
-    def visit(self, op: Operation, patterns: Iterable[RewritePattern]) -> RewritePattern | None:
+    def visit(self, op: Operation, attempts: Iterable[Attempt]) -> RewritePattern | None:
         """Try the patterns on `op` until one rewrites, and return that one, or None."""
         self._current_operation = op
         self._operands = read_step(op)[0]
         self._insertion_point = None
         self._name_hint = None
-        for pattern in patterns:
+        for pattern, rewrite in attempts:
             try:
-                pattern.match_and_rewrite(op, self)
+                rewrite(op, self)
             except Exception as error:
                 name = type(pattern).__name__
                 error.add_note(f"while pattern {name} was rewriting '{op.name}'{place_of(op)}")

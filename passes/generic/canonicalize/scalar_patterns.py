@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
 from ....compat.floats import key_of
+from ....passmanager.ir.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ...constants.scalar_folds import (
     COMMUTATIVE,
@@ -133,9 +134,9 @@ class ConstantToRight(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Foldable, rewriter: PatternRewriter, /) -> None:
-        if type(op) not in COMMUTATIVE and not isinstance(op, arith.CmpiOp):
+        if type(op) not in COMMUTATIVE and type(op) is not arith.CmpiOp:
             return
-        lhs, rhs = op.operands
+        lhs, rhs = read_step(op)[0]
         # Two constants stay, as they are folded; exchanging them would never end.
         if is_scalar_constant(lhs) and not is_scalar_constant(rhs):
             op.operands = [rhs, lhs]
@@ -313,7 +314,7 @@ class DropNegations(RewritePattern):
     def match_and_rewrite(
         self, op: arith.MulfOp | arith.DivfOp, rewriter: PatternRewriter, /
     ) -> None:
-        lhs, rhs = op.lhs.owner, op.rhs.owner
+        lhs, rhs = (value.owner for value in read_step(op)[0])
         if isinstance(lhs, arith.NegfOp) and isinstance(rhs, arith.NegfOp):
             op.operands = [lhs.operand, rhs.operand]
             rewriter.handle_operation_modification(op)

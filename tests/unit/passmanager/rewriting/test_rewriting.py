@@ -179,8 +179,8 @@ def test_an_applier_is_taken_apart():
     inner = GreedyRewritePatternApplier([AddZero(), FoldAdd()], dce_enabled=True)
     outer = GreedyRewritePatternApplier([SubToAdd(), inner], dce_enabled=False)
     index = PatternIndex(outer)
-    assert [type(p) for p in index[arith.AddiOp]] == [RemoveDead, AddZero, FoldAdd]
-    assert [type(p) for p in index[arith.SubiOp]] == [SubToAdd, RemoveDead]
+    assert [type(pattern) for pattern, _ in index[arith.AddiOp]] == [RemoveDead, AddZero, FoldAdd]
+    assert [type(pattern) for pattern, _ in index[arith.SubiOp]] == [SubToAdd, RemoveDead]
     assert index[func.ReturnOp] == ()
 
 
@@ -189,7 +189,7 @@ def test_a_subclass_of_the_applier_is_not_taken_apart():
         pass
 
     applier = Applier([AddZero()])
-    assert PatternIndex(applier)[arith.AddiOp] == (applier,)
+    assert PatternIndex(applier)[arith.AddiOp] == ((applier, applier.match_and_rewrite),)
 
 
 def test_the_first_pattern_that_acts_wins():
