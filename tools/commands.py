@@ -3,6 +3,7 @@ meanwhile is an interruption like any other."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -58,8 +59,12 @@ def _run(module: str) -> None:
         sys.exit(1)
     if NO_ACCELERATION in sys.argv[1:]:
         os.environ[VARIABLE] = "1"
+    gc.disable()  # nothing that is imported is garbage
     try:
-        import_module(f".{module}", __package__).main()
+        tool = import_module(f".{module}", __package__)
+        gc.freeze()
+        gc.enable()
+        tool.main()
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         sys.exit(130)

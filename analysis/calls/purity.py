@@ -25,7 +25,6 @@ from ...passmanager.ir.effects import (
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from ..memory.buffers import Allocation, View
 from .call_graph import symbols_of
 
 __all__ = ["PURE", "Purity", "is_call"]
@@ -163,6 +162,8 @@ class _Body:
     def is_local(self, op: Operation, effects: int) -> bool:
         """Return whether the effects of `op` are only on memory that the function allocates, and
         does not return."""
+        from ..memory.buffers import Allocation
+
         # If any buffer is returned, which one may not be known: none counts as local then.
         if effects & ~(READS | WRITES | FREES) or self.returns_buffers:
             return False
@@ -173,6 +174,8 @@ class _Body:
 
     def is_allocated(self, buffer: SSAValue) -> bool:
         """Return whether `buffer` is an allocation in the function, or a view of one."""
+        from ..memory.buffers import Allocation, View
+
         path = [buffer]
         while path[-1] not in self.local and isinstance(view := path[-1].owner, View):
             path.append(view.operands[0])

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import cast
 
-from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
@@ -197,6 +196,8 @@ def _stands_in_any_order(op: Operation, operand: SSAValue) -> bool:
 
     Asked of uses that look invalid alone, as it looks at all ops of the region.
     """
+    from xdsl.dialects.test import TestOp  # a hundredth of a second, for invalid IR alone
+
     block = operand.owner if isinstance(operand.owner, Block) else operand.owner.parent
     region = None if block is None else block.parent
     inside = op.parent
