@@ -1,11 +1,11 @@
-"""The promise of a method to look at the signature of its operation alone."""
+"""The promises of methods about what they look at: in the operation, or in its text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["of_signature"]
+__all__ = ["of_function_type", "of_signature"]
 
 Method = TypeVar("Method", bound=Callable[..., object])
 
@@ -21,4 +21,14 @@ def of_signature(method: Method) -> Method:
     values, at constants behind operands, at the surroundings or at the location.
     """
     setattr(method, "of_signature", True)
+    return method
+
+
+def of_function_type(method: Method) -> Method:
+    """Mark a `parse` of a text that ends with the type of a function from operands to results.
+
+    Nothing else may depend on this type: with another one, the same text before it must give the
+    same operation but for these types.
+    """
+    setattr(method, "of_function_type", True)
     return method

@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ..signature import of_signature
+from ..signature import of_function_type, of_signature
 from ..unverified import init_op, set_results
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
@@ -58,6 +58,7 @@ class TensorOp(InfersType, RelaxOp, ABC):
         set_results(self, self.inferred_types() if result_types is None else result_types)
 
     @classmethod
+    @of_function_type
     def parse(cls, parser: Parser) -> Self:
         pos = parser.pos
         operands = parser.parse_optional_undelimited_comma_separated_list(

@@ -9,17 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, DenseResourceAttr, LocationAttr
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ..creation import is_plain, set_operands, set_results
+from ..per_class import PerClass
 from .lexer import SUFFIX_ID
 
-__all__ = ["LineShape", "Values", "learn", "learn_body", "name_columns", "shape_key", "split_names"]
+__all__ = [
+    "LineShape",
+    "Values",
+    "ends_with_type",
+    "learn",
+    "learn_body",
+    "name_columns",
+    "shape_key",
+    "split_names",
+]
 
 Values: TypeAlias = dict[str, tuple[SSAValue, ...]]
 """The values in scope, by the names in the text; one name stands for all results of an op."""
@@ -112,6 +123,15 @@ class LineShape:
         except (KeyError, ValueError):
             return None
         return found
+
+    def with_types(
+        self, operands: Sequence[Attribute], results: Sequence[Attribute]
+    ) -> LineShape | None:
+        """Return the shape of the line with other types; None if it has not as many."""
+        if len(operands) != len(self.operands) or len(results) != len(self.result_types):
+            return None
+        places = (place for place, _ in self.operands)
+        return replace(self, operands=(*zip(places, operands),), result_types=(*results,))
 
     def create(self, operands: Sequence[SSAValue], location: LocationAttr) -> Operation:
         """Create the op of a line with these operands."""
@@ -223,6 +243,13 @@ def learn(
         # Names of other lengths shift the column.
         column - sum(1 + len(name) for name in names[:bound]),
     )
+
+
+ends_with_type = PerClass[Operation, bool](
+    lambda cls: cls is CallOp or getattr(cls.parse, "of_function_type", False) is True
+)
+"""Whether the text of an op of a class ends with the type of a function from its operands to its
+results, and nothing else of the op depends on this type."""
 
 
 def _may_repeat(op: Operation) -> bool:

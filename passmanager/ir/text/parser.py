@@ -18,13 +18,17 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyFloat,
     ComplexType,
     FunctionType,
     IndexType,
     IntegerType,
+    MemRefType,
     ModuleOp,
     RankedStructure,
+    SymbolRefAttr,
+    TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
@@ -42,7 +46,15 @@ from ...limits import too_many_elements
 from ..creation import append_op
 from ..garbage_collection import paused_collector
 from .lexer import MAX_DIGITS, Lexer, LocatedToken, end_of_space, too_many_digits
-from .line_shapes import LineShape, learn, learn_body, name_columns, shape_key, split_names
+from .line_shapes import (
+    LineShape,
+    ends_with_type,
+    learn,
+    learn_body,
+    name_columns,
+    shape_key,
+    split_names,
+)
 from .locating_parser import LocatingParser
 from .number_lists import read_number_list
 
@@ -106,7 +118,7 @@ class MemoizingParser(LocatingParser):
         self._parser_state = ParserState(Lexer(self.lexer.input))
         self.lines_by_shape = 0
         """The number of lines that were read by their shape."""
-        self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
+        self._shapes: defaultdict[tuple[str, ...], _Shapes] = defaultdict(_Shapes)
         self._refused: set[str] = set()  # shapes that did not say all
         self._in_literal = False
         self._last_region = _RegionText(None, 0, 0)
@@ -127,14 +139,15 @@ class MemoizingParser(LocatingParser):
             block.add_op(op)
             self._learn(op, start, shapes)
 
-    def _read_known_lines(self, block: Block, shapes: dict[str, LineShape]) -> None:
+    def _read_known_lines(self, block: Block, shapes: _Shapes) -> None:
         """Append the ops of the next lines to a block, up to the first without a known shape."""
         text = self.lexer.input.content
         start = position = self.pos
         # Up to a line of an unknown shape. A line without a region is read without a token.
         while (end := _end_of_line(text, position)) >= 0:
             parts = split_names(text[position:end])
-            if (shape := shapes.get(key := shape_key(parts))) is None or key in self._refused:
+            shape = shapes.get(key := shape_key(parts)) or self._learn_types(key, parts, shapes)
+            if shape is None or key in self._refused:
                 break
             next_line = end_of_space(text, end)
             names = parts[1::2]
@@ -244,7 +257,7 @@ class MemoizingParser(LocatingParser):
             self._last_region = _RegionText(region, start, self.pos)
         return region
 
-    def _learn(self, op: Operation, start: Position, shapes: dict[str, LineShape]) -> None:
+    def _learn(self, op: Operation, start: Position, shapes: _Shapes) -> None:
         """Remember the shape of the line that starts at `start`, if it is that of `op` alone."""
         text = self.lexer.input.content
         end, next_line = _end_of_line(text, start), self.pos
@@ -269,6 +282,65 @@ class MemoizingParser(LocatingParser):
             shape = known
         shapes[key] = shape
         shape.followers.add(follower(text, next_line))
+        is_generic = text[self._parsed_name] == '"'
+        if is_generic or ends_with_type[type(op)]:
+            end = self._types_at_end(parts)
+            if end is not None and end.operands == [value._type for value in op._operands]:
+                shapes.before_types[end.key] = shape
+
+    def _learn_types(self, key: str, parts: list[str], shapes: _Shapes) -> LineShape | None:
+        """Return the shape of a line that differs in its types from one that was read before."""
+        if (end := self._types_at_end(parts)) is None:
+            return None
+        if (known := shapes.before_types.get(end.key)) is None:
+            return None
+        if (shape := known.with_types(end.operands, end.results)) is not None:
+            if end.callee:
+                shape.properties = shape.properties | {"callee": SymbolRefAttr(end.callee)}
+            shapes[key] = shape
+        return shape
+
+    def _types_at_end(self, parts: list[str]) -> _TypesAtEnd | None:
+        """Return the types in ` : (types) -> types` at the end of a line; None if there are others,
+        or types that are not known.
+        """
+        before, _, types = parts[-1].rpartition(" : (")
+        operands, arrow, results = types.partition(") -> ")
+        if results[:1] == "(" and results[-1] == ")":
+            results = results[1:-1]
+        elif not results:
+            return None
+        inputs, outputs = self._types_of(operands), self._types_of(results)
+        if not arrow or inputs is None or outputs is None:
+            return None
+        callee = ""
+        texts = [*parts[:-1:2], before]
+        for place, text in enumerate(texts):
+            if (match := _call(text)) is not None:
+                texts[place], callee = match[1] + text[match.end() :], match[2]
+        return _TypesAtEnd("\n".join(texts), callee, inputs, outputs)
+
+    def _types_of(self, text: str) -> list[TypeAttribute] | None:
+        """Return the types in a list with commas between them; None if one is not known."""
+        types: list[TypeAttribute] = []
+        for part in text.split(", ") if text else ():
+            if (type := self._type_of(part)) is None:
+                return None
+            types.append(type)
+        return types
+
+    def _type_of(self, text: str) -> TypeAttribute | None:
+        """Return the type of a text that was read before, or is that of a tensor or buffer of
+        elements of such a type; else None.
+        """
+        if (known := self._types.get(text)) is not None or (match := _shaped(text)) is None:
+            return known
+        if (element := self._types.get(match[3])) is None:
+            return None
+        sizes = [DYNAMIC_INDEX if size == "?" else int(size) for size in match[2].split("x")[:-1]]
+        cls = TensorType if match[1] == "tensor" else MemRefType
+        type = self._types[text] = cls(element, sizes)
+        return type
 
     # Scopes of values
 
@@ -285,6 +357,10 @@ class MemoizingParser(LocatingParser):
     # Types and attributes
 
     def _parse_optional_builtin_type(self) -> TypeAttribute | None:
+        match = _TYPE.match(self.lexer.input.content, self.pos)
+        if match is not None and (known := self._type_of(match[0])) is not None:
+            self._resume_from(match.end())
+            return known
         return self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
 
     def parse_optional_function_type(self) -> FunctionType | None:
@@ -392,6 +468,8 @@ _BODY = r'<(?:[^<>"%#!\n]++|<[^<>"%#!\n]*+>)*+>'
 _TYPE_TEXT = rf"[a-zA-Z_][a-zA-Z0-9_$.]*+(?:{_BODY})?"
 _TYPES = r'\((?:[^()"%#!\n])*+\)'
 _TYPE = re.compile(_TYPE_TEXT)
+_shaped = re.compile(r"(tensor|memref)<((?:(?:[1-9][0-9]{0,9}|\?)x)*)([a-z][a-z0-9]*)>").fullmatch
+_call = re.compile(r"((?: = )?func\.call @)([a-zA-Z_][a-zA-Z0-9_$.]*)(?=\()").match
 _FUNCTION_TYPE = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE_TEXT})")
 _DICTIONARY = re.compile(r'\{(?:[^{}"%#!\n]++|"[^"\\\n]*+")*+\}')
 
@@ -445,6 +523,26 @@ class _RegionText(NamedTuple):
     """The brace that opens it."""
     next_token: Position
     """The token after the brace that closes it."""
+
+
+class _Shapes(dict[str, LineShape]):
+    """The shapes of lines by their texts without names; and some by these without the types at the
+    end of the line, too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_types: dict[str, LineShape] = {}
+
+
+class _TypesAtEnd(NamedTuple):
+    """The types at the end of a line, and its text without names before these types."""
+
+    key: str
+    callee: str
+    """The name of the function that is called, which is not in the key; empty if none is."""
+    operands: list[TypeAttribute]
+    results: list[TypeAttribute]
 
 
 class _ScopedValues(dict[str, tuple[SSAValue, ...]]):

@@ -336,3 +336,70 @@ def test_the_comparison_sees_a_difference():
     assert parse(LocatingParser(CONTEXT, "func.func", "a.mlir")) != parse(
         LocatingParser(CONTEXT, "func.func @f", "a.mlir")
     )
+
+
+# Lines that differ in the types at their end
+
+
+def of_types(*lines: str) -> str:
+    sizes = ", ".join(f"%x{size}: tensor<{size}xf32>" for size in (4, 5, 6))
+    return function(*lines, arguments=f"{sizes}, %d: tensor<?xf32>, %i: tensor<6xi32>")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%r{0} = relax.exp %x{0} : (tensor<{0}xf32>) -> tensor<{0}xf32>",
+        "%r{0} = relax.add %x{0}, %x{0} : (tensor<{0}xf32>, tensor<{0}xf32>) -> tensor<{0}xf32>",
+        "%r{0} = relax.sum %x{0} {{axis = [0], keepdims = true}} : (tensor<{0}xf32>) -> f32",
+        '%r{0} = "relax.exp"(%x{0}) : (tensor<{0}xf32>) -> tensor<{0}xf32>',
+        '"test.op"(%x{0}) {{a = 1 : i32}} : (tensor<{0}xf32>) -> ()',
+        "%r{0}, %s{0} = \"test.op\"() : () -> (tensor<{0}xf32>, memref<?x{0}xf32>)",
+        "%r{0} = func.call @f{0}(%x{0}) : (tensor<{0}xf32>) -> tensor<{0}xf32>",
+        "func.call @f{0}(%x{0}) : (tensor<{0}xf32>) -> ()",
+        "%r{0} = func.call @f{0}() : () -> tensor<{0}xf32>",
+    ],
+)  # fmt: skip
+def test_types_at_the_end_of_a_line(line: str):
+    # A line after which something else stands than after the first is parsed. `relax.add` does not
+    # teach a shape, as its operands are one value.
+    count = 0 if "relax.add" in line else 2 if line.startswith("%") else 1
+    assert by_shape(of_types(*(line.format(size) for size in (4, 5, 6)))) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("%b = relax.exp %x5 : (tensor<6xf32>) -> tensor<5xf32>", "operand is used with type"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>) -> ", "type expected"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>) -> (tensor<5xf32>, f32)", "has 2 results"),
+        ("%b = relax.exp %x5 : () -> tensor<5xf32>", "expected 0 operand types but had 1"),
+        ("%b = relax.exp %x5 : (tensor<5xf32> -> tensor<5xf32>", "')' expected"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>) -> tensor<05xf32", "expected '>'"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>,) -> tensor<5xf32>", "type expected"),
+        ("%b = relax.exp %x5 : (tensor<5x>) -> tensor<5xf32>", "Expected shape type"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>) -> tensor<5xf33>", "Expected shape type"),
+    ],
+)
+def test_types_at_the_end_of_a_line_that_are_wrong(line: str, message: str):
+    first = "%a = relax.exp %x4 : (tensor<4xf32>) -> tensor<4xf32>"
+    assert message.lower() in error_of(of_types(first, line)).lower()
+
+
+def test_types_that_were_not_read_before_are_parsed():
+    lines = [
+        "%a = relax.exp %x4 : (tensor<4xf32>) -> tensor<4xf32>",
+        "%b = relax.exp %d : (tensor<?xf32>) -> tensor<?xf32>",
+        '%c = relax.exp %e : (tensor<4xf32, "x, y">) -> tensor<4xf32, "x, y">',
+        "%g = relax.exp %h : (tensor<0x4xf32>) -> tensor<0x4xf32>",
+    ]
+    text = of_types(*lines).replace("%d:", '%e: tensor<4xf32, "x, y">, %h: tensor<0x4xf32>, %d:')
+    assert by_shape(text) == 2
+
+
+def test_a_call_in_a_string_is_text():
+    lines = [
+        f'%r{n} = "test.op"(%x{n}) {{text = "= func.call @f{n}("}} : (tensor<{n}xf32>) -> f32'
+        for n in (4, 5)
+    ]
+    assert by_shape(of_types(*lines)) == 0
