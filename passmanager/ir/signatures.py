@@ -65,6 +65,16 @@ class Signatures:
             key += (..., *attributes, *map(get, map(id, attributes.values())))
         return key
 
+    def without_types(self, op: Operation, fields: Fields, left_out: str) -> Signature:
+        """Return the signature of an op but for its types, and the value of one property."""
+        operands, results, properties, attributes, *_ = fields
+        key: Signature = (type(op), len(results), len(operands))
+        for name, value in properties.items():
+            key += (name,) if name == left_out else (name, self.number(value))
+        if attributes:
+            key += (..., *attributes, *map(self.number, attributes.values()))
+        return key
+
     def complete(self, op: Operation, fields: Fields) -> Signature:
         """Return the signature of an op after all its attributes have got a number."""
         operands, results, properties, attributes, *_ = fields

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import IO, cast
 
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from ....compat.acceleration.acceleration import is_accelerated
 from ....compat.printing import name_blocks
-from ..access import Fields, read_fields
+from ..access import Fields, read_fields, read_type
 from ..per_class import PerClass
 from ..signatures import Signature, Signatures
+from .line_shapes import ends_with_type
 from .op_templates import (
     LONGEST,
     OpTemplate,
@@ -33,6 +37,19 @@ _PIECES = 1 << 14
 """The output is written when there are more pieces."""
 _ENTRIES = 1 << 16
 """The tables start anew when they have more entries: IR that repeats has far fewer."""
+
+
+_HOLE = "\0"
+"""The place of a name in a template: a character that no text of IR has."""
+_plain_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").fullmatch
+
+
+def _plain_symbol(callee: Attribute | None) -> str:
+    """Return the name of a symbol that is printed without quotes; empty for others."""
+    if not isinstance(callee, SymbolRefAttr) or callee.nested_references:
+        return ""
+    name = callee.root_reference.data
+    return name if _plain_name(name) else ""
 
 
 class _Pieces(list[str]):
@@ -118,6 +135,9 @@ class TemplatePrinter(Printer):
             lambda op_class: has_template(op_class, self.print_generic_format)
         )
 
+        self._ends_with_type = PerClass[Operation, bool](
+            lambda op_class: self.print_generic_format or ends_with_type[op_class]
+        )
         self._has_region_template = PerClass[Operation, bool](
             lambda op_class: has_region_template(op_class, self.print_generic_format)
         )
@@ -274,6 +294,8 @@ class TemplatePrinter(Printer):
         if successors or not self._has_template[type(op)]:
             return False
         values = results + operands
+        if self._ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
+            return self._print_before_types(op, fields, types)
         template = self._templates.get(self._signatures.of(op, fields))
         if template is None:
             key = self._signatures.complete(op, fields)
@@ -285,22 +307,32 @@ class TemplatePrinter(Printer):
             if template is None:
                 return self._print_first(op, key, values)
         self.templated += 1
+        pieces.append(self._filled(template, values))
+        if self.print_debuginfo:
+            self._print_location(op)
+        return True
+
+    def _filled(self, template: OpTemplate, values: tuple[SSAValue, ...]) -> str:
+        """Return the text of a template with the names of values."""
         known = self._names
         names: list[str] = []
         for slot in template.slots:
             value = values[slot]
             names.append(known.get(id(value)) or self._new_name(value))
-        pieces.append(template.format % (*names,))
-        if self.print_debuginfo:
-            self._print_location(op)
-        return True
+        return template.format % (*names,)
 
     def _print_location(self, op: Operation) -> None:
         self.print_string(" ")
         self._print_attribute_itself(op.location)
 
-    def _print_first(self, op: Operation, key: Signature, values: tuple[SSAValue, ...]) -> bool:
-        """Print the first op of a signature, and keep the template."""
+    def _print_first(
+        self,
+        op: Operation,
+        key: Signature,
+        values: tuple[SSAValue, ...],
+        shorten: Callable[[OpTemplate], OpTemplate | None] = lambda template: template,
+    ) -> bool:
+        """Print the first op of a signature, and keep what `shorten` makes of its template."""
         pieces = self._pieces
         if pieces is None or self._record is not None:
             return False
@@ -315,11 +347,79 @@ class TemplatePrinter(Printer):
             self._kept_pieces -= 1
             self.print_debuginfo, self._record = debuginfo, None
         named = [(at - start, value) for at, value in record]
-        if (template := make_template(values, pieces[start:], named)) is not None:
+        template = make_template(values, pieces[start:], named)
+        if template is not None and (template := shorten(template)) is not None:
             if len(self._templates) > _ENTRIES:
                 self._templates.clear()
             self._templates[key] = template
         if debuginfo:
+            self._print_location(op)
+        return True
+
+    # Ops whose text ends with their types: one template for ops of other types, too
+
+    def _types_text(self, fields: Fields) -> str | None:
+        """Return the text of the types of operands and results; None if it is not kept."""
+        operands, results, *_ = fields
+        texts: list[str] = []
+        for type in map(read_type, operands + results):
+            number = self._signatures.number(type)
+            if (text := self._texts.get(number) or self._text_of_new(type, number)) is None:
+                return None
+            texts.append(text)
+        # A function as the only result is in parentheses of its own.
+        if len(results) == 1 and isinstance(results[0].type, FunctionType):
+            return None
+        inputs, outputs = texts[: len(operands)], texts[len(operands) :]
+        end = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+        return f"({', '.join(inputs)}) -> {end}"
+
+    def _text_of_new(self, attribute: Attribute, number: int) -> str | None:
+        """Return the text of an attribute that was not printed before; None if it is not kept."""
+        pieces = self._pieces
+        if pieces is None or self._record is not None:
+            return None
+        start = len(pieces)
+        self._kept_pieces += 1
+        try:
+            self.print_attribute(attribute)
+        finally:
+            self._kept_pieces -= 1
+            del pieces[start:]
+        return self._texts.get(number)
+
+    def _print_before_types(self, op: Operation, fields: Fields, types: str) -> bool:
+        """Print an op from the template of the text before its types, or keep one."""
+        operands, results, properties, *_ = fields
+        values, pieces = results + operands, self._pieces
+        assert pieces is not None
+        # Calls differ in the name of the function, too.
+        is_call = type(op) is CallOp and not self.print_generic_format
+        name = _plain_symbol(properties.get("callee")) if is_call else ""
+        key = (..., *self._signatures.without_types(op, fields, "callee" if name else ""))
+        template = self._templates.get(key)
+        if template is None:
+            if (repeated := repetition(values)) is not None:
+                key = (*key, repeated)
+            template = self._templates.get(key)
+        if template is None:
+            end = types.replace("%", "%%")
+
+            def before_types(template: OpTemplate) -> OpTemplate | None:
+                if not (text := template.format).endswith(end):
+                    return None
+                text = text.removesuffix(end)
+                if name:
+                    text = text.replace(f"func.call @{name}(", f"func.call @{_HOLE}(", 1)
+                    if _HOLE not in text:
+                        return None
+                return OpTemplate(text, template.slots)
+
+            return self._print_first(op, key, values, before_types)
+        self.templated += 1
+        text = self._filled(template, values)
+        pieces.append((text.replace(_HOLE, name, 1) if name else text) + types)
+        if self.print_debuginfo:
             self._print_location(op)
         return True
 
@@ -345,10 +445,10 @@ class TemplatePrinter(Printer):
             if template is None:
                 return self._print_first_around_regions(op, key, values)
         self.templated += 1
-        self._fill(template.head, values)
+        self.print_string(self._filled(template.head, values))
         for index, flags, text in template.regions:
             self.print_region(regions[index], *flags)
-            self._fill(text, values)
+            self.print_string(self._filled(text, values))
         return True
 
     def _shape(self, entry: Block | None) -> Signature:
@@ -362,15 +462,6 @@ class TemplatePrinter(Printer):
             None if last is None else (type(last), not last.attributes, last is entry.first_op),
             *(self._signatures.number(arg.type) for arg in entry.args),
         )
-
-    def _fill(self, template: OpTemplate, values: tuple[SSAValue, ...]) -> None:
-        """Print the text of a template with the names of values."""
-        known = self._names
-        names: list[str] = []
-        for slot in template.slots:
-            value = values[slot]
-            names.append(known.get(id(value)) or self._new_name(value))
-        self.print_string(template.format % (*names,))
 
     def _print_first_around_regions(
         self, op: Operation, key: Signature, values: tuple[SSAValue, ...]

@@ -321,3 +321,39 @@ def test_a_subclass_that_adds_to_print_op_sees_every_op() -> None:
     printer.print_op(module)
     assert printer.count == 4
     assert printer.templated == 2
+
+
+@needs_part("printing")
+@pytest.mark.parametrize("generic", [False, True])
+def test_ops_that_differ_in_types_and_callees_share_a_template(generic: bool) -> None:
+    types = [f"tensor<{n}xf32>" for n in range(1, 9)]
+    lines = [f'%{n} = "test.op"() : () -> {type}' for n, type in enumerate(types)]
+    lines += [f"%a{n} = relax.exp %{n} : ({type}) -> {type}" for n, type in enumerate(types)]
+    lines += [
+        f"%b{n}, %c{n} = func.call @f{n}(%{n}) : ({t}) -> ({t}, {t})" for n, t in enumerate(types)
+    ]
+    assert printed(read("\n".join(lines)), PrintStyle(generic=generic)).templated >= 2 * 7
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Operands that are one value, before and after others.
+        ["%c = relax.add %a, %a : (T, T) -> T", "%d = relax.add %c, %a : (T, T) -> T"] * 2,
+        ["%d = relax.add %b, %a : (T, T) -> T", "%c = relax.add %a, %a : (T, T) -> T"] * 2,
+        ["func.call @f(%a) : (T) -> ()", 'func.call @"%s("(%a) : (T) -> ()'] * 2,
+        ["func.call @f(%a) : (T) -> ()", "func.call @g(%a) {callee = 1 : i32} : (T) -> ()"] * 2,
+        ["%c = func.call @f() : () -> (() -> T)", "%d = func.call @g() : () -> (() -> ())"] * 2,
+        ["%c = func.call @f() : () -> T", "func.call @g(%a, %b) : (T, T) -> ()"] * 2,
+        ['"test.op"(%a) {x = "(T) -> T"} : (T) -> ()', '"test.op"(%a) : (T) -> ()'] * 2,
+        ['"test.op"() : () -> ()', '"other.op"() : () -> ()', '"other.two"() : () -> ()'] * 2,
+    ],
+)  # fmt: skip
+def test_types_at_the_end(lines: list[str], style: PrintStyle) -> None:
+    names = iter(range(100))
+    lines = [re.sub("^%[cd] ", lambda _: f"%r{next(names)} ", line) for line in lines]
+    lines = [re.sub("%c", "%r0", line).replace("T", "tensor<4xf32>") for line in lines]
+    values = '%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)'
+    module = read("\n".join([values, *lines]))
+    assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
