@@ -17,7 +17,8 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ..creation import is_plain, set_operands, set_results
+from ..clone import clone
+from ..creation import append_op, is_plain, set_operands, set_results
 from ..per_class import PerClass
 from .lexer import SUFFIX_ID
 
@@ -82,7 +83,7 @@ class BodyShape:
             return type(last) is self.last_op and not last._operands
         if self.terminator is None:
             return False
-        block.add_op(self.terminator.clone())
+        append_op(block, clone(self.terminator))
         return True
 
 
