@@ -75,8 +75,10 @@ class Signatures:
             key += (..., *attributes, *map(self.number, attributes.values()))
         return key
 
-    def complete(self, op: Operation, fields: Fields) -> Signature:
-        """Return the signature of an op after all its attributes have got a number."""
+    def complete(self, op: Operation, fields: Fields, key: Signature) -> Signature:
+        """Return the signature of an op, given as `of` has it, with the missing numbers."""
+        if None not in key:
+            return key
         operands, results, properties, attributes, *_ = fields
         known = self._numbers
         for attribute in (*map(read_type, results + operands), *properties.values()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
@@ -203,8 +204,9 @@ class OpVerifier:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
         *_, successors, regions, _ = fields
         shape = self._shape(successors, regions) if successors or regions else ()
-        if self._signatures.of(op, fields) + shape not in self._valid:
-            key = self._signatures.complete(op, fields) + shape
+        key = self._signatures.of(op, fields)
+        if key + shape not in self._valid:
+            key = self._signatures.complete(op, fields, key) + shape
             if key not in self._valid:
                 for check in self._all_checks(op, checks):
                     check(op)
@@ -214,7 +216,7 @@ class OpVerifier:
                 return self._valid.add(key)
         self.known += 1
         if others := checks.others:
-            if isinstance(op, CallOp) and self._is_right_call(op):
+            if _is_call[type(op)] and self._is_right_call(cast(CallOp, op)):
                 others = _CALL.others
             for check in others:
                 check(op)
@@ -242,9 +244,9 @@ class OpVerifier:
 
     def _all_checks(self, op: Operation, checks: OpChecks) -> tuple[Check, ...]:
         """Return the checks of an op, without slow ones that are known to find nothing."""
-        if isinstance(op, CallOp) and self._is_right_call(op):
+        if _is_call[type(op)] and self._is_right_call(cast(CallOp, op)):
             return _CALL.all
-        if isinstance(op, FuncOp) and _has_right_arguments(op):
+        if _is_function[type(op)] and _has_right_arguments(cast(FuncOp, op)):
             return _FUNC.all
         return checks.all
 
@@ -367,6 +369,8 @@ def _needs_terminator(block: Block | None) -> bool:
 
 _is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
 _has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
+_is_call = PerClass[Operation, bool](lambda op_class: issubclass(op_class, CallOp))
+_is_function = PerClass[Operation, bool](lambda op_class: issubclass(op_class, FuncOp))
 
 
 def _blocks(op: Operation) -> Iterator[Block]:

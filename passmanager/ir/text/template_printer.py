@@ -296,9 +296,9 @@ class TemplatePrinter(Printer):
         values = results + operands
         if self._ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
             return self._print_before_types(op, fields, types)
-        template = self._templates.get(self._signatures.of(op, fields))
+        template = self._templates.get(key := self._signatures.of(op, fields))
         if template is None:
-            key = self._signatures.complete(op, fields)
+            key = self._signatures.complete(op, fields, key)
             # `addi %a, %a` is printed right from a template of `addi %a, %b`, not the other way
             # round.
             if (repeated := repetition(values)) is not None and key not in self._templates:
@@ -436,9 +436,10 @@ class TemplatePrinter(Printer):
             if (entry := region.first_block) is not None:
                 values += entry.args
             shape += self._shape(entry)
-        template = self._region_templates.get(self._signatures.of(op, fields) + shape)
+        key = self._signatures.of(op, fields)
+        template = self._region_templates.get(key + shape)
         if template is None:
-            key = self._signatures.complete(op, fields) + shape
+            key = self._signatures.complete(op, fields, key) + shape
             if (repeated := repetition(values)) is not None and key not in self._region_templates:
                 key = (*key, repeated)
             template = self._region_templates.get(key)
