@@ -200,11 +200,13 @@ class Run:
             self._snapshot = Snapshot(self.module)
             self.watching = True
 
-    def changes(self) -> Changes:
-        """Return the changes of the module since the last call, or since tracking began."""
+    def changes(self, details: bool = True) -> Changes:
+        """Return the changes of the module since the last call, or since tracking began; without
+        `details` only what changed at the top level.
+        """
         self.watch()
         assert self._snapshot is not None
-        changes = self._snapshot.update()
+        changes = self._snapshot.update(details)
         if changes:
             self.version += 1
             self.changed_in.update(dict.fromkeys(changes.top_level, self.version))

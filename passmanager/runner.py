@@ -228,7 +228,7 @@ def _process_changes(
     if not frame.info.composite:
         began = perf_counter()
         try:
-            changes = run.changes()
+            changes = run.changes(details=ctx.verify_each)
             if changes and ctx.verify_each:
                 verify_changes(run.module, changes)
         finally:  # also if verification fails, so that timing instruments see it

@@ -43,15 +43,17 @@ class Changes:
         return bool(self.ops or self.blocks or self.retyped or self.top_level or self.removed)
 
 
-def compare(module: ModuleOp, old: Record, new: Record) -> Changes:
+def compare(module: ModuleOp, old: Record, new: Record, details: bool = True) -> Changes:
     """Return the changes from `old` to `new`, two different records of `module`.
 
-    Only the contents of top-level ops that differ are looked into.
+    Only the contents of top-level ops that differ are looked into; without `details` not even
+    these: of the changes only `top_level` and `removed` are complete then.
     """
     # A pass that changed one function of many costs the comparison of that one, after one
     # comparison of lists for each of the others.
     bodies = [op for op in old.bodies | new.bodies if old.bodies.get(op) != new.bodies.get(op)]
-    found = _Comparison(_Index(old, bodies), _Index(new, bodies))
+    inside = bodies if details else ()
+    found = _Comparison(_Index(old, inside), _Index(new, inside))
     old_top, new_top = old.top_level(), new.top_level()
     kept = frozenset(new_top)
     # Before the module is added: that is a symbol op as well.
@@ -235,12 +237,14 @@ class Snapshot:
             self._op_classes = self._record.op_classes()
         return self._op_classes
 
-    def update(self) -> Changes:
-        """Return the changes since the snapshot was taken or last updated, and take a new one."""
+    def update(self, details: bool = True) -> Changes:
+        """Return the changes since the snapshot was taken or last updated, and take a new one;
+        without `details` only what changed at the top level, as by `compare`.
+        """
         old, new = self._record, Record(self._module)
         self._record = new
         # The common case, in C: most passes of a pipeline change nothing.
         if new.same_as(old):
             return Changes()
         self._op_classes = None
-        return compare(self._module, old, new)
+        return compare(self._module, old, new, details)

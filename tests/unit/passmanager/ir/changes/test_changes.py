@@ -363,7 +363,7 @@ class Editor:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_edits_are_seen_and_nothing_else(seed: int):
     editor = Editor(seed)
-    snapshot = Snapshot(editor.module)
+    snapshot, top_level = Snapshot(editor.module), Snapshot(editor.module)
     before = states(editor.module)
     for _ in range(60):
         for _ in range(editor.random.randrange(3)):
@@ -374,4 +374,7 @@ def test_random_edits_are_seen_and_nothing_else(seed: int):
         assert bool(changes) == (before != after)
         assert different <= {*changes.ops, *changes.blocks}
         assert {*changes.ops, *changes.blocks} <= after.keys()
+        less = top_level.update(details=False)
+        assert (less.top_level, less.removed) == (changes.top_level, changes.removed)
+        assert bool(less) == bool(changes)
         before = after
