@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.ir import Data, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.parser import AttrParser, Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
@@ -37,7 +37,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ....compat.floats import rounded
 from .float_bits import value_of
 
-__all__ = ["LiteralParser"]
+__all__ = ["LiteralParser", "with_number"]
 
 _MAX_WIDTH = (1 << 24) - 1
 """The width of the widest integer type of MLIR."""
@@ -238,6 +238,22 @@ class LiteralParser(Parser):
         if not math.isfinite(number):
             self.raise_error(f"the number is too large for {type}", span)
         return number
+
+
+def with_number(value: Attribute, text: str) -> IntegerAttr | FloatAttr | None:
+    """Return the value of a decimal literal of the type of a constant; None if that has no such
+    value, or may have none.
+    """
+    try:
+        if isinstance(value, FloatAttr) and "." in text:
+            type = cast(FloatAttr[AnyFloat], value).type
+            number = FloatAttr(rounded(float(text), type), type)
+            return number if math.isfinite(number.value.data) else None
+        if isinstance(value, IntegerAttr) and "." not in text:
+            return IntegerAttr(int(text), cast(IntegerAttr[IntegerType], value).type)
+    except (OverflowError, VerifyException):
+        pass
+    return None
 
 
 def _is_packed(type: AnyDenseElement) -> bool:

@@ -55,6 +55,7 @@ from .line_shapes import (
     shape_key,
     split_names,
 )
+from .literal_parser import with_number
 from .locating_parser import LocatingParser
 from .number_lists import read_number_list
 
@@ -146,7 +147,7 @@ class MemoizingParser(LocatingParser):
         # Up to a line of an unknown shape. A line without a region is read without a token.
         while (end := _end_of_line(text, position)) >= 0:
             parts = split_names(text[position:end])
-            shape = shapes.get(key := shape_key(parts)) or self._learn_types(key, parts, shapes)
+            shape = shapes.get(key := shape_key(parts)) or self._learn_alike(key, parts, shapes)
             if shape is None or key in self._refused:
                 break
             next_line = end_of_space(text, end)
@@ -287,17 +288,34 @@ class MemoizingParser(LocatingParser):
             end = self._types_at_end(parts)
             if end is not None and end.operands == [value._type for value in op._operands]:
                 shapes.before_types[end.key] = shape
+        elif op.name == "arith.constant" and (match := _constant(parts[-1])) is not None:
+            shapes.constants[match[2]] = shape
 
-    def _learn_types(self, key: str, parts: list[str], shapes: _Shapes) -> LineShape | None:
-        """Return the shape of a line that differs in its types from one that was read before."""
+    def _learn_alike(self, key: str, parts: list[str], shapes: _Shapes) -> LineShape | None:
+        """Return the shape of a line that differs from one that was read before in its types, or in
+        the number of a constant.
+        """
+        shape = self._with_number(parts, shapes) or self._with_types(parts, shapes)
+        if shape is not None:
+            shapes[key] = shape
+        return shape
+
+    def _with_number(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
+        if len(parts) != 3 or (match := _constant(parts[-1])) is None:
+            return None
+        if (known := shapes.constants.get(match[2])) is None:
+            return None
+        value = with_number(known.properties["value"], match[1])
+        return None if value is None else replace(known, properties={"value": value})
+
+    def _with_types(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
         if (end := self._types_at_end(parts)) is None:
             return None
         if (known := shapes.before_types.get(end.key)) is None:
             return None
-        if (shape := known.with_types(end.operands, end.results)) is not None:
-            if end.callee:
-                shape.properties = shape.properties | {"callee": SymbolRefAttr(end.callee)}
-            shapes[key] = shape
+        shape = known.with_types(end.operands, end.results)
+        if shape is not None and end.callee:
+            shape.properties = shape.properties | {"callee": SymbolRefAttr(end.callee)}
         return shape
 
     def _types_at_end(self, parts: list[str]) -> _TypesAtEnd | None:
@@ -469,6 +487,10 @@ _TYPE_TEXT = rf"[a-zA-Z_][a-zA-Z0-9_$.]*+(?:{_BODY})?"
 _TYPES = r'\((?:[^()"%#!\n])*+\)'
 _TYPE = re.compile(_TYPE_TEXT)
 _shaped = re.compile(r"(tensor|memref)<((?:(?:[1-9][0-9]{0,9}|\?)x)*)([a-z][a-z0-9]*)>").fullmatch
+_constant = re.compile(
+    r" = arith\.constant (-?[0-9]{1,30}(?:\.[0-9]{0,30}(?:[eE][+-]?[0-9]{1,3})?)?)"
+    r"( : (?:index|i[0-9]+|f16|f32|f64))"
+).fullmatch
 _call = re.compile(r"((?: = )?func\.call @)([a-zA-Z_][a-zA-Z0-9_$.]*)(?=\()").match
 _FUNCTION_TYPE = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE_TEXT})")
 _DICTIONARY = re.compile(r'\{(?:[^{}"%#!\n]++|"[^"\\\n]*+")*+\}')
@@ -526,13 +548,14 @@ class _RegionText(NamedTuple):
 
 
 class _Shapes(dict[str, LineShape]):
-    """The shapes of lines by their texts without names; and some by these without the types at the
-    end of the line, too.
-    """
+    """The shapes of lines by their texts without names."""
 
     def __init__(self) -> None:
         super().__init__()
         self.before_types: dict[str, LineShape] = {}
+        """Shapes by the text before the types at the end of the line."""
+        self.constants: dict[str, LineShape] = {}
+        """The shapes of `arith.constant` by the text after the number."""
 
 
 class _TypesAtEnd(NamedTuple):

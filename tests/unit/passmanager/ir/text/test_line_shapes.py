@@ -403,3 +403,47 @@ def test_a_call_in_a_string_is_text():
         for n in (4, 5)
     ]
     assert by_shape(of_types(*lines)) == 0
+
+
+# Constants that differ in their numbers
+
+
+@pytest.mark.parametrize(
+    ("first", "literal", "count"),
+    [
+        ("0 : i8", "-128 : i8", 1),
+        ("0 : i8", "255 : i8", 1),
+        ("0 : i64", "-1 : index", 0),
+        ("0 : index", "-7 : index", 1),
+        ("0 : index", f"{1 << 70} : index", 1),
+        ("0 : i32", "0x10 : i32", 0),
+        ("true", "false", 0),
+        ("1.0 : f32", "-0.0 : f32", 1),
+        ("1.0 : f32", "0.1 : f32", 1),
+        ("1.0 : f32", "1.e-3 : f32", 1),
+        ("1.0 : f32", "1.0e-50 : f32", 1),
+        ("1.0 : f32", "0x7FC00000 : f32", 0),
+        ("1.0 : f32", "16777217 : f32", 0),
+        ("1.0 : f16", "6.5E4 : f16", 1),
+        ("1.0 : bf16", "1.003 : bf16", 0),
+        ("0 : i32", '5 : i32 loc("a":1:2)', 0),
+    ],
+)
+def test_constants_that_differ_in_the_number(first: str, literal: str, count: int):
+    lines = [f"%{n} = arith.constant {text}" for n, text in enumerate((first, literal))]
+    assert by_shape(function(*lines)) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "literal", "message"),
+    [
+        ("0 : i8", "256 : i8", "out of range"),
+        ("0 : i32", "1.5 : i32", "Floating point value is not valid"),
+        ("1.0 : f32", "1.0e39 : f32", "too large"),
+        ("1.0 : f16", "65520.0 : f16", "too large"),
+        ("0 : i32", "- : i32", "expected"),
+    ],
+)
+def test_constants_without_a_value(first: str, literal: str, message: str):
+    lines = [f"%{n} = arith.constant {text}" for n, text in enumerate((first, literal))]
+    assert message.lower() in error_of(function(*lines)).lower()
