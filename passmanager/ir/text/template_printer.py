@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import IO, cast
 
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    MemRefType,
+    NoneAttr,
+    SymbolRefAttr,
+    TensorType,
+)
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
@@ -42,6 +49,22 @@ _ENTRIES = 1 << 16
 _HOLE = "\0"
 """The place of a name in a template: a character that no text of IR has."""
 _plain_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").fullmatch
+
+
+def _shape_text(type: Attribute) -> str | None:
+    """Return the text before the element type of a tensor without encoding, or a buffer without
+    layout and memory space; None for other types and attributes.
+    """
+    match type:
+        case TensorType(encoding=NoneAttr()):
+            name, shape = "tensor", type.get_shape()
+        case MemRefType(layout=NoneAttr(), memory_space=NoneAttr()):
+            name, shape = "memref", type.get_shape()
+        case _:
+            return None
+    if any(size.bit_length() > 64 for size in shape):  # not valid, but printed, in hexadecimal
+        return None
+    return f"{name}<{''.join('?x' if size == DYNAMIC_INDEX else f'{size}x' for size in shape)}"
 
 
 def _plain_symbol(callee: Attribute | None) -> str:
@@ -268,7 +291,11 @@ class TemplatePrinter(Printer):
             self._texts[number] = text
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
-        super().print_attribute(attribute)
+        if (text := _shape_text(attribute)) is None:
+            return super().print_attribute(attribute)
+        self.print_string(text)
+        self.print_attribute(cast(TensorType, attribute).element_type)
+        self.print_string(">")
 
     # Ops
 

@@ -13,8 +13,19 @@ import pytest
 from support.budget import some
 from support.releases import has_xdsl, needs_part
 from xdsl.dialects import arith, test
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr, f32, i32
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DictionaryAttr,
+    MemRefType,
+    ModuleOp,
+    StridedLayoutAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    f32,
+    i32,
+)
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -357,3 +368,24 @@ def test_types_at_the_end(lines: list[str], style: PrintStyle) -> None:
     values = '%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)'
     module = read("\n".join([values, *lines]))
     assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        TensorType(f32, []),
+        TensorType(f32, [1, 0, DYNAMIC_INDEX]),
+        TensorType(TensorType(i32, [2]), [3]),
+        TensorType(f32, [4], StringAttr("encoding")),
+        TensorType(f32, [-7, 1 << 70]),
+        MemRefType(f32, [4, DYNAMIC_INDEX]),
+        MemRefType(MemRefType(f32, []), [1]),
+        MemRefType(f32, [4], memory_space=StringAttr("local")),
+        MemRefType(f32, [4], StridedLayoutAttr([2], 1)),
+    ],
+    ids=str,
+)
+def test_shapes_are_printed_as_by_xdsl(type: Attribute) -> None:
+    ExactPrinter(ours := StringIO()).print_attribute(type)
+    Printer(xdsl := StringIO()).print_attribute(type)
+    assert ours.getvalue() == xdsl.getvalue()
