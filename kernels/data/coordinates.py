@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import TypeAlias
@@ -176,39 +176,27 @@ class Arithmetic:
         return select(self.b, self.b.less(1, size), self.value(many()), self.value(one()))
 
 
+ROUNDINGS: Mapping[str, tuple[float, type[Operation], Callable[[float], int]]] = {
+    "round": (0.0, math.RoundEvenOp, round),
+    # As in TVM, a coordinate that rounding put slightly off an integer is that integer.
+    "floor": (1e-5, math.FloorOp, floor),
+    "ceil": (-1e-5, math.CeilOp, ceil),
+    "round_prefer_floor": (-0.5, math.CeilOp, ceil),
+    "round_prefer_ceil": (0.5, math.FloorOp, floor),
+}
+"""ONNX's ways of rounding: what is added first, and the functions of values and of numbers."""
+
+
 def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
-    """Return the integer nearest to a coordinate, by one of ONNX's ways of rounding."""
-
-    def shifted(cls: Callable[..., Operation], by: float) -> SSAValue:
-        return b.pure(cls, add(b, x, b.number(by, f64)))
-
-    match rounding:
-        case "round":
-            return b.pure(math.RoundEvenOp, x)
-        # As in TVM, a coordinate that rounding put slightly off an integer is that integer.
-        case "floor":
-            return shifted(math.FloorOp, 1e-5)
-        case "ceil":
-            return shifted(math.CeilOp, -1e-5)
-        case "round_prefer_floor":
-            return shifted(math.CeilOp, -0.5)
-        case _:
-            return shifted(math.FloorOp, 0.5)
+    """Return the integer nearest to a coordinate."""
+    shift, function, _ = ROUNDINGS[rounding]
+    return b.pure(function, add(b, x, b.number(shift, f64)) if shift else x)
 
 
 def nearest_integer(x: float, rounding: str) -> int:
     """Return the integer that `rounded` computes for a coordinate that is known."""
-    match rounding:
-        case "round":
-            return round(x)
-        case "floor":
-            return floor(x + 1e-5)
-        case "ceil":
-            return ceil(x - 1e-5)
-        case "round_prefer_floor":
-            return ceil(x - 0.5)
-        case _:
-            return floor(x + 0.5)
+    shift, _, function = ROUNDINGS[rounding]
+    return function(x + shift)
 
 
 def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> SSAValue:
