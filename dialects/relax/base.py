@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -19,7 +19,7 @@ from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
 from .interfaces import InfersType
 
-__all__ = ["RelaxOp", "TensorOp"]
+__all__ = ["RelaxOp", "TensorOp", "define"]
 
 
 class RelaxOp(IRDLOperation, ABC):
@@ -82,3 +82,16 @@ class TensorOp(InfersType, RelaxOp, ABC):
         print_attributes(printer, self)
         printer.print_string(" : ")
         printer.print_function_type(self.operand_types, self.result_types)
+
+
+OpT = TypeVar("OpT", bound=TensorOp)
+
+
+def define(module: str, base: type[OpT], name: str, doc: str) -> type[OpT]:
+    """Define an operation in a module, `ExpOp` for `relax.exp`, which adds nothing to `base`.
+
+    Type checkers take it for `base`: an operation that is used as a type is a class statement.
+    """
+    title = "".join(map(str.capitalize, name.rpartition(".")[2].split("_")))
+    members = {"name": name, "__doc__": doc, "__module__": module}
+    return irdl_op_definition(cast(type[OpT], type(f"{title}Op", (base,), members)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from xdsl.ir import Attribute
@@ -10,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import float_prop, int_prop
-from ..base import TensorOp
+from ..base import TensorOp, define
 from ..interfaces import AlongAxes, Broadcast, Homogeneous
 from ..shapes import merge, normalize_axis, shape_text
 from ..types import TENSOR, check_float, shape_of, tensor_type, with_shape
@@ -82,25 +83,14 @@ class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
         return (with_shape(type, shape[:axis] + size + shape[axis + 1 :]),)
 
 
-@irdl_op_definition
-class GeluOp(FloatUnaryOp):
-    """x / 2 * (1 + erf(x / sqrt(2)))."""
+float_unary = partial(define, __name__, FloatUnaryOp)
 
-    name = "relax.nn.gelu"
-
-
-@irdl_op_definition
-class GeluTanhOp(FloatUnaryOp):
-    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))), an approximation of gelu."""
-
-    name = "relax.nn.gelu_tanh"
-
-
-@irdl_op_definition
-class SiluOp(FloatUnaryOp):
-    """x * sigmoid(x)."""
-
-    name = "relax.nn.silu"
+GeluOp = float_unary("relax.nn.gelu", "x / 2 * (1 + erf(x / sqrt(2))).")
+GeluTanhOp = float_unary(
+    "relax.nn.gelu_tanh",
+    "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))), an approximation of gelu.",
+)
+SiluOp = float_unary("relax.nn.silu", "x * sigmoid(x).")
 
 
 @irdl_op_definition

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
@@ -11,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
-from ..base import TensorOp
+from ..base import TensorOp, define
 from ..interfaces import (
     AssociativeCommutative,
     Axes,
@@ -320,29 +321,9 @@ class NotEqualOp(ComparisonOp):
     traits = traits_def(Commutative())
 
 
-@irdl_op_definition
-class LessOp(ComparisonOp):
-    """lhs < rhs."""
+comparison = partial(define, __name__, ComparisonOp)
 
-    name = "relax.less"
-
-
-@irdl_op_definition
-class LessEqualOp(ComparisonOp):
-    """lhs <= rhs."""
-
-    name = "relax.less_equal"
-
-
-@irdl_op_definition
-class GreaterOp(ComparisonOp):
-    """lhs > rhs."""
-
-    name = "relax.greater"
-
-
-@irdl_op_definition
-class GreaterEqualOp(ComparisonOp):
-    """lhs >= rhs."""
-
-    name = "relax.greater_equal"
+LessOp = comparison("relax.less", "lhs < rhs.")
+LessEqualOp = comparison("relax.less_equal", "lhs <= rhs.")
+GreaterOp = comparison("relax.greater", "lhs > rhs.")
+GreaterEqualOp = comparison("relax.greater_equal", "lhs >= rhs.")

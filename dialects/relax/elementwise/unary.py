@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
-from ..base import TensorOp
+from ..base import TensorOp, define
 from ..interfaces import Elementwise, Homogeneous
 from ..types import (
     TENSOR,
@@ -105,60 +106,26 @@ class NegativeOp(Homogeneous, UnaryOp):
     POSITIVE: ClassVar = False
 
 
-@irdl_op_definition
-class SignOp(UnaryOp):
-    """-1, 0 or 1 for an element below, equal to or above zero; NaN for NaN."""
+unary = partial(define, __name__, UnaryOp)
+float_unary = partial(define, __name__, FloatUnaryOp)
 
-    name = "relax.sign"
-
-
-@irdl_op_definition
-class SquareOp(UnaryOp):
-    """The square."""
-
-    name = "relax.square"
-
-
-@irdl_op_definition
-class CeilOp(UnaryOp):
-    """The element rounded up to an integral value; integers are unchanged."""
-
-    name = "relax.ceil"
-
-
-@irdl_op_definition
-class FloorOp(UnaryOp):
-    """The element rounded down to an integral value; integers are unchanged."""
-
-    name = "relax.floor"
-
-
-@irdl_op_definition
-class RoundOp(UnaryOp):
-    """The element rounded to the nearest integral value, ties to even; integers are unchanged."""
-
-    name = "relax.round"
-
-
-@irdl_op_definition
-class TruncOp(UnaryOp):
-    """The element rounded toward zero to an integral value; integers are unchanged."""
-
-    name = "relax.trunc"
-
-
-@irdl_op_definition
-class SqrtOp(FloatUnaryOp):
-    """Square root."""
-
-    name = "relax.sqrt"
-
-
-@irdl_op_definition
-class RsqrtOp(FloatUnaryOp):
-    """1 / sqrt(x)."""
-
-    name = "relax.rsqrt"
+SignOp = unary(
+    "relax.sign", "-1, 0 or 1 for an element below, equal to or above zero; NaN for NaN."
+)
+SquareOp = unary("relax.square", "The square.")
+CeilOp = unary("relax.ceil", "The element rounded up to an integral value; integers are unchanged.")
+FloorOp = unary(
+    "relax.floor", "The element rounded down to an integral value; integers are unchanged."
+)
+RoundOp = unary(
+    "relax.round",
+    "The element rounded to the nearest integral value, ties to even; integers are unchanged.",
+)
+TruncOp = unary(
+    "relax.trunc", "The element rounded toward zero to an integral value; integers are unchanged."
+)
+SqrtOp = float_unary("relax.sqrt", "Square root.")
+RsqrtOp = float_unary("relax.rsqrt", "1 / sqrt(x).")
 
 
 @irdl_op_definition
@@ -207,134 +174,22 @@ class BitwiseNotOp(UnaryOp):
 # Transcendental functions of floating-point numbers
 
 
-@irdl_op_definition
-class ExpOp(FloatUnaryOp):
-    """e to the power of the element."""
-
-    name = "relax.exp"
-
-
-@irdl_op_definition
-class Expm1Op(FloatUnaryOp):
-    """exp(x) - 1, accurate near zero."""
-
-    name = "relax.expm1"
-
-
-@irdl_op_definition
-class LogOp(FloatUnaryOp):
-    """Natural logarithm."""
-
-    name = "relax.log"
-
-
-@irdl_op_definition
-class Log2Op(FloatUnaryOp):
-    """Logarithm to base 2."""
-
-    name = "relax.log2"
-
-
-@irdl_op_definition
-class Log1pOp(FloatUnaryOp):
-    """log(1 + x), accurate near zero."""
-
-    name = "relax.log1p"
-
-
-@irdl_op_definition
-class SinOp(FloatUnaryOp):
-    """Sine."""
-
-    name = "relax.sin"
-
-
-@irdl_op_definition
-class CosOp(FloatUnaryOp):
-    """Cosine."""
-
-    name = "relax.cos"
-
-
-@irdl_op_definition
-class TanOp(FloatUnaryOp):
-    """Tangent."""
-
-    name = "relax.tan"
-
-
-@irdl_op_definition
-class AsinOp(FloatUnaryOp):
-    """Inverse sine."""
-
-    name = "relax.asin"
-
-
-@irdl_op_definition
-class AcosOp(FloatUnaryOp):
-    """Inverse cosine."""
-
-    name = "relax.acos"
-
-
-@irdl_op_definition
-class AtanOp(FloatUnaryOp):
-    """Inverse tangent."""
-
-    name = "relax.atan"
-
-
-@irdl_op_definition
-class SinhOp(FloatUnaryOp):
-    """Hyperbolic sine."""
-
-    name = "relax.sinh"
-
-
-@irdl_op_definition
-class CoshOp(FloatUnaryOp):
-    """Hyperbolic cosine."""
-
-    name = "relax.cosh"
-
-
-@irdl_op_definition
-class TanhOp(FloatUnaryOp):
-    """Hyperbolic tangent."""
-
-    name = "relax.tanh"
-
-
-@irdl_op_definition
-class AsinhOp(FloatUnaryOp):
-    """Inverse hyperbolic sine."""
-
-    name = "relax.asinh"
-
-
-@irdl_op_definition
-class AcoshOp(FloatUnaryOp):
-    """Inverse hyperbolic cosine."""
-
-    name = "relax.acosh"
-
-
-@irdl_op_definition
-class AtanhOp(FloatUnaryOp):
-    """Inverse hyperbolic tangent."""
-
-    name = "relax.atanh"
-
-
-@irdl_op_definition
-class ErfOp(FloatUnaryOp):
-    """The error function."""
-
-    name = "relax.erf"
-
-
-@irdl_op_definition
-class SigmoidOp(FloatUnaryOp):
-    """1 / (1 + exp(-x))."""
-
-    name = "relax.sigmoid"
+ExpOp = float_unary("relax.exp", "e to the power of the element.")
+Expm1Op = float_unary("relax.expm1", "exp(x) - 1, accurate near zero.")
+LogOp = float_unary("relax.log", "Natural logarithm.")
+Log2Op = float_unary("relax.log2", "Logarithm to base 2.")
+Log1pOp = float_unary("relax.log1p", "log(1 + x), accurate near zero.")
+SinOp = float_unary("relax.sin", "Sine.")
+CosOp = float_unary("relax.cos", "Cosine.")
+TanOp = float_unary("relax.tan", "Tangent.")
+AsinOp = float_unary("relax.asin", "Inverse sine.")
+AcosOp = float_unary("relax.acos", "Inverse cosine.")
+AtanOp = float_unary("relax.atan", "Inverse tangent.")
+SinhOp = float_unary("relax.sinh", "Hyperbolic sine.")
+CoshOp = float_unary("relax.cosh", "Hyperbolic cosine.")
+TanhOp = float_unary("relax.tanh", "Hyperbolic tangent.")
+AsinhOp = float_unary("relax.asinh", "Inverse hyperbolic sine.")
+AcoshOp = float_unary("relax.acosh", "Inverse hyperbolic cosine.")
+AtanhOp = float_unary("relax.atanh", "Inverse hyperbolic tangent.")
+ErfOp = float_unary("relax.erf", "The error function.")
+SigmoidOp = float_unary("relax.sigmoid", "1 / (1 + exp(-x)).")

@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
-from passline.dialects.relax.elementwise.unary import AbsOp, LogOp
+from passline.dialects.relax.elementwise.unary import AbsOp, LogOp, UnaryOp
 from passline.passmanager import FunctionPass, ModulePass, PassContext, function_pass, module_pass
 
 
-def function(name: str, shape: list[int], *ops: type[AbsOp | LogOp]) -> FuncOp:
+def function(name: str, shape: list[int], *ops: type[UnaryOp]) -> FuncOp:
     """Return a function of one tensor that applies the ops one after the other."""
     type_ = TensorType(f32, shape)
     func = FuncOp(name, ([type_], [type_]))
