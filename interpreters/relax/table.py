@@ -29,6 +29,7 @@ __all__ = [
     "interpreter_functions",
     "like_numpy",
     "on_arrays",
+    "with_properties",
 ]
 
 Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
@@ -43,6 +44,16 @@ def on_arrays(function: Callable[..., Array]) -> Compute:
 
     def compute(_: Operation, *arrays: Array) -> Array:
         return function(*map(as_numbers, arrays))
+
+    return compute
+
+
+def with_properties(function: Callable[..., Array], *names: str) -> Compute:
+    """Return the semantics of an operation whose properties of these names are the last arguments
+    of a function of numpy."""
+
+    def compute(op: Operation, *arrays: Array) -> Array:
+        return function(*arrays, *(getattr(op, name) for name in names))
 
     return compute
 

@@ -23,41 +23,21 @@ from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, Ti
 from ....dialects.relax.layout import Layout
 from ...arrays import Array
 from ..layout import relayout
-from ..table import Semantics, on_arrays
+from ..table import Semantics, on_arrays, with_properties
 
 __all__ = ["MANIPULATION", "numbers_along"]
-
-
-def broadcast_to(op: BroadcastToOp, data: Array) -> Array:
-    return np.broadcast_to(data, op.shape)
 
 
 def concatenate(op: ConcatenateOp, *arrays: Array) -> Array:
     return np.concatenate(arrays, op.axis)
 
 
-def expand_dims(op: ExpandDimsOp, data: Array) -> Array:
-    return np.expand_dims(data, op.axis)
-
-
 def flatten(data: Array) -> Array:
     return data.reshape(-1)
 
 
-def flip(op: FlipOp, data: Array) -> Array:
-    return np.flip(data, op.axis)
-
-
 def reshape(op: ReshapeOp, data: Array) -> Array:
     return data.reshape(infer_reshape(data.shape, op.newshape, op.allowzero))
-
-
-def transpose(op: TransposeOp, data: Array) -> Array:
-    return data.transpose(op.axes)
-
-
-def squeeze(op: SqueezeOp, data: Array) -> Array:
-    return np.squeeze(data, op.axis)
 
 
 def reverse_sequence(op: ReverseSequenceOp, data: Array, lengths: Array) -> Array:
@@ -81,10 +61,6 @@ def along(axis: int, array: Array, rank: int) -> Array:
     return array.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
-def repeat(op: RepeatOp, data: Array) -> Array:
-    return np.repeat(data, op.repeats, op.axis)
-
-
 def split(op: SplitOp, data: Array) -> tuple[Array, ...]:
     axis = op.axis % data.ndim
     before = (slice(None),) * axis
@@ -96,28 +72,24 @@ def stack(op: StackOp, *arrays: Array) -> Array:
     return np.stack(arrays, op.axis)
 
 
-def tile(op: TileOp, data: Array) -> Array:
-    return np.tile(data, op.reps)
-
-
 def layout_transform(op: LayoutTransformOp, array: Array) -> Array:
     """Return the array in the layout `dst_layout`."""
     return relayout(array, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
 
 
 MANIPULATION: Semantics = {
-    BroadcastToOp: broadcast_to,
+    BroadcastToOp: with_properties(np.broadcast_to, "shape"),
     ConcatenateOp: concatenate,
-    ExpandDimsOp: expand_dims,
+    ExpandDimsOp: with_properties(np.expand_dims, "axis"),
     FlattenOp: on_arrays(flatten),
-    FlipOp: flip,
+    FlipOp: with_properties(np.flip, "axis"),
     LayoutTransformOp: layout_transform,
-    RepeatOp: repeat,
+    RepeatOp: with_properties(np.repeat, "repeats", "axis"),
     ReshapeOp: reshape,
     ReverseSequenceOp: reverse_sequence,
     SplitOp: split,
-    SqueezeOp: squeeze,
+    SqueezeOp: with_properties(np.squeeze, "axis"),
     StackOp: stack,
-    TileOp: tile,
-    TransposeOp: transpose,
+    TileOp: with_properties(np.tile, "reps"),
+    TransposeOp: with_properties(np.transpose, "axes"),
 }
