@@ -8,7 +8,6 @@ other than i1 are signed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -34,7 +33,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ..dialects.relax.constant import Number
-from ..dialects.relax.types import Element, SmallFloat, is_element
+from ..dialects.relax.types import Element, SmallFloat, bounds, is_element, is_unsigned
 from ..dialects.unverified import make_attribute
 from ..passmanager.limits import too_many_elements
 from .small_floats import codes_of, numbers_of, round_small
@@ -103,21 +102,6 @@ def stored_dtype(element: Element) -> np.dtype[np.generic]:
 def is_bool(element: Element) -> bool:
     """Return whether the values are false and true: for i1 and ui1; si1 has the values 0 and -1."""
     return isinstance(element, IntegerType) and element in (i1, _UI1)
-
-
-def is_unsigned(element: Element) -> bool:
-    """Return whether `element` is an unsigned integer type (`ui8`)."""
-    return isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
-
-
-def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
-    """Return the least and the greatest value of an element type."""
-    if not isinstance(element, IntegerType):
-        return -math.inf, math.inf
-    width = element.bitwidth
-    if is_bool(element) or is_unsigned(element):
-        return 0, (1 << width) - 1
-    return -1 << width - 1, (1 << width - 1) - 1
 
 
 class FloatLimits(NamedTuple):

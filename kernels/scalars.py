@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
@@ -25,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..dialects.relax.types import SmallFloat, is_integer
+from ..dialects.relax.types import SmallFloat, bounds, is_integer, is_unsigned
 from ..dialects.tir.builder import Index, TirBuilder
 from .no_kernel import NoKernel
 
@@ -76,11 +75,6 @@ def computable(type: Attribute) -> Attribute:
 def signless_form(type: Attribute) -> Attribute:
     """Return the signless integer type of the same width for an integer type, else `type`."""
     return IntegerType(type.bitwidth) if is_integer(type) else type
-
-
-def is_unsigned(type: Attribute) -> bool:
-    """Return whether `type` is an unsigned integer type (`ui8`)."""
-    return is_integer(type) and type.signedness.data is Signedness.UNSIGNED
 
 
 def with_sign(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
@@ -215,18 +209,12 @@ def select(b: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) ->
 
 def least(type: Attribute) -> float | int:
     """Return the least number of `type`."""
-    if not is_integer(type):
-        return -inf
-    return 0 if type == i1 or is_unsigned(type) else -1 << type.bitwidth - 1
+    return bounds(type)[0]
 
 
 def greatest(type: Attribute) -> float | int:
     """Return the greatest number of `type`."""
-    if not is_integer(type):
-        return inf
-    if is_unsigned(type):
-        return (1 << type.bitwidth) - 1
-    return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
+    return bounds(type)[1]
 
 
 def compare_integers(b: TirBuilder, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import inf
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     Float64Type,
     FunctionType,
     IntegerType,
+    Signedness,
     TensorType,
     TupleType,
     UnrankedTensorType,
@@ -43,6 +45,7 @@ __all__ = [
     "Number",
     "SmallFloat",
     "Tensor",
+    "bounds",
     "check_bool",
     "check_element",
     "check_float",
@@ -56,6 +59,7 @@ __all__ = [
     "is_number",
     "is_ranked",
     "is_tensor",
+    "is_unsigned",
     "make_tensor_type",
     "number_type",
     "product_element",
@@ -179,6 +183,21 @@ def is_number(element: Attribute) -> TypeIs[Number]:
 def is_integer(element: Attribute) -> TypeIs[IntegerType]:
     """Return whether `element` is an integer type of any width and signedness."""
     return isinstance(element, IntegerType)
+
+
+def is_unsigned(element: Attribute) -> bool:
+    """Return whether `element` is an unsigned integer type (`ui8`)."""
+    return is_integer(element) and element.signedness.data is Signedness.UNSIGNED
+
+
+def bounds(element: Attribute) -> tuple[float, float] | tuple[int, int]:
+    """Return the least and the greatest value of an element type."""
+    if not is_integer(element):
+        return -inf, inf
+    width = element.bitwidth
+    if element == i1 or is_unsigned(element):
+        return 0, (1 << width) - 1
+    return -1 << width - 1, (1 << width - 1) - 1
 
 
 def check_number(type: Tensor) -> None:
