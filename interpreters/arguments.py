@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ..dialects.dimension_names import dimension_names_in
+from ..dialects.relax.shapes import merge
 from ..dialects.relax.types import is_element
 from ..dialects.sizes import size_of_text
 from ..passmanager.errors import PasslineError
@@ -222,9 +223,7 @@ def _check_array(name: str, type: Shaped, value: Value) -> Array:
     array = np.asarray(value)
     element, shape = type.element_type, type.get_shape()
     dtype = dtype_of(element) if is_element(element) else array.dtype
-    fits = len(shape) == array.ndim and all(
-        d in (DYNAMIC_INDEX, n) for d, n in zip(shape, array.shape, strict=True)
-    )
+    fits = merge(shape, array.shape) is not None
     if not fits or array.dtype != dtype:
         expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
         raise PasslineError(

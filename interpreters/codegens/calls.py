@@ -16,6 +16,7 @@ from xdsl.interpreter import (
 )
 from xdsl.utils.exceptions import InterpretationError
 
+from ...dialects.relax.shapes import merge
 from ...dialects.relax.types import is_ranked, is_tensor
 from . import codegen_named
 from .codegen import CODEGEN, EXTERNAL, External
@@ -59,10 +60,7 @@ def checked(func: FuncOp, codegen: str, results: Sequence[Array]) -> PythonValue
         shape = type.get_shape() if is_ranked(type) else None
         if shape is None or not is_tensor(type):
             continue
-        fits = len(shape) == result.ndim and all(
-            size in (-1, extent) for size, extent in zip(shape, result.shape)
-        )
-        if not fits or result.dtype != dtype_of(element_of(type)):
+        if merge(shape, result.shape) is None or result.dtype != dtype_of(element_of(type)):
             raise InterpretationError(
                 f"'{codegen}' returned {result.dtype}{list(result.shape)} for a result of "
                 f"@{func.sym_name.data} of type {type}"

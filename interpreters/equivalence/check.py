@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
 
+from ...dialects.relax.types import Float
 from ...dialects.transform_params import transformation_of
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
 from ..arguments import check_arguments
+from ..arrays import float_limits
 from ..interpret import ArrayFunction
 from ..signature import Function, Value, argument_names, input_types
 from .comparison import EXACT, mismatch_in, tolerance
@@ -263,15 +265,5 @@ def epsilon_of(module: ModuleOp) -> float:
     """Return the distance from 1 to the next number in the least precise type of floats that
     occurs in the module; that of f32 if there are no floats."""
     elements = {element_of(value.type) for op in walk(module) for value in op.results}
-    for type, epsilon in EPSILONS.items():
-        if any(isinstance(element, type) for element in elements):
-            return epsilon
-    return EPSILONS[Float32Type]
-
-
-EPSILONS = {
-    BFloat16Type: 2.0**-7,
-    Float16Type: 2.0**-10,
-    Float32Type: 2.0**-23,
-    Float64Type: 2.0**-52,
-}
+    floats = [element for element in elements if isinstance(element, Float)]
+    return max(float_limits(element).epsilon for element in floats or [f32])

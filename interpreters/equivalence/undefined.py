@@ -7,10 +7,11 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.relax.shapes import merge
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.location import place_of
@@ -101,10 +102,7 @@ def _has_type(value: object, type: Attribute) -> bool:
     """Return whether an array has the rank and the static dimensions of a type."""
     if not isinstance(value, np.ndarray) or not is_ranked(type):
         return True
-    shape, sizes = type.get_shape(), cast(Array, value).shape
-    return len(shape) == len(sizes) and all(
-        d in (DYNAMIC_INDEX, n) for d, n in zip(shape, sizes, strict=True)
-    )
+    return merge(type.get_shape(), cast(Array, value).shape) is not None
 
 
 def _width(op: Operation) -> int:
