@@ -208,7 +208,7 @@ class BlockedProduct:
     def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
         """Return the products as a contraction."""
         *rows, columns = self.out
-        images = self.data.shape[0]
+        images, constant = self.data.shape[0], b.constant(self.weight)
         shape = (images, self.outputs, *self.out)
         if self.block is not None:
             shape = (images, self.outputs // self.block, *self.out, self.block)
@@ -226,14 +226,7 @@ class BlockedProduct:
             self.index_of,
             self.coordinates_of,
             rhs_along_terms=True,
-            weights=Weights.of(
-                b.constant(self.weight),
-                True,
-                1,
-                self.outputs,
-                volume(self.terms),
-                self.matrices,
-            ),
+            weights=None if constant is None else Weights(constant, True, self.matrices),
             rows_together=self.block or 1,
             margin=MOST_BEYOND if isinstance(self.data, WithMargin) else 0,
             edges=self.edges,

@@ -11,8 +11,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Extent, Shape
+from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor
+from ..layouts import known
 from ..scalars import (
     convert,
     exact_integer,
@@ -46,39 +47,12 @@ class Weights:
 
     buffer: Buffer
     is_lhs: bool
-    groups: int
-    rows: Extent
-    """The rows of lhs, or the columns of rhs."""
-    terms: Extent
     matrices: Callable[[Array], Array]
-    """Bring the elements of the constant into the shape groups, rows, terms."""
-    group_of: Callable[[Sequence[Index]], Index]
+    """Bring the elements of the constant into the shape groups, rows (of lhs, or columns of rhs),
+    terms."""
+    groups: int = 1
+    group_of: Callable[[Sequence[Index]], Index] = lambda _: 0
     """Return the group (the index of the matrix) for the indices of a batch."""
-
-    @staticmethod
-    def of(
-        buffer: Buffer | None,
-        is_lhs: bool,
-        groups: int,
-        rows: Extent,
-        terms: Extent,
-        matrices: Callable[[Array], Array],
-        group_of: Callable[[Sequence[Index]], Index] = lambda _: 0,
-    ) -> Weights | None:
-        """Return the weights in `buffer`; None if the operand is no constant."""
-        if buffer is None:
-            return None
-        return Weights(buffer, is_lhs, groups, rows, terms, matrices, group_of)
-
-    def packed(self, b: KernelBuilder, width: int) -> Buffer:
-        """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
-        callers pass: all rows of a tile are then next to each other."""
-        assert isinstance(self.rows, int) and isinstance(self.terms, int)  # of a constant
-        # The bytes are those of a tile in the order in which it reads them: one stream, which the
-        # processor prefetches. Goto's packed A and B, oneDNN's blocked weights and the packed B of
-        # MLAS are alike.
-        shape = self.groups, -(-self.rows // width), self.terms, width
-        return b.prepare(self.buffer, shape, lambda array: pack_rows(self.matrices(array), width))
 
 
 @dataclass(eq=False)
@@ -142,6 +116,18 @@ class Contraction(Tensor):
     ) -> SSAValue:
         """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
         return multiply_add(b, acc, lhs, rhs)
+
+    def packed_weights(self, b: KernelBuilder, weights: Weights, width: int) -> Buffer:
+        """Return the constant operand in a buffer of groups, blocks of `width` rows (or columns),
+        terms and rows, which callers pass: all rows of a tile are then next to each other."""
+        # The bytes are those of a tile in the order in which it reads them: one stream, which the
+        # processor prefetches. Goto's packed A and B, oneDNN's blocked weights and the packed B of
+        # MLAS are alike.
+        rows, terms = known(self.m if weights.is_lhs else self.columns), volume(self.terms)
+        shape = weights.groups, -(-rows // width), terms, width
+        return b.prepare(
+            weights.buffer, shape, lambda array: pack_rows(weights.matrices(array), width)
+        )
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write a loop that computes one element; `tiles` computes all elements faster."""

@@ -187,6 +187,15 @@ class Products:
         channels of a group, taps and positions; `constant` is the weight if it is one."""
         images, groups, inputs, taps, points = sizes
         m, columns = (taps, points) if self.weight_first else (points, taps)
+        weights = None
+        if constant is not None:
+            weights = Weights(
+                constant,
+                True,
+                lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
+                groups,
+                lambda batch: batch[1],
+            )
         return Contraction(
             (images, groups, taps, points),
             self.total,
@@ -200,15 +209,7 @@ class Products:
             self.rhs,
             self.index_of,
             self.coordinates_of,
-            weights=Weights.of(
-                constant,
-                True,
-                groups,
-                taps,
-                inputs,
-                lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
-                lambda batch: batch[1],
-            ),
+            weights=weights,
         )
 
 

@@ -316,13 +316,11 @@ class ImageProduct:
 
     def weights(self, b: KernelBuilder) -> Weights | None:
         """Return the matrices of the groups, if the weight is a constant."""
+        if (constant := b.constant(self.kernel)) is None:
+            return None
         shape = (self.geometry.groups, self.per_group, self.terms)
-        return Weights.of(
-            b.constant(self.kernel),
-            True,
-            *shape,
-            lambda array: array.reshape(shape),
-            lambda batch: batch[1],
+        return Weights(
+            constant, True, lambda array: array.reshape(shape), shape[0], lambda batch: batch[1]
         )
 
     def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
@@ -362,7 +360,9 @@ def of_points(
     """Return the convolution of images of one element: the product of the matrix of their channels
     and the transposed weight, whose terms are contiguous."""
     images, outputs, terms = shape[0], known(shape[1]), known(data.shape[1])
-    constant = b.constant(kernel)
+    weights = None
+    if (constant := b.constant(kernel)) is not None:
+        weights = Weights(constant, False, lambda array: array.reshape(1, outputs, terms))
     return Contraction(
         shape,
         element,
@@ -378,14 +378,7 @@ def of_points(
         ),
         lambda b, at: [at.batch[0], at.column, at.m],
         lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
-        weights=Weights.of(
-            constant,
-            False,
-            1,
-            outputs,
-            terms,
-            lambda array: array.reshape(1, outputs, terms),
-        ),
+        weights=weights,
         rhs_along_terms=True,
     )
 

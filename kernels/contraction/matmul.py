@@ -144,6 +144,11 @@ class MatrixProduct:
         row = 0 if self.vectors[0] else rest.pop(0)
         return Coordinates([*index[:rank]], row, [], 0 if self.vectors[1] else rest.pop())
 
+    def matrices(self, weight: Array) -> Array:
+        """Return the elements of a constant matrix on the right as one whose columns are the
+        terms."""
+        return (weight if self.transpose_b else weight.T)[None]
+
     def contraction(self, element: Attribute, constant: Buffer | None) -> Contraction:
         """Return the products as a contraction; `constant` is the matrix on the right if it is
         one."""
@@ -160,14 +165,7 @@ class MatrixProduct:
             self.rhs,
             self.index_of,
             self.coordinates_of,
-            weights=Weights.of(
-                constant,
-                False,
-                1,
-                self.n,
-                self.k,
-                lambda array: (array if self.transpose_b else array.T)[None],
-            ),
+            weights=None if constant is None else Weights(constant, False, self.matrices),
             rhs_along_terms=self.transpose_b,
         )
 

@@ -61,7 +61,8 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -
     image_rows = volume(t.rows)
     weights = None
     if t.weights is not None:
-        weights = t.weights.packed(b, s.rows_of_tile if t.weights.is_lhs else s.tile)
+        width = s.rows_of_tile if t.weights.is_lhs else s.tile
+        weights = t.packed_weights(b, t.weights, width)
     rows, columns = block_extents(b, t, s)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
@@ -154,19 +155,15 @@ def for_tiles(
     """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
     down = b.ceildiv(t.m, s.rows_of_tile)
     if s.in_place:
-        for_tiles_in_place(b, t, s, block, range_of(m_tile, down), write)
+        m_tiles = (0, down) if m_tile is None else (m_tile, 1)
+        for_tiles_in_place(b, t, s, block, m_tiles, write)
         return
     count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
     loops = (count, down) if s.lhs_inside else (down, count)
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
-        place, first = (m_tile, column_tile), b.mul(column_tile, s.tile)
-        write(Tile.start(b, t, s, block, place, first, s.m, column_tile, count))
-
-
-def range_of(m_tile: Index | None, count: Index) -> tuple[Index, Index]:
-    """Return the first of the rows of tiles, and their number: one, or all."""
-    return (0, count) if m_tile is None else (m_tile, 1)
+        first = b.mul(column_tile, s.tile)
+        write(Tile(b, t, s, block, m_tile, column_tile, first, s.m, column_tile, count))
 
 
 def for_tiles_in_place(
@@ -178,8 +175,8 @@ def for_tiles_in_place(
     write: Callable[[Tile], None],
 ) -> None:
     """Write the same for columns that are read one by one where they are: each tile is a part of
-    one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs
-    are inside."""
+    one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs,
+    `m_tiles` (the first one, and their number), are inside."""
     columns = columns_in_order(t, s)
     if isinstance(columns, int):
         whole, last = columns // s.tile, columns % s.tile
@@ -203,7 +200,7 @@ def for_tiles_in_place(
             number = b.add(b.mul(row, across), column_tile)
             with b.loop(down, min=first) as m_tile:
                 place = m_tile, column_tile
-                write(Tile.start(b, t, s, line, place, column, m, number, count, is_whole))
+                write(Tile(b, t, s, line, *place, column, m, number, count, is_whole))
 
         if whole != 0:
             with b.loop(whole) as column_tile:

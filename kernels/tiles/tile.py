@@ -43,7 +43,7 @@ class TermPart:
     """The weights that are prefetched meanwhile."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Tile:
     """The sums of some rows of lhs and some columns of a block."""
 
@@ -55,55 +55,22 @@ class Tile:
     """The number of the tile among those of rows of lhs."""
     column_tile: Index
     """The number of the tile among those of columns of the block."""
-    first_m: Index
     first: Index
     """The first column, counted from that of the block."""
     m: int
     """The rows of lhs, or else the columns: of the last tile in place, those that are left."""
-    sums: SSAValue
-    columns: Index
-    """The number of columns of the block."""
     number: Index
     count: Index
     """The number of the tile among all tiles of columns of the block, and how many these are."""
     is_whole: bool = False
     """True if all columns of the tile are in the block."""
 
-    @staticmethod
-    def start(
-        b: KernelBuilder,
-        t: Contraction,
-        s: Schedule,
-        block: Block,
-        place: tuple[Index, Index],
-        first: Index,
-        m: int,
-        number: Index,
-        count: Index,
-        is_whole: bool = False,
-    ) -> Tile:
-        """Return a tile at the numbers of a tile of rows of lhs and of columns, whose first column
-        is `first`, and allocate its sums."""
-        m_tile, column_tile = place
-        first_m = b.mul(m_tile, s.rows_of_tile)
-        sums = b.alloc((m, s.vectors, s.lanes), t.total, "local")
-        columns = b.mul(block.rows, block.columns)
-        return Tile(
-            b,
-            t,
-            s,
-            block,
-            m_tile,
-            column_tile,
-            first_m,
-            first,
-            m,
-            sums,
-            columns,
-            number,
-            count,
-            is_whole,
-        )
+    def __post_init__(self) -> None:
+        b, block = self.b, self.block
+        self.first_m = b.mul(self.m_tile, self.schedule.rows_of_tile)
+        self.sums = b.alloc(self.shape, self.contraction.total, "local")
+        self.columns = b.mul(block.rows, block.columns)
+        """The number of columns of the block."""
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import Extent
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store, Tensor
 from ..choices import Form, Space
@@ -165,12 +166,6 @@ class WinogradConvolution(Contraction):
     data: TiledData
 
 
-def rows_of(t: WinogradConvolution) -> int:
-    """Return the output channels of a group."""
-    assert isinstance(t.m, int)
-    return t.m
-
-
 def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     plan, (channels, *_) = t.data.plan, t.terms
@@ -184,10 +179,11 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         # The buffers are of a block and a thread. Their sizes, t * t * tiles * (channels + outputs)
         # numbers, decide how large a block is (`estimate`): the three steps pass them through the
         # caches.
-        counts = known(channels), rows_of(t)
+        counts = known(channels), known(t.m)
         data, sums = (Matrices.alloc(b, plan, count) for count in counts)
         transform_data(b, t, block, data)
-        write_contraction(b, products(plan, weights, data), sums.store)
+        product = products(plan, known(t.m), channels, weights, data)
+        write_contraction(b, product, sums.store)
         transform_sums(b, t, block, sums, finish)
 
 
@@ -235,28 +231,22 @@ def transformed_weights(t: WinogradConvolution) -> Weights:
     assert t.weights is not None
     plan, buffer = t.data.plan, t.weights.buffer
     return Weights(
-        buffer,
-        True,
-        plan.t**2,
-        rows_of(t),
-        t.terms[0],
-        lambda array: weights_of(array, plan.m),
-        lambda batch: batch[0],
+        buffer, True, lambda array: weights_of(array, plan.m), plan.t**2, lambda batch: batch[0]
     )
 
 
-def products(plan: Plan, weights: Weights, data: Matrices) -> Contraction:
+def products(plan: Plan, rows: int, terms: Extent, weights: Weights, data: Matrices) -> Contraction:
     """Return the products of the matrices of the weight, which exist only packed, and of the
     data."""
     return Contraction(
-        (weights.groups, weights.rows, plan.tiles),
+        (weights.groups, rows, plan.tiles),
         f32,
         f32,
         (weights.groups,),
-        weights.rows,
+        rows,
         (),
         plan.tiles,
-        (weights.terms,),
+        (terms,),
         None,
         lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
         lambda b, at: [*at.batch, at.m, at.column],

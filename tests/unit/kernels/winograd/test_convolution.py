@@ -201,8 +201,8 @@ def matrices(m: int) -> tuple[Array, Array]:
 def test_products_read_the_packed_weight_alone():
     plan = plan_for("x86-64-v3", 64, 56)
     buffer = Buffer((64, 64, 3, 3), f32, constant(numbers(64, 64, 3, 3), f32).result)
-    weights = Weights(buffer, True, plan.t**2, 64, 64, lambda array: array, lambda batch: batch[0])
-    contraction = winograd.products(plan, weights, None)  # pyright: ignore[reportArgumentType]
+    weights = Weights(buffer, True, lambda array: array, plan.t**2, lambda batch: batch[0])
+    contraction = winograd.products(plan, 64, 64, weights, None)  # pyright: ignore[reportArgumentType]
     assert contraction.read_lhs is None and contraction.weights is weights
     for other in (None, replace(weights, is_lhs=False)):
         with pytest.raises(ValueError, match="needs it as packed weights"):
