@@ -55,13 +55,28 @@ class Scope(ABC):
         assert shape is not None
         return self.value_of(shape[axis])
 
-    @abstractmethod
     def element(self, value: SSAValue, index: int) -> SSAValue:
         """Return an element of a vector of integers, or of a scalar, as an index."""
+        elements = self.elements_of(value)
+        if elements is not None and (element := elements[index]) is not None:
+            return self.value_of(element)
+        if (known := constant_integers(value)) is not None:
+            return self.value_of(Size.of(known[index]))
+        return self.read_element(value, index)
 
     @abstractmethod
+    def read_element(self, value: SSAValue, index: int) -> SSAValue:
+        """Return an element that is known at run time only."""
+
     def number(self, value: SSAValue) -> SSAValue:
         """Return the number in a scalar, in its type."""
+        if (number := constant_number(value)) is not None:
+            return self.insert(arith.ConstantOp(number))
+        return self.read_number(value)
+
+    @abstractmethod
+    def read_number(self, value: SSAValue) -> SSAValue:
+        """Return the number in a scalar that is known at run time only."""
 
     @abstractmethod
     def insert(self, op: Operation) -> SSAValue:
@@ -236,12 +251,7 @@ class CallSizes(Scope):
             return self.value_of(size)
         return self.insert(tensor.DimOp(value, self.constant(axis)))
 
-    def element(self, value: SSAValue, index: int) -> SSAValue:
-        elements = self.elements_of(value)
-        if elements is not None and (element := elements[index]) is not None:
-            return self.value_of(element)
-        if (known := constant_integers(value)) is not None:
-            return self.constant(known[index])
+    def read_element(self, value: SSAValue, index: int) -> SSAValue:
         type = value.type
         assert is_ranked(type)
         if is_unsigned(type.element_type):
@@ -250,7 +260,7 @@ class CallSizes(Scope):
         element = self.insert(tensor.ExtractOp(value, at, type.element_type))
         return self.insert(arith.IndexCastOp(element, IndexType()))
 
-    def number(self, value: SSAValue) -> SSAValue:
+    def read_number(self, value: SSAValue) -> SSAValue:
         type = value.type
         assert is_ranked(type)
         return self.insert(tensor.ExtractOp(value, [], type.element_type))
@@ -284,29 +294,20 @@ class CalleeScope(Scope):
     def value_of(self, size: Size) -> SSAValue:
         return self._values.of(size)
 
-    def element(self, value: SSAValue, index: int) -> SSAValue:
-        elements = self.shapes.elements_of(value)
-        if elements is not None and (element := elements[index]) is not None:
-            return self._values.of(element)
-        if (known := constant_integers(value)) is not None:
-            return self._caller.constant(known[index])
-        if value.owner is not self._callee.body.block:
-            raise NoKernel("a size is computed in the same kernel as the tensor that has it")
+    def read_element(self, value: SSAValue, index: int) -> SSAValue:
         return self._caller.element(self._argument(value), index)
 
-    def number(self, value: SSAValue) -> SSAValue:
-        if value.owner is self._callee.body.block:
-            return self._caller.number(self._argument(value))
-        if (number := constant_number(value)) is None:
-            raise NoKernel("a size is computed in the same kernel as the tensor that has it")
-        return self.insert(arith.ConstantOp(number))
+    def read_number(self, value: SSAValue) -> SSAValue:
+        return self._caller.number(self._argument(value))
 
     def insert(self, op: Operation) -> SSAValue:
         return self._caller.insert(op)
 
-    def _argument(self, parameter: SSAValue) -> SSAValue:
-        assert isinstance(parameter, BlockArgument)
-        return self._call.arguments[parameter.index]
+    def _argument(self, value: SSAValue) -> SSAValue:
+        """Return what the call passes for a value; NoKernel if this is no parameter."""
+        if not isinstance(value, BlockArgument):
+            raise NoKernel("a size is computed in the same kernel as the tensor that has it")
+        return self._call.arguments[value.index]
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
         value, axis = self.places[symbol]

@@ -11,7 +11,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
-from ...dialects.relax.constant import constant_integers, constant_number
 from ...dialects.relax.types import is_ranked
 from ...dialects.sizes import Size, Symbol
 from ...dialects.tir.extents import extent_of
@@ -47,12 +46,7 @@ class KernelSizes(Scope):
     def value_of(self, size: Size) -> SSAValue:
         return self._b.index(extent_of(size))
 
-    def element(self, value: SSAValue, index: int) -> SSAValue:
-        elements = self.shapes.elements_of(value)
-        if elements is not None and (element := elements[index]) is not None:
-            return self.value_of(element)
-        if (known := constant_integers(value)) is not None:
-            return self._b.index(known[index])
+    def read_element(self, value: SSAValue, index: int) -> SSAValue:
         buffer, type = self._parameter(value), value.type
         assert is_ranked(type)
         if is_unsigned(type.element_type):
@@ -62,9 +56,7 @@ class KernelSizes(Scope):
             arith.IndexCastOp(self.insert(memref.LoadOp.get(buffer, at)), IndexType())
         )
 
-    def number(self, value: SSAValue) -> SSAValue:
-        if (number := constant_number(value)) is not None:
-            return self.insert(arith.ConstantOp(number))
+    def read_number(self, value: SSAValue) -> SSAValue:
         return self.insert(memref.LoadOp.get(self._parameter(value), []))
 
     def insert(self, op: Operation) -> SSAValue:
