@@ -306,6 +306,11 @@ def lanewise(op: LanewiseOp, *args: Array) -> object:
         on_vectors.drop_all_references()
 
 
+def like_numpy(*classes: type[Operation]) -> Semantics:
+    """Return the semantics of operations of math that have the names of numpy's functions."""
+    return {cls: Elementwise(getattr(np, cls.name.removeprefix("math."))) for cls in classes}
+
+
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
     arith.AddiOp: Elementwise(operator.add),
@@ -354,6 +359,13 @@ ARITHMETIC: Semantics = {
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
     UnrealizedConversionCastOp: identity,  # between integers of one width
+    **like_numpy(
+        math.CbrtOp, math.CeilOp, math.CopySignOp, math.FloorOp, math.SqrtOp, math.TruncOp
+    ),
+    **like_numpy(math.CosOp, math.CoshOp, math.SinOp, math.SinhOp, math.TanOp, math.TanhOp),
+    **like_numpy(
+        math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log10Op, math.Log1pOp, math.Log2Op
+    ),
     math.AbsFOp: Elementwise(np.abs),
     math.AbsIOp: Elementwise(np.abs),
     math.AcosOp: Elementwise(np.arccos),
@@ -363,37 +375,18 @@ ARITHMETIC: Semantics = {
     math.AtanOp: Elementwise(np.arctan),
     math.AtanhOp: Elementwise(np.arctanh),
     math.Atan2Op: Elementwise(np.arctan2),
-    math.CbrtOp: Elementwise(np.cbrt),
-    math.CeilOp: Elementwise(np.ceil),
-    math.CopySignOp: Elementwise(np.copysign),
-    math.CosOp: Elementwise(np.cos),
-    math.CoshOp: Elementwise(np.cosh),
     math.CountLeadingZerosOp: bitwise(lambda bits, width: width - bits.bit_length()),
     math.CountTrailingZerosOp: bitwise(
         lambda bits, width: (bits & -bits).bit_length() - 1 if bits else width
     ),
     math.CtPopOp: bitwise(lambda bits, _: bits.bit_count()),
     math.ErfOp: Elementwise(error_function),
-    math.ExpOp: Elementwise(np.exp),
-    math.Exp2Op: Elementwise(np.exp2),
-    math.ExpM1Op: Elementwise(np.expm1),
-    math.FloorOp: Elementwise(np.floor),
     math.FmaOp: Elementwise(fma),
     math.FPowIOp: Elementwise(float_power),
     math.IPowIOp: Elementwise(power),
-    math.LogOp: Elementwise(np.log),
-    math.Log10Op: Elementwise(np.log10),
-    math.Log1pOp: Elementwise(np.log1p),
-    math.Log2Op: Elementwise(np.log2),
     math.PowFOp: Elementwise(power),
     math.RoundOp: Elementwise(round_away),
     math.RoundEvenOp: Elementwise(np.rint),
     math.RsqrtOp: Elementwise(rsqrt),
-    math.SinOp: Elementwise(np.sin),
-    math.SinhOp: Elementwise(np.sinh),
-    math.SqrtOp: Elementwise(np.sqrt),
-    math.TanOp: Elementwise(np.tan),
-    math.TanhOp: Elementwise(np.tanh),
-    math.TruncOp: Elementwise(np.trunc),
 }
 """The semantics of each operation."""

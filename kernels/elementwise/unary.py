@@ -89,39 +89,29 @@ def invert(b: KernelBuilder, x: SSAValue) -> SSAValue:
     return b.pure(arith.XOrIOp, x, b.number(-1, x.type))
 
 
+def as_math(*classes: type[Operation]) -> dict[type[Operation], Legalization]:
+    """Legalize operations to those of `math` with the same names of classes."""
+    return {cls: as_operation(getattr(math, cls.__name__)) for cls in classes}
+
+
 UNARY: dict[type[Operation], Legalization] = {
+    **as_math(ops.AcosOp, ops.AcoshOp, ops.AsinOp, ops.AsinhOp, ops.AtanOp, ops.AtanhOp),
+    **as_math(ops.CosOp, ops.CoshOp, ops.SinOp, ops.SinhOp, ops.TanOp, ops.TanhOp),
+    **as_math(ops.ErfOp, ops.ExpOp, ops.Log1pOp, ops.Log2Op, ops.LogOp, ops.SqrtOp),
     ops.AbsOp: on_numbers(absolute, unchanged),
-    ops.AcosOp: as_operation(math.AcosOp),
-    ops.AcoshOp: as_operation(math.AcoshOp),
-    ops.AsinOp: as_operation(math.AsinOp),
-    ops.AsinhOp: as_operation(math.AsinhOp),
-    ops.AtanOp: as_operation(math.AtanOp),
-    ops.AtanhOp: as_operation(math.AtanhOp),
     ops.BitwiseNotOp: on_all_numbers(invert),
     ops.CeilOp: rounding(math.CeilOp),
-    ops.CosOp: as_operation(math.CosOp),
-    ops.CoshOp: as_operation(math.CoshOp),
-    ops.ErfOp: as_operation(math.ErfOp),
-    ops.ExpOp: as_operation(math.ExpOp),
     ops.Expm1Op: as_operation(math.ExpM1Op),
     ops.FloorOp: rounding(math.FloorOp),
     ops.IsFiniteOp: against_infinity("olt"),
     ops.IsInfOp: against_infinity("oeq"),
     ops.IsNanOp: on_numbers(is_nan),
-    ops.Log1pOp: as_operation(math.Log1pOp),
-    ops.Log2Op: as_operation(math.Log2Op),
-    ops.LogOp: as_operation(math.LogOp),
     ops.LogicalNotOp: on_numbers(invert),
     ops.NegativeOp: on_all_numbers(negative),
     ops.RoundOp: rounding(math.RoundEvenOp),
     ops.RsqrtOp: on_numbers(rsqrt),
     ops.SigmoidOp: on_numbers(sigmoid),
     ops.SignOp: on_numbers(sign, unsigned_sign),
-    ops.SinOp: as_operation(math.SinOp),
-    ops.SinhOp: as_operation(math.SinhOp),
-    ops.SqrtOp: as_operation(math.SqrtOp),
     ops.SquareOp: on_all_numbers(square),
-    ops.TanOp: as_operation(math.TanOp),
-    ops.TanhOp: as_operation(math.TanhOp),
     ops.TruncOp: rounding(math.TruncOp),
 }
