@@ -53,6 +53,7 @@ __all__ = [
     "check_integer",
     "check_number",
     "check_parameter",
+    "check_same_element",
     "combine",
     "is_element",
     "is_integer",
@@ -65,6 +66,7 @@ __all__ = [
     "product_element",
     "refine",
     "shape_of",
+    "shape_of_rank",
     "static_shape",
     "tensor_type",
     "tuple_type",
@@ -129,6 +131,19 @@ def shape_of(type: Tensor) -> Shape | None:
 def _sizes(type: TensorType[Attribute]) -> Shape:
     """Return the shape; `get_shape` takes twice as long."""
     return tuple([size.data for size in type.shape.data])
+
+
+def shape_of_rank(what: str, type: Tensor, rank: int, dimensions: str = "") -> Shape:
+    """Return the shape of a tensor that has `rank` dimensions; unknown ones if it is unranked.
+
+    VerifyException for another rank: that `what`, such as "data has", another shape than the
+    `dimensions`, in words."""
+    if (shape := shape_of(type)) is None:
+        return (DYNAMIC_INDEX,) * rank
+    if len(shape) != rank:
+        expected = dimensions or f"{rank} dimensions"
+        raise VerifyException(f"{what} shape {shape_text(shape)}, expected {expected}")
+    return shape
 
 
 def static_shape(type: Attribute) -> Shape | None:
@@ -198,6 +213,12 @@ def bounds(element: Attribute) -> tuple[float, float] | tuple[int, int]:
     if element == i1 or is_unsigned(element):
         return 0, (1 << width) - 1
     return -1 << width - 1, (1 << width - 1) - 1
+
+
+def check_same_element(lhs: Attribute, rhs: Attribute) -> None:
+    """Raise VerifyException unless two element types are equal."""
+    if lhs != rhs:
+        raise VerifyException(f"element types {lhs} and {rhs} differ")
 
 
 def check_number(type: Tensor) -> None:
@@ -273,8 +294,7 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
     `rule` computes its shape from the two shapes; the result is unranked if one operand is.
     """
     check_number(lhs)
-    if lhs.element_type != rhs.element_type:
-        raise VerifyException(f"element types {lhs.element_type} and {rhs.element_type} differ")
+    check_same_element(lhs.element_type, rhs.element_type)
     if not is_ranked(lhs) or not is_ranked(rhs):
         return UnrankedTensorType(lhs.element_type)
     sizes = _sizes(rhs)
@@ -291,8 +311,8 @@ def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> At
         check_number(type)
     elements = lhs.element_type, rhs.element_type
     integers = all(is_integer(element) for element in elements)
-    if elements[0] != elements[1] and (out_dtype is None or not integers):
-        raise VerifyException(f"element types {elements[0]} and {elements[1]} differ")
+    if out_dtype is None or not integers:
+        check_same_element(*elements)
     if out_dtype is None:
         return elements[0]
     if not is_number(out_dtype):

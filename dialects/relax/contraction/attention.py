@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -14,7 +14,7 @@ from ..attributes import check_choice, float_prop, opt_float_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
 from ..shapes import Shape, broadcast, merge, shape_text
-from ..types import TENSOR, check_float, shape_of, tensor_type, with_shape
+from ..types import TENSOR, check_float, shape_of, shape_of_rank, tensor_type, with_shape
 
 __all__ = ["CAUSAL_MASKS", "AttentionOp", "broadcasts_to"]
 
@@ -55,7 +55,10 @@ class AttentionOp(Anchor, TensorOp):
                     f"{name} has elements {element}, expected {type.element_type} as in query"
                 )
         operands = (("query", self.query), ("key", self.key), ("value", self.value))
-        query, key, value = (_shape(name, shape_of(tensor_type(v))) for name, v in operands)
+        query, key, value = (
+            shape_of_rank(f"{name} has", tensor_type(v), 4, "batch, length, heads, dim")
+            for name, v in operands
+        )
         batch, rows, heads, dim = query
         # All but the dim of keys and values are alike.
         both = merge(key[:3], value[:3])
@@ -101,14 +104,3 @@ def broadcasts_to(shape: Shape, whole: Shape) -> bool:
     except VerifyException:
         return False
     return merge(result, whole) is not None
-
-
-def _shape(name: str, shape: Shape | None) -> Shape:
-    """Return four dimensions; VerifyException if there are others."""
-    if shape is None:
-        return (DYNAMIC_INDEX,) * 4
-    if len(shape) != 4:
-        raise VerifyException(
-            f"{name} has shape {shape_text(shape)}, expected batch, length, heads, dim"
-        )
-    return shape

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
@@ -12,14 +11,16 @@ from xdsl.utils.exceptions import VerifyException
 from ..attributes import bool_prop, opt_type_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Along, Anchor, Axes, ScaleAxisRule, Scaling
-from ..shapes import Shape, matmul, merge, shape_text
+from ..shapes import matmul, merge
 from ..types import (
     TENSOR,
     check_number,
+    check_same_element,
     combine,
     make_tensor_type,
     product_element,
     shape_of,
+    shape_of_rank,
     tensor_type,
     with_shape,
 )
@@ -84,10 +85,7 @@ class EinsumOp(Anchor, TensorOp):
             raise VerifyException("expected at least one operand")
         for type in types:
             check_number(type)
-            if type.element_type != types[0].element_type:
-                raise VerifyException(
-                    f"element types {types[0].element_type} and {type.element_type} differ"
-                )
+            check_same_element(types[0].element_type, type.element_type)
         shape = Subscripts.parse(self.subscripts).infer([shape_of(type) for type in types])
         return (with_shape(types[0], shape),)
 
@@ -110,7 +108,7 @@ class DenseOp(ScaleAxisRule, Anchor, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         data, weight = tensor_type(self.data), tensor_type(self.weight)
         element = product_element(data, weight, self.out_dtype)
-        matrix = _ranked("weight", shape_of(weight), 2)
+        matrix = shape_of_rank("weight has", weight, 2)
         if (shape := shape_of(data)) is not None:
             if not shape:
                 raise VerifyException("data is a scalar, expected at least one dimension")
@@ -149,22 +147,10 @@ class BatchMatmulOp(Anchor, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)
         element = product_element(lhs, rhs, self.out_dtype)
-        n, *a = _ranked("lhs", shape_of(lhs), 3)
-        m, *b = _ranked("rhs", shape_of(rhs), 3)
+        n, *a = shape_of_rank("lhs has", lhs, 3)
+        m, *b = shape_of_rank("rhs has", rhs, 3)
         if self.transpose_a:
             a.reverse()
         if self.transpose_b:
             b.reverse()
         return (make_tensor_type(element, matmul((n, *a), (m, *b))),)
-
-
-def _ranked(name: str, shape: Shape | None, rank: int) -> Shape:
-    """Return the shape of the operand `name`; unknown dimensions if `shape` is None.
-
-    VerifyException if it has another rank.
-    """
-    if shape is None:
-        return (DYNAMIC_INDEX,) * rank
-    if len(shape) != rank:
-        raise VerifyException(f"{name} has shape {shape_text(shape)}, expected {rank} dimensions")
-    return shape

@@ -35,6 +35,7 @@ from ..shapes import (
 from ..types import (
     TENSOR,
     Tensor,
+    check_same_element,
     number_type,
     shape_of,
     tensor_type,
@@ -140,8 +141,5 @@ def common_type(tensors: Sequence[SSAValue]) -> Tensor:
         raise VerifyException("expected at least one operand")
     first, *others = [number_type(tensor) for tensor in tensors]
     for other in others:
-        if other.element_type != first.element_type:
-            raise VerifyException(
-                f"element types {first.element_type} and {other.element_type} differ"
-            )
+        check_same_element(first.element_type, other.element_type)
     return first

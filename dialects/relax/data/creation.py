@@ -29,6 +29,7 @@ from ..shapes import MAX_SIZE, normalize_axis, num_elements, shape_text
 from ..types import (
     TENSOR,
     check_indices,
+    check_same_element,
     number_type,
     shape_of,
     static_shape,
@@ -130,8 +131,7 @@ def arange_size(start: float, stop: float, step: float) -> int:
 def check_scalar(value: SSAValue, element: Attribute) -> None:
     """Raise VerifyException unless `value` is a tensor of rank 0 with that element type."""
     type = tensor_type(value)
-    if type.element_type != element:
-        raise VerifyException(f"element types {element} and {type.element_type} differ")
+    check_same_element(element, type.element_type)
     if shape := shape_of(type):
         raise VerifyException(f"expected a scalar, got a tensor of shape {shape_text(shape)}")
 

@@ -11,8 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop
 from ..base import TensorOp
-from ..shapes import Shape, shape_text
-from ..types import TENSOR, Tensor, check_float, shape_of, tensor_type
+from ..types import TENSOR, check_float, shape_of_rank, tensor_type
 from .creation import check_scalar
 
 __all__ = ["NonMaxSuppressionOp"]
@@ -48,7 +47,8 @@ class NonMaxSuppressionOp(TensorOp):
             raise VerifyException(
                 f"boxes are {boxes.element_type}, but scores are {scores.element_type}"
             )
-        corners, numbers = three_dimensions("boxes", boxes), three_dimensions("scores", scores)
+        corners = shape_of_rank("boxes have", boxes, 3)
+        numbers = shape_of_rank("scores have", scores, 3)
         if corners[2] not in (4, DYNAMIC_INDEX):
             raise VerifyException(f"boxes have {corners[2]} coordinates, expected 4")
         for what, a, b in (("batches", 0, 0), ("boxes", 1, 2)):
@@ -61,12 +61,3 @@ class NonMaxSuppressionOp(TensorOp):
         if self.score_threshold is not None:
             check_scalar(self.score_threshold, boxes.element_type)
         return (TensorType(i64, (DYNAMIC_INDEX, 3)),)
-
-
-def three_dimensions(what: str, type: Tensor) -> Shape:
-    """Return the shape; VerifyException unless it may have three dimensions."""
-    if (shape := shape_of(type)) is None:
-        return (DYNAMIC_INDEX,) * 3
-    if len(shape) != 3:
-        raise VerifyException(f"{what} have shape {shape_text(shape)}, expected 3 dimensions")
-    return shape

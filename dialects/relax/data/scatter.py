@@ -22,7 +22,15 @@ from ..shapes import (
     merge,
     shape_text,
 )
-from ..types import TENSOR, Tensor, check_indices, number_type, shape_of, tensor_type
+from ..types import (
+    TENSOR,
+    Tensor,
+    check_indices,
+    check_same_element,
+    number_type,
+    shape_of,
+    tensor_type,
+)
 from .gather import check_along, indexed_shape
 
 __all__ = ["ScatterElementsOp", "ScatterNDOp"]
@@ -49,10 +57,7 @@ class ScatterOp(TensorOp, ABC):
         check_choice("reduction", self.reduction, REDUCTIONS)
         updates = tensor_type(self.updates)
         shape = shape_of(updates)
-        if updates.element_type != type.element_type:
-            raise VerifyException(
-                f"element types {type.element_type} and {updates.element_type} differ"
-            )
+        check_same_element(type.element_type, updates.element_type)
         if shape is not None and expected is not None and merge(shape, expected) is None:
             raise VerifyException(
                 f"updates have shape {shape_text(shape)}, expected {shape_text(expected)}"

@@ -14,7 +14,7 @@ from ..attributes import float_prop, int_prop
 from ..base import TensorOp, define
 from ..interfaces import AlongAxes, Broadcast, Homogeneous
 from ..shapes import merge, normalize_axis, shape_text
-from ..types import TENSOR, check_float, shape_of, tensor_type, with_shape
+from ..types import TENSOR, check_float, check_same_element, shape_of, tensor_type, with_shape
 from .unary import FloatUnaryOp, UnaryOp
 
 __all__ = [
@@ -63,10 +63,7 @@ class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, alpha_type = tensor_type(self.data), tensor_type(self.alpha)
         check_float(type)
-        if type.element_type != alpha_type.element_type:
-            raise VerifyException(
-                f"element types {type.element_type} and {alpha_type.element_type} differ"
-            )
+        check_same_element(type.element_type, alpha_type.element_type)
         shape, alpha = shape_of(type), shape_of(alpha_type)
         if alpha is not None and len(alpha) != 1:
             raise VerifyException(f"alpha has shape {shape_text(alpha)}, expected a vector")

@@ -29,7 +29,23 @@ __all__ = [
 ]
 
 
-class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
+class NormOp(AlongAxes, Anchor, TensorOp, ABC):
+    """A normalization of the data along some axes."""
+
+    data = operand_def(TENSOR)
+
+    def infer_along(self, axes: Sequence[int], *parameters: str) -> Sequence[Attribute]:
+        """Return the type of the data, after checking that it has `axes`, along which the operands
+        named `parameters` run."""
+        check_float(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is not None:
+            axes = normalize_axes(axes, len(shape))
+        for name in parameters:
+            check_parameter(name, getattr(self, name), type, axes)
+        return (type,)
+
+
+class AffineNormOp(NormOp, ABC):
     """A normalization to mean 0 and variance 1, followed by an affine function.
 
     The result is multiplied by `gamma` if `scale`, then `beta` is added if `center`.
@@ -43,18 +59,9 @@ class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
     scale = bool_prop(True)
     result = result_def(TENSOR)
 
-    def infer_affine(self, axes: Sequence[int]) -> Sequence[Attribute]:
-        """Return the result types, after checking that `gamma` and `beta` run along `axes`."""
-        check_float(type := tensor_type(self.data))
-        if (shape := shape_of(type)) is not None:
-            axes = normalize_axes(axes, len(shape))
-        check_parameter("gamma", self.gamma, type, axes)
-        check_parameter("beta", self.beta, type, axes)
-        return (type,)
-
 
 @irdl_op_definition
-class BatchNormOp(AlongAxes, Anchor, TensorOp):
+class BatchNormOp(NormOp):
     """Batch normalization at inference (ONNX BatchNormalization).
 
     Channels, along `axis`, are normalized with the operands `moving_mean` and `moving_var`; `gamma`
@@ -78,15 +85,7 @@ class BatchNormOp(AlongAxes, Anchor, TensorOp):
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.data))
-        axis, shape = self.axis, shape_of(type)
-        if shape is not None:
-            axis = normalize_axis(axis, len(shape))
-        check_parameter("gamma", self.gamma, type, [axis])
-        check_parameter("beta", self.beta, type, [axis])
-        check_parameter("moving_mean", self.moving_mean, type, [axis])
-        check_parameter("moving_var", self.moving_var, type, [axis])
-        return (type,)
+        return self.infer_along([self.axis], "gamma", "beta", "moving_mean", "moving_var")
 
 
 @irdl_op_definition
@@ -99,7 +98,7 @@ class LayerNormOp(AffineNormOp):
     axes = ints_prop((-1,))
 
     def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_affine(self.axes)
+        return self.infer_along(self.axes, "gamma", "beta")
 
 
 @irdl_op_definition
@@ -118,7 +117,7 @@ class InstanceNormOp(AffineNormOp):
         shape = shape_of(tensor_type(self.data))
         if shape is not None and normalize_axis(self.axis, len(shape)) == 0:
             raise VerifyException("axis 0 is the batch, not the channels")
-        return self.infer_affine([self.axis])
+        return self.infer_along([self.axis], "gamma", "beta")
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         if (relayout := relayouts[0]) is not None and relayout.dimension(0) != 0:
@@ -147,11 +146,11 @@ class GroupNormOp(AffineNormOp):
             axis, *_ = normalize_axes([self.channel_axis, *self.axes], len(shape))
             if shape[axis] != DYNAMIC_INDEX and shape[axis] % groups:
                 raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
-        return self.infer_affine([self.channel_axis])
+        return self.infer_along([self.channel_axis], "gamma", "beta")
 
 
 @irdl_op_definition
-class RMSNormOp(AlongAxes, Anchor, TensorOp):
+class RMSNormOp(NormOp):
     """data / sqrt(mean(data ** 2) + epsilon) * weight (ONNX RMSNormalization).
 
     The mean is over `axes`, along which `weight` runs.
@@ -167,16 +166,11 @@ class RMSNormOp(AlongAxes, Anchor, TensorOp):
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.data))
-        axes: Sequence[int] = self.axes
-        if (shape := shape_of(type)) is not None:
-            axes = normalize_axes(axes, len(shape))
-        check_parameter("weight", self.weight, type, axes)
-        return (type,)
+        return self.infer_along(self.axes, "weight")
 
 
 @irdl_op_definition
-class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
+class L2NormalizeOp(NormOp):
     """data / sqrt(max(sum(data ** 2), eps)), the sum over the axes `axis` (ONNX LpNormalization).
 
     The counterpart of Relay nn.l2_normalize.
@@ -192,10 +186,7 @@ class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.data))
-        if (shape := shape_of(type)) is not None:
-            normalize_axes(self.axis, len(shape))
-        return (type,)
+        return self.infer_along(self.axis)
 
 
 @irdl_op_definition
