@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import BytesAttr, DictionaryAttr, StringAttr
 
-__all__ = ["name_in", "with_name"]
+__all__ = ["name_in", "text_of", "with_name"]
 
 NAME = "onnx.name"
 
 
 def name_in(attributes: DictionaryAttr) -> str | None:
     """Return the name in the attributes of a parameter or result, or None."""
-    match attributes.data.get(NAME):
-        case StringAttr(data=name):
-            return name
-        case BytesAttr(data=name):  # xDSL reads text that is not ASCII as bytes
-            return name.decode(errors="replace")
+    return text_of(attributes.data.get(NAME))
+
+
+def text_of(attribute: object) -> str | None:
+    """Return the text that an attribute is, or None."""
+    match attribute:
+        case StringAttr(data=text):
+            return text
+        case BytesAttr(data=text):  # xDSL reads text that is not ASCII as bytes
+            return text.decode(errors="replace")
         case _:
             return None
 

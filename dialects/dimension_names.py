@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
+
+from .argument_names import text_of
 
 __all__ = [
     "DIMENSIONS",
@@ -31,19 +33,9 @@ def dimension_names_in(attributes: DictionaryAttr, rank: int) -> tuple[str | Non
     attribute with another number of entries than `rank` names none."""
     match attributes.data.get(DIMENSIONS):
         case ArrayAttr(data=names) if len(names) == rank:
-            return tuple(map(_text, names))
+            return tuple(map(text_of, names))
         case _:
             return (None,) * rank
-
-
-def _text(name: object) -> str | None:
-    match name:
-        case StringAttr(data=text):
-            return text
-        case BytesAttr(data=text):  # xDSL reads text that is not ASCII as bytes
-            return text.decode(errors="replace")
-        case _:
-            return None
 
 
 def with_dimension_names(attributes: DictionaryAttr, names: Sequence[str | None]) -> DictionaryAttr:
@@ -74,5 +66,5 @@ def rename_dimensions(op: Operation, rename: Callable[[str], str | None]) -> Non
     names: list[list[str | None]] = []
     for row in cast("ArrayAttr[Attribute]", rows):
         entries = cast("ArrayAttr[Attribute]", row) if isinstance(row, ArrayAttr) else ()
-        names.append([name and rename(name) for name in map(_text, entries)])
+        names.append([name and rename(name) for name in map(text_of, entries)])
     annotate_results(op, names)
