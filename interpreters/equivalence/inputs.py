@@ -4,7 +4,7 @@ several sizes for unknown dimensions."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -184,8 +184,8 @@ class _Maker:
             return ordinary
         if self._recipe.numbers == "large":
             return self._mix(ordinary, fit(large_numbers(element, self._constants), element))
-        specials = SPECIAL if self._recipe.numbers == "special" else EDGE
-        return self._mix(ordinary, fit(np.array([f(element) for f in specials]), element))
+        specials = SPECIAL if self._recipe.numbers == "special" else edge_numbers(element)
+        return self._mix(ordinary, fit(np.array(specials), element))
 
     def _mix(self, ordinary: Array, specials: Array) -> Array:
         """Replace about half of the elements, all of a small array, by special ones, each as often
@@ -202,28 +202,17 @@ class _Maker:
         return mixed.reshape(ordinary.shape)
 
 
-EDGE: tuple[Callable[[Element], float], ...] = (
-    lambda _: 0.0,
-    lambda _: -0.0,
-    lambda e: float_limits(e).denormal,
-    lambda e: -float_limits(e).denormal,
-    lambda e: float_limits(e).normal / 2,
-    lambda e: -float_limits(e).normal,
-    lambda e: float_limits(e).greatest,
-    lambda e: -float_limits(e).greatest,
-)
-"""Finite numbers at the edges of the range, by element type."""
-SPECIAL: tuple[Callable[[Element], float], ...] = (
-    lambda _: 0.0,
-    lambda _: -0.0,
-    lambda _: math.nan,
-    lambda _: math.inf,
-    lambda _: -math.inf,
-    lambda _: 1.0,
-    lambda _: -1.0,
-    lambda _: 0.5,
-)
+SPECIAL = (0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, -1.0, 0.5)
 """Numbers for which operations have rules of their own."""
+
+
+def edge_numbers(element: Element) -> Sequence[float]:
+    """Return finite numbers at the edges of the range of an element type."""
+    limits = float_limits(element)
+    return [
+        *(0.0, -0.0, limits.denormal, -limits.denormal),
+        *(limits.normal / 2, -limits.normal, limits.greatest, -limits.greatest),
+    ]
 
 
 MOST_CONSTANTS = 3

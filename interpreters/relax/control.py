@@ -15,8 +15,6 @@ from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
     PythonValues,
-    ReturnedValues,
-    TerminatorValue,
     impl,
     impl_terminator,
     register_impls,
@@ -31,6 +29,7 @@ from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.shapes import shape_text
 from ...dialects.relax.types import is_ranked
 from ..arrays import Array, check_size, dtype_of, element_of
+from ..tir.functions import return_operands
 
 __all__ = ["Closure", "ControlFunctions"]
 
@@ -92,12 +91,6 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.pop_scope()
         return outputs
 
-    @impl_terminator(YieldOp)
-    def run_yield(
-        self, _: Interpreter, op: YieldOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        return ReturnedValues(args), ()
-
     @impl(kernels.CallTIROp)
     def run_call_tir(
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
@@ -125,6 +118,7 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.call_op(op.callee, (*buffers, *new))
         return outputs
 
+    run_yield = impl_terminator(YieldOp)(return_operands)
     run_match_cast = impl(tuples.MatchCastOp)(returned)
     run_stop_fusion = impl(annotation.StopFusionOp)(returned)
     run_on_device = impl(device.OnDeviceOp)(returned)

@@ -16,12 +16,20 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir import ops
 from ..assertions import AssertionFailed
 
 __all__ = ["BufferFunctions"]
+
+
+def return_operands(
+    self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+) -> tuple[TerminatorValue, PythonValues]:
+    """Return from a function or a region with the operands of a terminator."""
+    return ReturnedValues(args), ()
 
 
 @register_impls
@@ -60,12 +68,6 @@ class BufferFunctions(InterpreterFunctions):
             raise AssertionFailed(op.msg.data)
         return ()
 
-    @impl_terminator(ops.YieldOp)
-    def run_yield(
-        self, _: Interpreter, op: ops.YieldOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        return ReturnedValues(args), ()
-
     @impl(scf.ParallelOp)
     def run_parallel(
         self, interpreter: Interpreter, op: scf.ParallelOp, args: PythonValues
@@ -83,3 +85,5 @@ class BufferFunctions(InterpreterFunctions):
         self, _: Interpreter, op: scf.ReduceOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(()), ()
+
+    run_yield = impl_terminator(ops.YieldOp)(return_operands)

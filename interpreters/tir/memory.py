@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     VectorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
@@ -186,8 +186,8 @@ def view(op: memref.ViewOp, buffer: Array, shift: int, *sizes: int) -> Array:
     return buffer[shift : shift + length].view(dtype).reshape(shape)
 
 
-def cast(_: memref.CastOp | memref.MemorySpaceCastOp, buffer: Array) -> Array:
-    """Return the buffer: types and memory spaces do not matter to numpy."""
+def same(_: Operation, buffer: Array) -> Array:
+    """Return the buffer: types, memory spaces and alignment do not matter to numpy."""
     return buffer
 
 
@@ -195,16 +195,11 @@ def ignore(_: memref.DeallocOp, buffer: Array) -> None:
     """Do nothing: Python frees the buffer."""
 
 
-def assume_alignment(_: AssumeAlignmentOp, buffer: Array) -> Array:
-    """Return the buffer, whatever its alignment."""
-    return buffer
-
-
 MEMORY: Semantics = {
     memref.AllocOp: alloc,
     memref.AllocaOp: alloc,
-    AssumeAlignmentOp: assume_alignment,
-    memref.CastOp: cast,
+    AssumeAlignmentOp: same,
+    memref.CastOp: same,
     memref.CollapseShapeOp: reshaped,
     memref.CopyOp: copy,
     memref.DeallocOp: ignore,
@@ -212,7 +207,7 @@ MEMORY: Semantics = {
     memref.ExpandShapeOp: reshaped,
     memref.GetGlobalOp: global_of,
     memref.LoadOp: load,
-    memref.MemorySpaceCastOp: cast,
+    memref.MemorySpaceCastOp: same,
     memref.ReinterpretCastOp: reinterpret,
     memref.StoreOp: store,
     memref.SubviewOp: subview,
