@@ -144,7 +144,7 @@ class BlockedDepthwise(Scheduled):
         height, width = self.out
         # Rows are copied without padding, too: bytes would be converted at least once for each row
         # of taps, and the copy does it once.
-        tile = b.decide(Tiles(self.problem(), b.target))
+        tile = b.decide(self.tiles(b.target))
         rows = self.rows_of_block(b.target)
         size = (known(covered(self.windows[0], rows)), *self.row_shape)
         with b.channels(images, blocks) as (image, each_block):
@@ -173,17 +173,23 @@ class BlockedDepthwise(Scheduled):
         """Build the body of a loop over the channels of a block."""
         return b.loop(known(self.shape[-1]), ForKind.VECTORIZED)
 
-    def problem(self) -> Problem:
+    @property
+    def bits(self) -> int:
+        """The bits of a sum in memory."""
         assert isinstance(self.total, FixedBitwidthType)
-        bits = max(8, self.total.bitwidth)
-        channels = known(volume(self.shape[:2])) * self.row_shape[1]
-        return Problem(channels, self.out, self.row_shape[1], self.windows, bits)
+        return max(8, self.total.bitwidth)
+
+    def tiles(self, target: Target) -> Tiles:
+        """Return the tiles from which one is chosen."""
+        lanes = self.row_shape[1]
+        channels = known(volume(self.shape[:2])) * lanes
+        return Tiles(channels, self.out, lanes, self.windows, self.bits, target)
 
     def rows_of_block(self, target: Target) -> int:
         """Return the rows of the result of which the first cache holds the copied rows, evenly
         distributed; at least as many as a window has, so that most rows are copied once."""
         down, height = self.windows[0], self.out[0]
-        row = volume(self.row_shape) * self.problem().bits // 8
+        row = volume(self.row_shape) * self.bits // 8
         # n rows of the result read (n - 1) * stride + span rows of the data.
         fitting = (space_of(target) // row - down.span) // down.stride + 1
         most = max(down.span, fitting)
@@ -251,8 +257,8 @@ class BlockedDepthwise(Scheduled):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A depthwise convolution in blocks of channels, for the cost model."""
+class Tiles(Space[int]):
+    """The numbers of columns that are computed together."""
 
     channels: int
     """The channels of all images."""
@@ -262,38 +268,27 @@ class Problem:
     windows: Sequence[Window]
     bits: int
     """The bits of a sum."""
-
-
-@dataclass(frozen=True)
-class Tiles(Space[int]):
-    """The numbers of columns that are computed together."""
-
-    convolution: Problem
     target: Target
 
     kind = "blocked depthwise tile"
 
     def problem(self) -> Form:
-        t = self.convolution
-        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
-        out = "x".join(map(str, t.out))
-        return {"channels": t.channels, "out": out, "windows": windows, "bits": t.bits} | {
-            "lanes": t.lanes
-        }
+        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in self.windows)
+        form = {"channels": self.channels, "out": "x".join(map(str, self.out))}
+        return {**form, "windows": windows, "bits": self.bits, "lanes": self.lanes}
 
     def candidates(self) -> Iterator[int]:
         """Yield the tiles whose sums take at most half of the registers."""
-        vectors = -(-self.convolution.lanes // self.target.lanes(self.convolution.bits))
+        vectors = -(-self.lanes // self.target.lanes(self.bits))
         # The other half is for the columns of data that the taps of a row have in common.
         most = self.target.vector_registers // 2 // vectors
-        return iter(range(1, max(1, min(self.convolution.out[1], most)) + 1))
+        return iter(range(1, max(1, min(self.out[1], most)) + 1))
 
     def estimate(self, candidate: int) -> float:
         """Return the cycles of the multiply-adds and loads; the last tile of a row overlaps the
         one before."""
-        t = self.convolution
-        (down, across), (height, width) = t.windows, t.out
-        vectors = -(-t.lanes // self.target.lanes(t.bits))
+        (down, across), (height, width) = self.windows, self.out
+        vectors = -(-self.lanes // self.target.lanes(self.bits))
         columns = {
             i * across.stride + j * across.dilation
             for i in range(candidate)
@@ -302,9 +297,9 @@ class Tiles(Space[int]):
         # Of 3 taps, stride 1 and 4 windows, a row has 6 columns (0 to 5), not 12; with dilation 4
         # it has 12.
         loads = down.size * (len(columns) + across.size) * vectors
-        products = volume(v.size for v in t.windows) * candidate * vectors
+        products = volume(v.size for v in self.windows) * candidate * vectors
         tile = max(products / MULTIPLY_ADDS, loads / LOADS) + candidate * vectors + TILE_OVERHEAD
-        return t.channels // t.lanes * height * -(-width // candidate) * tile
+        return self.channels // self.lanes * height * -(-width // candidate) * tile
 
     def form(self, candidate: int) -> Form:
         return {"columns": candidate}

@@ -22,7 +22,7 @@ from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.relax.windows.windows import Window
 from passline.dialects.target import DEFAULT
-from passline.kernels.windows.blocked_depthwise import Problem, Tiles
+from passline.kernels.windows.blocked_depthwise import Tiles
 from passline.passmanager.ir.walk import walk
 
 BLOCKS = {"x86-64-v2": 4, "x86-64-v3": 8, "x86-64-v4": 16, "aarch64": 4}
@@ -136,7 +136,7 @@ def test_tall_images_are_computed_in_blocks_of_rows():
 def test_tiles_divide_rows_evenly():
     def best(width: int) -> int:
         windows = [Window(axis, 3, 1, 1, 1, 1) for axis in "HW"]
-        return Tiles(Problem(64, (width, width), 8, windows, 32), DEFAULT).best()
+        return Tiles(64, (width, width), 8, windows, 32, DEFAULT).best()
 
     assert [best(width) for width in (4, 7, 14, 28)] == [4, 7, 7, 7]
 
