@@ -175,27 +175,24 @@ def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         for unit in reversed(units[1:]):
             here = b.load(left, [0])
             is_finite = b.pure(arith.CmpfOp, unit, infinity, arg="olt")
-            rest = without_wide_multiples(b, here, unit)
+            rest = without_multiples(b, here, unit, fused=True)
             b.store(b.pure(arith.SelectOp, is_finite, rest, here), left, [0])
-    rest = without_wide_multiples(b, b.load(left, [0]), y)
+    rest = without_multiples(b, b.load(left, [0]), y, fused=True)
     infinite = b.pure(arith.CmpfOp, y, infinity, arg="oeq")
     finite = b.pure(arith.CmpfOp, x, infinity, arg="olt")
     rest = b.pure(arith.SelectOp, b.all([infinite, finite]), x, rest)
     return b.pure(math.CopySignOp, rest, lhs)
 
 
-def without_wide_multiples(b: KernelBuilder, x: SSAValue, unit: SSAValue) -> SSAValue:
-    """Return `x` mod `unit`; x is less than 2 ** WIDE_STEP units."""
+def without_multiples(
+    b: KernelBuilder, x: SSAValue, unit: SSAValue, *, fused: bool = False
+) -> SSAValue:
+    """Return `x` mod `unit`; x is less than 2 ** STEP units, or if `fused`, 2 ** WIDE_STEP."""
     count = b.pure(math.TruncOp, b.pure(arith.DivfOp, x, unit))
-    rest = b.pure(math.FmaOp, b.pure(arith.NegfOp, count), unit, x)
-    below = b.pure(arith.CmpfOp, rest, b.number(0.0, f64), arg="olt")
-    return b.pure(arith.SelectOp, below, b.pure(arith.AddfOp, rest, unit), rest)
-
-
-def without_multiples(b: KernelBuilder, x: SSAValue, unit: SSAValue) -> SSAValue:
-    """Return `x` mod `unit`; x is less than 2 ** STEP units."""
-    count = b.pure(math.TruncOp, b.pure(arith.DivfOp, x, unit))
-    rest = b.pure(arith.SubfOp, x, multiply(b, count, unit))
+    if fused:
+        rest = b.pure(math.FmaOp, b.pure(arith.NegfOp, count), unit, x)
+    else:
+        rest = b.pure(arith.SubfOp, x, multiply(b, count, unit))
     # The quotient may have been rounded up to an integer.
     below = b.pure(arith.CmpfOp, rest, b.number(0.0, f64), arg="olt")
     return b.pure(arith.SelectOp, below, b.pure(arith.AddfOp, rest, unit), rest)
@@ -367,11 +364,16 @@ def fits(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> tuple[int, SSAValue]
     return width, b.pure(arith.CmpiOp, rhs, b.number(width, rhs.type), arg="ult")
 
 
-def left_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    zero = b.number(0, lhs.type)
-    _, inside = fits(b, lhs, rhs)
-    moved = b.pure(arith.ShLIOp, lhs, b.pure(arith.SelectOp, inside, rhs, zero))
-    return b.pure(arith.SelectOp, inside, moved, zero)
+def zero_filled(shift: TwoOperands) -> Scalar:
+    """Return the function of a shift that moves zeros in; all bits are out from the width on."""
+
+    def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        zero = b.number(0, lhs.type)
+        _, inside = fits(b, lhs, rhs)
+        moved = b.pure(shift, lhs, b.pure(arith.SelectOp, inside, rhs, zero))
+        return b.pure(arith.SelectOp, inside, moved, zero)
+
+    return scalar
 
 
 def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -380,13 +382,6 @@ def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     width, inside = fits(b, lhs, rhs)
     places = b.pure(arith.SelectOp, inside, rhs, b.number(width - 1, rhs.type))
     return b.pure(arith.ShRSIOp, lhs, places)
-
-
-def unsigned_right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    zero = b.number(0, lhs.type)
-    _, inside = fits(b, lhs, rhs)
-    moved = b.pure(arith.ShRUIOp, lhs, b.pure(arith.SelectOp, inside, rhs, zero))
-    return b.pure(arith.SelectOp, inside, moved, zero)
 
 
 BINARY: dict[type[Operation], Legalization] = {
@@ -401,7 +396,7 @@ BINARY: dict[type[Operation], Legalization] = {
     ops.FloorModOp: on_numbers(floor_mod, unsigned_remainder),
     ops.GreaterEqualOp: comparison("oge", "sge"),
     ops.GreaterOp: comparison("ogt", "sgt"),
-    ops.LeftShiftOp: on_all_numbers(left_shift),
+    ops.LeftShiftOp: on_all_numbers(zero_filled(arith.ShLIOp)),
     ops.LessEqualOp: comparison("ole", "sle"),
     ops.LessOp: comparison("olt", "slt"),
     ops.LogAddExpOp: on_numbers(log_add_exp),
@@ -414,6 +409,6 @@ BINARY: dict[type[Operation], Legalization] = {
     ops.MultiplyOp: arithmetic(arith.MulfOp, arith.MuliOp),
     ops.NotEqualOp: comparison("une", "ne"),
     ops.PowerOp: on_numbers(power, unsigned_power),
-    ops.RightShiftOp: on_numbers(right_shift, unsigned_right_shift),
+    ops.RightShiftOp: on_numbers(right_shift, zero_filled(arith.ShRUIOp)),
     ops.SubtractOp: arithmetic(arith.SubfOp, arith.SubiOp),
 }

@@ -169,33 +169,20 @@ def saturated(number: float, element: Attribute) -> int:
 
 def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
-    if x.type == target:
-        return x
-    if isinstance(target, SmallFloat):
+    if x.type == target or isinstance(target, SmallFloat):
         return convert(b, x, target)
     if isinstance(x.type, SmallFloat):
         x = convert(b, x, f32)
-    if is_integer(x.type) and signless_form(x.type) != x.type:
-        if target == i1:
-            x = with_sign(b, x, signless_form(x.type))
-            return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
-        return convert(b, x, target)
-    if is_integer(target) and signless_form(target) != target:
-        if not is_float(x.type):
-            return convert(b, x, target)
-        return to_explicit(b, widen(b, x), target)
-    match is_float(x.type), is_float(target):
-        case True, True:
-            return convert(b, x, target)
-        case True, False:
-            return to_integer(b, widen(b, x), target)
-        case False, True:
-            # `widen` makes an i1 an i8 of 0 or 1: as a signed number of one bit, true would be -1.
-            return b.pure(arith.SIToFPOp, widen(b, x), target_type=target)
-        case _ if target == i1:
-            return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
-        case _:
-            return convert(b, x, target)
+    if is_float(x.type) and is_integer(target):
+        to = to_integer if signless_form(target) == target else to_explicit
+        return to(b, widen(b, x), target)
+    if target == i1:
+        x = with_sign(b, x, signless_form(x.type))
+        return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
+    if x.type == signless_form(x.type) and is_integer(x.type) and is_float(target):
+        # `widen` makes an i1 an i8 of 0 or 1: as a signed number of one bit, true would be -1.
+        return b.pure(arith.SIToFPOp, widen(b, x), target_type=target)
+    return convert(b, x, target)
 
 
 def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
