@@ -362,13 +362,11 @@ class KernelBuilder(TirBuilder):
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
 
-    def fill(
-        self, buffer: SSAValue, shape: Sequence[Extent], element: Attribute, value: float = 0
-    ) -> None:
-        """Write a loop that sets all elements of `buffer`, of `shape`, to `value`."""
+    def fill(self, buffer: SSAValue, shape: Sequence[Extent], element: Attribute) -> None:
+        """Write a loop that sets all elements of `buffer`, of `shape`, to zero."""
         flat = self.view(buffer, (volume(shape),))
         with self.elements([volume(shape)], self.lanes) as index:
-            self.store(self.number(value, element), flat, index)
+            self.store(self.number(0, element), flat, index)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Buffer:
         """Return the elements of `tensor` in a buffer of `shape`."""
@@ -398,14 +396,11 @@ class KernelBuilder(TirBuilder):
             self.remark("missed", "Tuned", text)
         return candidate
 
-    def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
-        """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
-        its elements as `preparation` returns them."""
-        return self._prepared(constant, shape, constant.element, preparation)
-
-    def _prepared(
+    def prepare(
         self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
     ) -> Buffer:
+        """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
+        its elements as `preparation` returns them."""
         parameter = constant.buffer
         # A parameter is prepared once, as its type is that of the prepared form. `converted` adds
         # it again: the preparations are then composed, the earlier one first.
@@ -424,7 +419,7 @@ class KernelBuilder(TirBuilder):
     ) -> Buffer:
         """Return a constant parameter as another constant, which `preparation` returns when the
         module is compiled, and which may be prepared again."""
-        buffer = self._prepared(constant, shape, element, preparation)
+        buffer = self.prepare(constant, shape, element, preparation)
         self.constants.add(buffer.buffer)
         return buffer
 

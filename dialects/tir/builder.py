@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -122,13 +122,7 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def loop(
-        self,
-        extent: Index,
-        kind: ForKind = ForKind.SERIAL,
-        *,
-        min: Index = 0,
-        name: str | None = None,
-        attributes: Mapping[str, Attribute] | None = None,
+        self, extent: Index, kind: ForKind = ForKind.SERIAL, *, min: Index = 0
     ) -> Generator[Index]:
         """Build the body of a loop over `min`, ..., `min + extent - 1`, and yield its variable.
 
@@ -138,9 +132,7 @@ class TirBuilder(IndexBuilder):
         if extent == 1:
             yield min
             return
-        op = ForOp(self.index(min), self.index(extent), kind=kind, attributes=attributes)
-        op.variable.name_hint = name
-        self.insert(op)
+        op = self.loop_op(min, extent, kind)
         with self.into(op.body.block):
             yield op.variable
         op.body.block.add_op(YieldOp.create())

@@ -125,8 +125,12 @@ class Contraction(Tensor):
         # MLAS are alike.
         rows, terms = known(self.m if weights.is_lhs else self.columns), volume(self.terms)
         shape = weights.groups, -(-rows // width), terms, width
+        constant = weights.buffer
         return b.prepare(
-            weights.buffer, shape, lambda array: pack_rows(weights.matrices(array), width)
+            constant,
+            shape,
+            constant.element,
+            lambda array: pack_rows(weights.matrices(array), width),
         )
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
