@@ -9,15 +9,18 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-__all__ = ["COPY", "on_pre_build"]
+__all__ = ["COPY", "on_startup"]
 
 ROOT = Path(__file__).parent.parent.parent
 COPY = ROOT / "build" / "sources"
 """The folder with the copy, which `mkdocs.yml` names."""
 
 
-def on_pre_build(**_: object) -> None:
-    """Copy the modules of all packages."""
+def on_startup(**_: object) -> None:
+    """Copy the modules of all packages.
+
+    mkdocstrings looks for the folder when the configuration is read, and without it in the root.
+    """
     package = COPY / "passline"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir(parents=True)
