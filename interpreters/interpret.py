@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -91,23 +92,37 @@ def _interpreter(
 
     Ours override xDSL's for operations that both define.
     """
-    from xdsl.interpreters import register_implementations
+    from xdsl.interpreters.pdl import PDLRewriteFunctions
 
-    from ..compat.interpreters import WhileFunctions
-    from .codegens.calls import ExternalFunctions
     from .prepared import PreparedInterpreter
-    from .tensor import TensorFunctions
-    from .tir import TirFunctions
 
     interpreter = PreparedInterpreter(module, file=StringIO(), listeners=tuple(listeners))
-    register_implementations(interpreter, ctx)
-    # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
-    common = (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions)
-    found: dict[type[InterpreterFunctions], None] = dict.fromkeys(common)
+    interpreter.copy_implementations(_common_semantics())
+    interpreter.register_implementations(PDLRewriteFunctions(ctx), override=True)
+    found: dict[type[InterpreterFunctions], None] = {}
     for cls in {type(op): None for op in walk(module)}:
         if has_semantics(cls) and (functions := semantics_of(cls)) is not None:
             found[functions] = None
     for functions in found:
+        interpreter.register_implementations(functions(), override=True)
+    return interpreter
+
+
+@cache
+def _common_semantics() -> Interpreter:
+    """Return an interpreter with the semantics that all interpreters share: xDSL's, of which those
+    of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
+    `tensor`, ..., which belong to no entry of the table."""
+    from xdsl.interpreters import register_implementations
+
+    from ..compat.interpreters import WhileFunctions
+    from .codegens.calls import ExternalFunctions
+    from .tensor import TensorFunctions
+    from .tir import TirFunctions
+
+    interpreter = Interpreter(ModuleOp([]))
+    register_implementations(interpreter, Context())
+    for functions in (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions):
         interpreter.register_implementations(functions(), override=True)
     return interpreter
 

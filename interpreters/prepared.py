@@ -107,6 +107,12 @@ class PreparedInterpreter(Interpreter):
     def __post_init__(self) -> None:
         self.listeners = (self.position, *self.listeners)
 
+    def copy_implementations(self, other: Interpreter) -> None:
+        """Take over what is registered with another interpreter: much faster than to register it
+        again."""
+        tables = vars(other._impls).items()
+        self._impls = type(other._impls)(**{name: table.copy() for name, table in tables})
+
     def forget(self) -> None:
         """Forget the last run: functions may have changed, and an error may have ended it."""
         self._slots, self._steps, self._frame = {}, {}, None
