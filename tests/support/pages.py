@@ -23,16 +23,16 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
 from support.releases import has_xdsl
-from support.suites.inprocess import capture, mlir_opt
+from support.suites.inprocess import Result, capture, mlir_opt
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -198,6 +198,11 @@ class Runner:
         return json.loads(answer)
 
     def _run_script(self, block: Block) -> str:
+        where = f"{self.page}:{block.line}"
+        if (lines := self._ours(block.text.splitlines())) is not None:
+            results = [self._in_process(line) for line in lines]
+            assert all(result.status == 0 for result in results), f"{where}: {results}"
+            return "".join(result.stdout for result in results)
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", block.text],
             cwd=self.directory,
@@ -206,7 +211,7 @@ class Runner:
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, f"{self.page}:{block.line}: {done.stdout}{done.stderr}"
+        assert done.returncode == 0, f"{where}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def _run_command(self, command: str, shown: str, line: int) -> None:
@@ -217,23 +222,30 @@ class Runner:
         if words[:3] == ["pip", "install", "-e"]:
             self._install()
             return
-        status, output = self._in_process(command) or self._in_shell(command)
+        if (ours := self._ours([command])) is not None:
+            result = self._in_process(ours[0])
+            status, output = result.status, result.stderr + result.stdout
+        else:
+            status, output = self._in_shell(command)
         where = f"{self.page}:{line}: {command}\nstatus {status}:\n{output}"
         assert (status != 0) == ("error:" in shown), where
         assert not shown or matches(shown, output), where
 
-    def _in_process(self, command: str) -> tuple[int, str] | None:
-        """Run a command of ours that needs no shell in this process, as starting one takes most of
-        the time; None for any other, and where a project was installed."""
-        match = _OURS.fullmatch(command.replace("\\\n", " "))
+    def _ours(self, lines: Sequence[str]) -> list[re.Match[str]] | None:
+        """Return the parts of commands that are all ours and need no shell; None if one is another,
+        and where a project was installed."""
+        found = [m for line in lines if (m := _OURS.fullmatch(line.replace("\\\n", " ")))]
         path = self.environment.get("PYTHONPATH")
-        if match is None or path != os.environ.get("PYTHONPATH"):
-            return None
-        tool = import_module(f"passline.tools.{TOOLS[match['name']]}")
-        arguments = [f"passline-{match['name']}", *shlex.split(match["args"])]
+        is_plain = len(found) == len(lines) and path == os.environ.get("PYTHONPATH")
+        return found if is_plain else None
+
+    def _in_process(self, command: re.Match[str]) -> Result:
+        """Run a command of ours in this process, as starting one takes most of the time."""
+        tool = import_module(f"passline.tools.{TOOLS[command['name']]}")
+        arguments = [f"passline-{command['name']}", *shlex.split(command["args"])]
         with chdir(self.directory), patch.object(sys, "argv", arguments):
             result = capture(tool.main)
-        return result.status, result.stderr + ("" if match["quiet"] else result.stdout)
+        return replace(result, stdout="") if command["quiet"] else result
 
     def _in_shell(self, command: str) -> tuple[int, str]:
         done = subprocess.run(

@@ -96,4 +96,6 @@ def test_blocks_of_rows(stride: int, height: int):
 @pytest.mark.parametrize("kind", KINDS)
 def test_machine_code(kind: str):
     random = Random(kind)
-    check_machine_code({f"{kind} {i}": random_convolution(random, kind, f32) for i in range(12)})
+    check_machine_code(
+        {f"{kind} {i}": random_convolution(random, kind, f32) for i in some(range(12), 2)}
+    )

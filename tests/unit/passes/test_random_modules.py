@@ -30,7 +30,7 @@ from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk
 
-SHARDS, CASES = 50 if THOROUGH else 3, 60
+SHARDS, CASES = 50 if THOROUGH else 2, 60
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

@@ -26,7 +26,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     folder = tmp_path_factory.mktemp("process")
     (folder / "small.mlir").write_text(SMALL)
     (folder / "bad.mlir").write_text("x")
-    big = "\n".join(f"func.func @f{i}() {{ func.return }}" for i in range(5000))
+    big = "\n".join(f"func.func @{'f' * 100}{i}() {{ func.return }}" for i in range(1000))
     (folder / "big.mlir").write_text(big)
     options = ("-p", "cse", "-o", os.devnull, f"--record={folder / 'run.jsonl'}")
     assert passline_opt(str(folder / "small.mlir"), *options).status == 0

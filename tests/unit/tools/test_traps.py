@@ -350,7 +350,7 @@ def test_row_17_in_place(tmp_path: Path) -> None:
 
 
 def test_row_18_closed_pipe_and_full_disk() -> None:
-    text = "\n".join(FUNCTION.replace("@f", f"@f{i}") for i in range(5000))
+    text = "\n".join(FUNCTION.replace("@f", f"@{'f' * 100}{i}") for i in range(1000))
     script = f"{OPT} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], input=text, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (141, "")
