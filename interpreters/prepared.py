@@ -105,7 +105,19 @@ class PreparedInterpreter(Interpreter):
     """The frame of the innermost call; None if its function is not prepared."""
 
     def __post_init__(self) -> None:
-        self.listeners = (self.position, *self.listeners)
+        base, others = Interpreter.Listener, self.listeners
+        self.listeners = (self.position, *others)
+        # In a loop, calls of methods that do nothing take time.
+        self._before = [
+            listener.will_interpret_op
+            for listener in others
+            if type(listener).will_interpret_op is not base.will_interpret_op
+        ]
+        self._after = [
+            listener.did_interpret_op
+            for listener in others
+            if type(listener).did_interpret_op is not base.did_interpret_op
+        ]
 
     def copy_implementations(self, other: Interpreter) -> None:
         """Take over what is registered with another interpreter: much faster than to register it
@@ -213,7 +225,7 @@ class PreparedInterpreter(Interpreter):
         frame = self._frame
         assert frame is not None
         slots, frame_values = frame
-        position, others = self.position, self.listeners[1:]
+        position, before, after = self.position, self._before, self._after
         block = region.first_block
         while block is not None:
             if (plan := self._steps.get(id(block))) is None:
@@ -234,21 +246,22 @@ class PreparedInterpreter(Interpreter):
                     block, args = end
                     break
                 position.op = op
-                for listener in others:
-                    listener.will_interpret_op(op, tuple(inputs))
+                for notify in before:
+                    notify(op, tuple(inputs))
                 value = compute(*inputs)
                 if convert is not None:
                     frame_values[results[0]] = value = convert(value)
-                for listener in others:
-                    listener.did_interpret_op(op, () if convert is None else (value,))
+                for notify in after:
+                    notify(op, () if convert is None else (value,))
             else:
                 if plan.returned is not None:
                     op, operands = plan.returned
                     values = tuple(operands(frame_values))
                     position.op = op
-                    for listener in others:
-                        listener.will_interpret_op(op, values)
-                        listener.did_interpret_op(op, ())
+                    for notify in before:
+                        notify(op, values)
+                    for notify in after:
+                        notify(op, ())
                     return values
         return ()
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, MemRefType, UnrankedMemRefType
+from xdsl.dialects.builtin import (
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    UnrankedMemRefType,
+)
 from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
@@ -50,16 +56,25 @@ _NO_VALUES = (FunctionType, MemRefType, UnrankedMemRefType)
 """The types of operands of which an operation calls or writes one."""
 
 
+def _is_action(op: Operation) -> bool:
+    """Return whether an operation acts on the world, of which values alone tell."""
+    if not _acts[type(op)] or op.results or op.regions:
+        return False
+    return not any(isinstance(type, _NO_VALUES) for type in op.operand_types)
+
+
 class Effects(Interpreter.Listener):
     """A listener that records the effects of a program, such as what `printf` prints."""
 
     def __init__(self) -> None:
         self.found: list[Effect] = []
+        self._acts: dict[int, bool] = {}
+        """Whether an operation acts on the world, by id."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        if not _acts[type(op)] or op.results or op.regions:
-            return
-        if any(isinstance(operand.type, _NO_VALUES) for operand in op.operands):
+        if (acts := self._acts.get(id(op))) is None:
+            acts = self._acts[id(op)] = _is_action(op)
+        if not acts:
             return
         attributes = (op.properties | op.attributes).items()
         text = ", ".join([op.name, *(f"{name} = {value}" for name, value in attributes)])
@@ -98,15 +113,24 @@ class Squashing(Interpreter.Listener):
         whether it has several operands of floats."""
         self._uncertain: dict[int, object] = {}
         """Values of which an element is not finite, by id; they stay alive."""
+        self._integral: dict[int, bool] = {}
+        """Whether all operands and results of an operation are integers, by id: nothing is noted
+        of it."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        known = {} if self.found else self._uncertain
+        if (integral := self._integral.get(id(op))) is None:
+            integral = self._integral[id(op)] = _is_integral(op)
+        if integral or self.found:
+            return
+        known = self._uncertain
         infinite = [~_finite(arg) for arg in args if id(arg) in known] if known else []
         self._given.append((infinite, sum(map(_has_floats, args)) > 1))
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        if self._integral[id(op)] or self.found:
+            return
         given, combines = self._given.pop()
-        if self.found or not (given or combines):
+        if not (given or combines):
             return
         finite = [*map(_finite, results)]
         self.found = any(_squashed(array, other) for array in given for other in finite)
@@ -114,12 +138,20 @@ class Squashing(Interpreter.Listener):
         self._uncertain |= {id(result): result for result, f in pairs if not f.all()}
 
 
+def _is_integral(op: Operation) -> bool:
+    """Return whether all operands and results of `op` are integers or indices."""
+    return {*map(type, op.operand_types), *map(type, op.result_types)} <= _INTEGERS
+
+
+_INTEGERS = {IndexType, IntegerType}
+
+
 def _has_floats(value: object) -> bool:
     """Return whether a value is a float or an array with elements that are floats."""
-    if not isinstance(value, (np.ndarray, np.floating)):
-        return False
-    array = cast(Array, value)
-    return array.dtype.kind == "f" and array.size > 0
+    if isinstance(value, np.ndarray):
+        array = cast(Array, value)
+        return array.dtype.kind == "f" and array.size > 0
+    return isinstance(value, np.floating)
 
 
 _NONE = np.ones(0, bool)
