@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax.contraction import linear_algebra as ops
 from ...dialects.relax.types import is_integer, tensor_type
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Extent, Shape
+from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index, is_less
 from ..elementwise.broadcast import broadcast_shape
 from ..scalars import convert
@@ -48,11 +48,11 @@ def matrix_product(
     # Bytes are multiplied four at once along the terms, so these have to be neighbors on the left,
     # and the right has to be a constant that can be packed into words.
     terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
-    rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
-    total = total_type(element, lhs, rhs, terms, rows)
+    matrices = [array if transpose_b else array.T for array in known if array.ndim == 2]
+    total = total_type(element, lhs, rhs, terms, matrices)
     exact_pairs = None
     if len(rhs.shape) == 2 and not transpose_a and isinstance(terms, int):
-        exact_pairs = byte_products(b, lhs, rhs, element, rows)
+        exact_pairs = byte_products(b, lhs, rhs, element, matrices)
     if exact_pairs is not None:
         words = words_of_constant(b, b.buffered(rhs), 1 if transpose_b else 0)
         lhs, rhs, total = Words.of(lhs, -1), words, i32
@@ -68,7 +68,13 @@ def matrix_product(
     if constant is None:
         rhs = b.buffered(rhs)
     batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
-    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch)
+    rows = None
+    if batch and len(rhs.shape) == 2 and not transpose_a and 1 not in rhs.shape:
+        # One matrix is multiplied by all rows of the batch: of 16 images with 4 rows each, it is
+        # read once for 64 rows, in whole tiles.
+        rows, batch = lhs.shape[:-1], ()
+        lhs = b.reshaped(lhs, (volume(rows), lhs.shape[-1]))
+    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch, rows)
     b.require_equal(*product.terms, "the matrices have other numbers of terms", op)
     if exact_pairs is not None:
         return ByteProducts.of(product.contraction(element, constant), exact_pairs, True)
@@ -93,6 +99,8 @@ class MatrixProduct:
 
     batch: Shape
     """The broadcast batch dimensions."""
+    rows: Shape | None = None
+    """The dimensions of the result that are one dimension on the left: batches, and their rows."""
 
     @property
     def m(self) -> Extent:
@@ -119,6 +127,8 @@ class MatrixProduct:
     @property
     def shape(self) -> Shape:
         """The shape of the result."""
+        if self.rows is not None:
+            return (*self.rows, self.n)
         return (*self.batch, *self.kept((self.m, self.n)))
 
     def kept(self, matrix: tuple[T, T]) -> list[T]:
@@ -136,9 +146,13 @@ class MatrixProduct:
         return convert(b, b.read(self.right, place), self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
+        if self.rows is not None:
+            return [*b.unflat(at.m, self.rows), at.column]
         return [*at.batch, *self.kept((at.m, at.column))]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        if self.rows is not None:
+            return Coordinates([], b.flat(index[:-1], self.rows), [], index[-1])
         rank = len(self.batch)
         rest = [*index[rank:]]
         row = 0 if self.vectors[0] else rest.pop(0)

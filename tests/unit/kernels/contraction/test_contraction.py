@@ -9,9 +9,10 @@ import pytest
 from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, i4, run, ui8
-from support.operations.legalized import module_of
+from support.operations.legalized import kernel_on_constant, module_of
 from support.passes.laws import run as run_on_kernels
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation
 
 from passline.dialects.relax.contraction import convolution as convs
@@ -22,6 +23,7 @@ from passline.kernels.legalizations import RELAX
 from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
 from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
@@ -199,6 +201,8 @@ SHAPES = [
     ((2, 3, 4), (4, 5)),
     ((3, 4), (2, 4, 5)),
     ((2, 1, 3, 4), (5, 4, 2)),
+    ((3, 2, 1, 4), (4, 5)),
+    ((3, 2, 4), (4, 1)),
     ((4,), (4, 5)),
     ((4,), (2, 4, 3)),
     ((3, 4), (4,)),
@@ -211,6 +215,17 @@ SHAPES = [
 @pytest.mark.parametrize(("lhs", "rhs"), SHAPES, ids=str)
 def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
     check_kernel(products.MatmulOp(tensor(*lhs), tensor(*rhs, seed=1)), 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("batch", [(6, 1), (2, 3), (1, 2, 3)])
+def test_a_matrix_is_multiplied_by_all_rows_of_a_batch(batch: tuple[int, ...]):
+    """One tile has them all: the matrix is read once."""
+    op = products.MatmulOp(tensor(*batch, 8), tensor(8, 5))
+    module, data = kernel_on_constant(op, "x86-64-v3")
+    shapes = [op.memref.type.get_shape() for op in walk(module) if isinstance(op, AllocaOp)]
+    assert shapes and all(shape == (6, 1, 8) for shape in shapes)
+    (actual,) = run_on_kernels(module, "f0", (data,))
+    np.testing.assert_allclose(np.asarray(actual), run(op), 1e-5, 1e-4)
 
 
 EMPTY = [
