@@ -37,7 +37,7 @@ from .calls.calling import (
 )
 from .calls.interruption import interruptible
 from .calls.returned_buffers import ReturnedBuffers
-from .compiled import Compiled
+from .compiled import Compiled, in_one_block
 from .jit import Code, is_in_process, link, load_llvm, machine_of
 from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
@@ -101,7 +101,7 @@ def compile_code(
         prepared.entry,
         prepared.by_pointer,
         codes or complete_objects(prepared, processor, machine),
-        prepared.constants,
+        in_one_block(prepared.constants),
         prepared.failures,
         prepared.is_long,
     )

@@ -21,7 +21,13 @@ from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import cache, function
-from passline.tools.native.compiled import Compiled, Damaged, read_compiled, write_compiled
+from passline.tools.native.compiled import (
+    Compiled,
+    Damaged,
+    in_one_block,
+    read_compiled,
+    write_compiled,
+)
 from passline.tools.native.preparation.assertions import Failures
 
 BIG = ", ".join(f"{i}.0" for i in range(1, 301))
@@ -125,6 +131,16 @@ def test_what_is_written_is_read(tmp_path: Path):
         np.testing.assert_array_equal(after.constants[name], array)
         assert after.constants[name].flags.writeable == array.flags.writeable or not array.size
     assert after.constants["r"].ctypes.data % 64 == 0
+
+
+def test_constants_begin_at_lines_of_the_cache():
+    before = compiled().constants
+    after = in_one_block(before)
+    assert after.keys() == before.keys()
+    for name, array in before.items():
+        np.testing.assert_array_equal(after[name], array)
+        assert after[name].flags.writeable == array.flags.writeable
+        assert after[name].ctypes.data % 64 == 0 or not array.size
 
 
 def test_damage_is_noticed(tmp_path: Path):
