@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.contraction import convolution as ops
+from ...dialects.relax.types import static_shape
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Shape, volume
@@ -49,16 +50,19 @@ MOST_BEYOND = 14
 # edge), or two with stride 2 and an even width. 5x5 with padding 2 has five and 7x7 with padding 3
 # and stride 2 four: those are copied with their padding.
 def is_blocked(op: ops.ConvolutionOp) -> bool:
-    """Return whether `op` is a convolution in one group whose data has blocks of channels as its
-    last dimension, and whose result too, or no blocks."""
-    data, _, out = op.layouts()
-    plain = f"NC{op.SPATIAL}"
-    return (
-        isinstance(op, ops.ForwardConvolutionOp)
-        and op.groups == 1
-        and data.axes == f"{plain}c"
-        and out.axes in (plain, f"{plain}c")
-    )
+    """Return whether `op` is a convolution whose data has blocks of channels as its last dimension,
+    and whose result too, or no blocks; and whose groups, if there are several, consist of whole
+    blocks."""
+    data, weight, out = op.layouts()
+    blocked = f"NC{op.SPATIAL}c"
+    if not isinstance(op, ops.ForwardConvolutionOp) or data.axes != blocked:
+        return False
+    if op.groups == 1 or (shape := static_shape(op.weight.type)) is None:
+        return op.groups == 1 and out.axes in (blocked[:-1], blocked)
+    extents = weight.extents(shape)
+    inputs, outputs = extents["I"], extents["O"] // op.groups
+    whole = inputs % data.factors["c"] == 0 and outputs % out.factors.get("c", 1) == 0
+    return whole and out.axes == blocked
 
 
 def blocked_convolution(
@@ -66,13 +70,14 @@ def blocked_convolution(
     data: Tensor,
     weight: Tensor,
     windows: Sequence[Window],
+    groups: int,
     block: int | None,
     element: Attribute,
     constants: Sequence[Array] = (),
 ) -> Tensor:
     """Return the convolution of data (N, C / block, ..., block) and a weight (OI...), which is one
-    of `constants`, with blocks of `block` outputs, or none. A kernel that merges the spatial
-    dimensions has windows of one element."""
+    of `constants`, in groups, with blocks of `block` outputs, or none. A kernel that merges the
+    spatial dimensions has windows of one element."""
     if b.groups is not None:
         *outer, lanes = data.shape
         data = b.reshaped(data, (*outer[:2], volume(outer[2:]), lanes))
@@ -100,7 +105,7 @@ def blocked_convolution(
         data = padded(b, data, dict(enumerate(windows, 2)), margin=margin)
     if exact_pairs is not None:
         data = Words.of(data, -1)
-    product = BlockedProduct(data, weights, total, windows, out, block, edges)
+    product = BlockedProduct(data, weights, total, windows, out, groups, block, edges)
     contraction = product.contraction(b, element)
     return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
 
@@ -140,6 +145,7 @@ class BlockedProduct:
     windows: Sequence[Window]
     out: Shape
     """The spatial extents of the result."""
+    groups: int
     block: int | None
     """The outputs of a block, if the result has blocks."""
     edges: Edges | None = None
@@ -147,12 +153,13 @@ class BlockedProduct:
 
     @property
     def outputs(self) -> int:
-        return known(self.weight.shape[0])
+        """The output channels of a group."""
+        return known(self.weight.shape[0]) // self.groups
 
     @property
     def terms(self) -> tuple[int, ...]:
         """The extents of the terms of a sum: blocks of channels, taps, channels of a block."""
-        blocks, block = known(self.data.shape[1]), known(self.data.shape[-1])
+        blocks, block = known(self.data.shape[1]) // self.groups, known(self.data.shape[-1])
         return (blocks, *(window.size for window in self.windows), block)
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
@@ -163,8 +170,9 @@ class BlockedProduct:
         # so that terms are in the order of the data in memory, not in that of OIHW.
         blocks, *taps, lane = b.unflat(k, self.terms)
         channel = b.add(b.mul(blocks, self.terms[-1]), lane)
-        shape = (self.outputs, volume(self.terms) // volume(self.terms[1:-1]), *self.terms[1:-1])
-        value = b.read(b.reshaped(self.weight, shape), [m, channel, *taps])
+        inputs = volume(self.terms) // volume(self.terms[1:-1])
+        shape = (self.groups, self.outputs, inputs, *self.terms[1:-1])
+        value = b.read(b.reshaped(self.weight, shape), [batch[1], m, channel, *taps])
         return convert(b, value, self.total)
 
     def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
@@ -178,23 +186,28 @@ class BlockedProduct:
                 b.add(b.mul(i, windows[axis].stride), b.mul(tap, windows[axis].dilation))
                 for axis, (i, tap) in pairs
             ]
-        value = b.read(self.data, [*at.batch, blocks, *place, lane])
+        image, group = at.batch
+        blocks = b.add(b.mul(group, self.terms[0]), blocks)
+        value = b.read(self.data, [image, blocks, *place, lane])
         return convert(b, value, self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
-        batch, m, row, column = at
+        (image, group), m, row, column = at
+        m = b.add(b.mul(group, self.outputs), m)
         if self.block is None:
-            return [*batch, m, *row, column]
+            return [image, m, *row, column]
         # Lanes of a vector are adjacent m of one block, so a vector is stored as a whole
         # (`rows_together`); a vector that crosses two blocks is transposed and stored by columns.
-        return [*batch, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
+        return [image, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         if self.block is None:
             image, m, *row, column = index
-            return Coordinates([image], m, row, column)
-        image, blocks, *row, column, lane = index
-        return Coordinates([image], b.add(b.mul(blocks, self.block), lane), row, column)
+        else:
+            image, blocks, *row, column, lane = index
+            m = b.add(b.mul(blocks, self.block), lane)
+        group = b.floordiv(m, self.outputs)
+        return Coordinates([image, group], b.mod(m, self.outputs), row, column)
 
     def matrices(self, weight: Array) -> Array:
         """Return the elements of the weight as a matrix whose columns are the terms."""
@@ -202,21 +215,28 @@ class BlockedProduct:
 
         blocks, *taps, block = self.terms
         # (O, I / 16, 16, H, W) becomes (O, I / 16, H, W, 16), the order of `lhs`.
-        split = weight.reshape(self.outputs, blocks, block, *taps)
-        return np.moveaxis(split, 2, -1).reshape(1, self.outputs, volume(self.terms))
+        split = weight.reshape(-1, blocks, block, *taps)
+        return np.moveaxis(split, 2, -1).reshape(self.groups, self.outputs, volume(self.terms))
+
+    def weights(self, b: KernelBuilder) -> Weights | None:
+        """Return the matrices of the groups, if the weight is a constant."""
+        if (constant := b.constant(self.weight)) is None:
+            return None
+        return Weights(constant, True, self.matrices, self.groups, lambda batch: batch[1])
 
     def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
         """Return the products as a contraction."""
         *rows, columns = self.out
-        images, constant = self.data.shape[0], b.constant(self.weight)
-        shape = (images, self.outputs, *self.out)
+        images = self.data.shape[0]
+        outputs = self.groups * self.outputs
+        shape = (images, outputs, *self.out)
         if self.block is not None:
-            shape = (images, self.outputs // self.block, *self.out, self.block)
+            shape = (images, outputs // self.block, *self.out, self.block)
         return Contraction(
             shape,
             element,
             self.total,
-            (images,),
+            (images, self.groups),
             self.outputs,
             (*rows,),
             columns,
@@ -226,7 +246,7 @@ class BlockedProduct:
             self.index_of,
             self.coordinates_of,
             rhs_along_terms=True,
-            weights=None if constant is None else Weights(constant, True, self.matrices),
+            weights=self.weights(b),
             rows_together=self.block or 1,
             margin=MOST_BEYOND if isinstance(self.data, WithMargin) else 0,
             edges=self.edges,

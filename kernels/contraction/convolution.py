@@ -60,7 +60,8 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     element = tensor_type(op.result).element_type
     if is_blocked(op):
         block = out_layout.factors.get("c")
-        return blocked_convolution(b, data, weight, windows_of(op), block, element, constants)
+        windows = windows_of(op)
+        return blocked_convolution(b, data, weight, windows, op.groups, block, element, constants)
     if is_blocked_depthwise(op):
         return blocked_depthwise(b, data, weight, windows_of(op), element, constants)
     if b.groups is None:

@@ -49,7 +49,7 @@ def convolution(
     axes = "DHW"[3 - rank :]
     properties = {"data_layout": f"NC{axes}4c", "kernel_layout": f"OI{axes}"} | properties
     data = tensor((2, channels // 4, *image, 4), element)
-    weight = tensor((outputs, channels, *window), element)
+    weight = tensor((outputs, channels // properties.get("groups", 1), *window), element)
     return {1: Conv1dOp, 2: Conv2dOp, 3: Conv3dOp}[rank](data, weight, **properties)
 
 
@@ -76,6 +76,9 @@ CASES: Mapping[str, tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], dic
     "few outputs": ((8, 2, (3, 4), (1, 1)), {"out_layout": "NCHW"}),
     "one dimension": ((4, 4, (7,), (3,)), {"padding": [1]}),
     "three dimensions": ((4, 4, (2, 3, 4), (2, 2, 2)), {}),
+    "groups of a block": ((8, 8, (4, 5), (3, 3)), {"groups": 2, "padding": [1, 1]}),
+    "groups of several blocks": ((16, 24, (5, 6), (3, 2)), {"groups": 2, "strides": [2, 2]}),
+    "groups, merged": ((8, 16, (2, 5), (1, 1)), {"groups": 2}),
 }
 
 
@@ -88,7 +91,9 @@ def test_kernels_of_constant_weights(name: str):
     np.testing.assert_array_equal(actual, run_on_numpy(op)[0])
 
 
-@pytest.mark.parametrize("name", ["padding", "stride and dilation", "result without blocks"])
+@pytest.mark.parametrize(
+    "name", ["padding", "stride and dilation", "result without blocks", "groups of several blocks"]
+)
 def test_kernels_of_other_weights(name: str):
     arguments, properties = CASES[name]
     check_kernel(convolution(*arguments, **properties), target=TARGET)
@@ -99,10 +104,14 @@ def test_kernels_of_other_elements(element: Element):
     check_kernel(convolution(4, 4, (3, 4), (3, 3), element, padding=[1, 1]), target=TARGET)
 
 
-def test_groups_are_computed_in_other_layouts():
-    data, weight = tensor((1, 2, 3, 4, 4)), tensor((8, 4, 3, 3))
-    properties: dict[str, Any] = {"data_layout": "NCHW4c", "kernel_layout": "OIHW"}
-    check_kernel(Conv2dOp(data, weight, groups=2, padding=[1, 1], **properties), target=TARGET)
+@pytest.mark.parametrize("outputs", [4, 8, 16])
+def test_groups_of_parts_of_blocks_are_computed_in_other_layouts(outputs: int):
+    check_kernel(convolution(8, outputs, (3, 4), (3, 3), groups=4, padding=[1, 1]), target=TARGET)
+
+
+def test_groups_without_blocks_of_results_are_computed_in_other_layouts():
+    op = convolution(8, 6, (3, 4), (3, 3), groups=2, out_layout="NCHW")
+    check_kernel(op, target=TARGET)
 
 
 @pytest.mark.parametrize("columns", some([2, 1, 14, 5, 29], 2))

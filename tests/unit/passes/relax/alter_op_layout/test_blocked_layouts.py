@@ -123,8 +123,24 @@ def test_element_wise_operations_and_pooling_follow():
     assert sum(op.name == "relax.layout_transform" for op in walk(module)) == 2
 
 
+def network_of_groups(groups: int) -> ModuleOp:
+    """Return a convolution in groups between two others."""
+    return network(
+        conv("a", "x", "1x16x5x4", "16x16x1x1", "1x16x5x4"),
+        conv("b", "a", "1x16x5x4", f"32x{16 // groups}x1x1", "1x32x5x4", groups=groups),
+        conv("y", "b", "1x32x5x4", "16x32x1x1", "1x16x5x4"),
+        y="1x16x5x4",
+    )
+
+
+def test_groups_of_whole_blocks():
+    blocks = "NCHW8c", "NCHW8c"
+    assert layouts(network_of_groups(2), "x86-64-v3") == [blocks] * 3
+    assert layouts(network_of_groups(4), "x86-64-v3") == [("NCHW", "NCHW")] * 3
+
+
 @pytest.mark.parametrize("between", ["", "%b = relax.nn.relu %a : (TYPE) -> TYPE"])
-@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("groups", [4, 8])
 def test_neighbours_of_a_convolution_in_groups_keep_their_layout(groups: int, between: str):
     type = "tensor<1x16x5x4xf32>"
     near = "b" if between else "a"
@@ -182,20 +198,20 @@ VNNI = 'x86-64-v4{features="+avx512f,+avx512vnni"}'
     ("target", "block"),
     [("x86-64-v3", "NCHW8c"), (VNNI, "NCHW16c"), ("x86-64-v2", "NCHW"), ("aarch64", "NCHW")],
 )
-@pytest.mark.parametrize("groups", [1, 16])
+@pytest.mark.parametrize("groups", [1, 2, 32])
 def test_convolutions_of_bytes_have_blocks_as_long_as_vectors_of_sums(
     target: str, block: str, groups: int
 ):
     expected = [("NCHW", block), (block, block)]
-    assert layouts(bytes_network(16, groups=groups), target) == expected
+    assert layouts(bytes_network(32, groups=groups), target) == expected
 
 
 def test_channels_of_bytes_that_fill_no_block_stay():
     assert layouts(bytes_network(12, groups=12), "x86-64-v3") == [("NCHW", "NCHW")] * 2
 
 
-def test_convolutions_of_bytes_in_groups_of_several_channels_stay_and_those_beside_them():
-    assert layouts(bytes_network(16, groups=2), "x86-64-v3") == [("NCHW", "NCHW")] * 2
+def test_convolutions_of_bytes_in_groups_that_fill_no_block_stay_and_those_beside_them():
+    assert layouts(bytes_network(16, groups=4), "x86-64-v3") == [("NCHW", "NCHW")] * 2
 
 
 def test_signed_bytes_stay():
