@@ -4,7 +4,7 @@ each other in data and result. The terms of a sum are so, and the outputs that a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import i32
@@ -98,11 +98,12 @@ def blocked_convolution(
     data = b.buffered(data)
     weights = b.constant(weight) or b.buffered(weight)
     edges = edges_of(b, data, weights, windows)
-    if edges is None:
+    if edges is None or edges.columns is None:
         # Words of bytes are read of a buffer, without a margin.
         most = MOST_BEYOND * windows[-1].stride * known(data.shape[-1])
         margin = 0 if isinstance(out[-1], int) or exact_pairs is not None else most
-        data = padded(b, data, dict(enumerate(windows, 2)), margin=margin)
+        axes = [*enumerate(windows, 2)]
+        data = padded(b, data, dict(axes if edges is None else axes[-1:]), margin=margin)
     if exact_pairs is not None:
         data = Words.of(data, -1)
     product = BlockedProduct(data, weights, total, windows, out, groups, block, edges)
@@ -114,23 +115,26 @@ def edges_of(
     b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window]
 ) -> Edges | None:
     """Return the edges of an image that windows reach beyond, if the products can leave out what is
-    there: those of packed weights, and tiles that have columns of one edge only."""
-    extents = [extent for extent in data.shape[2:-1] if isinstance(extent, int)]
+    there: those of packed weights, and tiles that have columns of one edge only. Of columns whose
+    number is not known, all have to be in memory."""
+    *rows, columns = data.shape[2:-1]
+    *above, last = windows
     if b.constant(weight) is None or data.shape[-1] == 1:
         return None
-    if len(extents) < len(windows):
+    rows_fit = all(fits(b, window, extent) for window, extent in zip(above, rows, strict=True))
+    if rows_fit and (fits(b, last, columns) or not isinstance(columns, int)):
         return None
-    pairs = zip(windows, extents, strict=True)
-    if all(fits(b, window, extent) for window, extent in pairs):
-        return None
-    edges = Edges(windows, extents)
+    if not isinstance(columns, int):
+        return Edges([*above, replace(last, before=0, after=0)], [*rows, None])
+    edges = Edges(windows, [*rows, columns])
     if len(edges.cuts()) > MOST_CUTS:
         return None
     # The schedule is not chosen yet: some tile that fits into any register file has to have one
     # edge. None has for 13 columns with 7 at an edge (3 taps, dilation and padding 7), and the cost
     # model would have no candidate.
     sizes = range(1, MOST_COLUMNS + 1)
-    return edges if any(has_one_edge(m, edges.columns, edges.most) for m in sizes) else None
+    count = last.count(columns)
+    return edges if any(has_one_edge(m, count, edges.most) for m in sizes) else None
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ class BlockedProduct:
     block: int | None
     """The outputs of a block, if the result has blocks."""
     edges: Edges | None = None
-    """The edges of the data, if they are without padding."""
+    """The edges of the data, where they are without padding."""
 
     @property
     def outputs(self) -> int:

@@ -11,7 +11,9 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
+from ...dialects.tir.extents import Extent
 from ..builder import KernelBuilder
+from ..layouts import known
 
 __all__ = ["Cut", "Edges"]
 
@@ -33,13 +35,14 @@ class Edges:
 
     windows: Sequence[Window]
     """The windows of each dimension, rows first; the last are those of columns."""
-    extents: Sequence[int]
-    """The extents of the image."""
+    extents: Sequence[Extent | None]
+    """The extents of the image; None for columns that have their padding in memory."""
 
     @property
-    def columns(self) -> int:
-        """The number of windows along the columns."""
-        return self.windows[-1].count(self.extents[-1])
+    def columns(self) -> int | None:
+        """The number of windows along the columns; None if all their taps are in memory."""
+        extent = self.extents[-1]
+        return None if extent is None else self.windows[-1].count(known(extent))
 
     @property
     def most(self) -> int:
@@ -58,6 +61,9 @@ class Edges:
         # ceil(at / stride) windows i, and beyond the end from window ceil((extent + at) / stride)
         # on.
         window, extent, columns = self.windows[-1], self.extents[-1], self.columns
+        if extent is None or columns is None:
+            return [Cut(0, window.size, 0, 0)]
+        extent = known(extent)
 
         def cut(tap: int) -> tuple[int, int]:
             at = window.before - tap * window.dilation  # of the image, in columns after the tap
@@ -76,6 +82,7 @@ class Edges:
             return
         axis = len(self.windows) - 1 - len(row)
         window, extent = self.windows[axis], self.extents[axis]
+        assert extent is not None
         # Rows are a loop, not unrolled: its bounds do what cuts do for columns. In row 0 of padding
         # 1, `start` is -1, and with dilation 1 the first tap inside is 1; with dilation 2 also.
         start = b.sub(b.mul(row[0], window.stride), window.before)
@@ -100,6 +107,8 @@ class Edges:
         """Return the conditions that the taps of the window at a place are inside of the image."""
         conditions: list[SSAValue] = []
         for i, tap, window, extent in zip(place, taps, self.windows, self.extents, strict=True):
+            if extent is None:
+                continue
             at = b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
             conditions += b.inside_bounds(at, window.before, extent + window.before)
         return conditions

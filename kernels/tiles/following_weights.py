@@ -12,6 +12,7 @@ from ...dialects.tir.ops import PrefetchOp
 from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction
 from ..layouts import known
+from ..scalars import select
 from .blocks import Block
 from .cost_model import LINE, Schedule
 from .transposed import bytes_of
@@ -32,13 +33,16 @@ class Following:
     """The number of the first element of the part."""
     step: int
     """The elements of the part for each term of the tile."""
+    pitch: Index
+    """The distance of the elements for one term from those for the next: the step, or 0 if the tile
+    prefetches nothing new."""
     line: int
     """The elements of a line of a cache."""
 
     def prefetch(self, b: KernelBuilder, k: Index) -> None:
         """Write the prefetch of the elements for term `k` of the tile. One prefetch for each term
         is faster than several at once."""
-        start = b.add(self.first, b.mul(k, self.step))
+        start = b.add(self.first, b.mul(k, self.pitch))
         for line in range(0, self.step, self.line):
             b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(b.add(start, line))]))
 
@@ -58,7 +62,7 @@ def following_weights(
     None if the first cache holds all weights, or if there are no others.
     """
     m_tile, number, count = tile
-    if t.weights is None or block.weights is None or not isinstance(count, int):
+    if t.weights is None or block.weights is None:
         return None
     groups, tiles, all_terms, width = (known(extent) for extent in block.weights.shape)
     inputs, each = known(t.terms[0]), volume(known(extent) for extent in t.terms[1:])
@@ -71,17 +75,22 @@ def following_weights(
     # each prefetches 8 for each of its terms, tile 1 those from number 8 * held on. As a whole,
     # they are the block, once. If width is not a multiple of count, the last tiles prefetch parts
     # again.
-    step = -(-width // count)
+    line = max(1, LINE // bytes_of(t.total))
+    step = pitch = -(-width // count) if isinstance(count, int) else min(width, line)
     next_input = b.min(b.add(terms[0], s.inputs), inputs)
     next_term = b.add(b.mul(m_tile, all_terms), b.mul(next_input, each))
     # After the last block there is none: it is prefetched itself, without a branch. A prefetch has
     # no effect on results, and never faults.
     start = b.mul(b.min(next_term, tiles * all_terms - held), width)
     part = b.min(b.mul(number, held * step), held * (width - step))
+    if not isinstance(count, int):
+        # The first tiles prefetch a line for each term until they have prefetched all.
+        pitch = select(b, b.less(number, -(-width // step)), step, 0)
     return Following(
         b.view(block.weights.buffer, (groups, tiles * all_terms * width)),
         t.weights.group_of(block.batch),
         b.add(start, part),
         step,
-        max(1, LINE // bytes_of(t.total)),
+        pitch,
+        line,
     )

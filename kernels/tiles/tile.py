@@ -215,7 +215,7 @@ class Tile:
                 yield cut, (cut.before, 0), [b.equal(self.first, 0)]
             if cut.after and self.m < s.m:
                 yield cut, (0, cut.after), []
-            elif cut.after and columns % s.m == 0:
+            elif cut.after and columns is not None and columns % s.m == 0:
                 yield cut, (0, cut.after), [b.equal(self.first, columns - s.m)]
 
     def add_tap(self, part: TermPart, tap: Sequence[Index], cut: tuple[int, int] = (0, 0)) -> None:

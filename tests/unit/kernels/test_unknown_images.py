@@ -18,6 +18,7 @@ from support.passes.laws import run
 import passline
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.kernels import CallTIROp
+from passline.dialects.tir.ops import PrefetchOp
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
@@ -156,6 +157,9 @@ def test_blocks_of_channels(window: str, given: str, target: str):
     before, after = (parse_module(make_ir_context(), text, "blocks.mlir") for _ in range(2))
     legalize(after, target)
     assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
+    # Those that the first cache does not hold.
+    prefetches = any(isinstance(op, PrefetchOp) for op in walk(after))
+    assert prefetches is (target == SMALL and window != "1x1")
     for batch, height, width in ((1, 1, 1), (2, 3, 2), (1, 4, 5), (1, 2, 13)):
         shape = (batch, 2, height + 2, width + 2, 4)
         x = np.random.default_rng(width).integers(-4, 5, shape).astype(np.float32)

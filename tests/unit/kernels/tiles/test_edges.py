@@ -8,7 +8,7 @@ import pytest
 
 from passline.dialects.relax.windows.windows import Window
 from passline.kernels.tiles.cost_model import has_one_edge
-from passline.kernels.tiles.edges import Edges
+from passline.kernels.tiles.edges import Cut, Edges
 
 
 def windows() -> Iterator[tuple[Window, int]]:
@@ -31,6 +31,7 @@ def windows() -> Iterator[tuple[Window, int]]:
 @pytest.mark.parametrize(("window", "extent"), [*windows()])
 def test_cuts_are_the_columns_at_which_a_tap_is_beyond_the_image(window: Window, extent: int):
     edges = Edges([window], [extent])
+    assert edges.columns is not None
     columns = range(edges.columns)
     taps = iter(range(window.size))
     for cut in edges.cuts():
@@ -41,6 +42,12 @@ def test_cuts_are_the_columns_at_which_a_tap_is_beyond_the_image(window: Window,
             assert sum(place >= extent for place in places) == cut.after
             assert max(cut.before, cut.after) <= edges.most
     assert next(taps, None) is None
+
+
+def test_no_tap_is_beyond_columns_with_their_padding_in_memory():
+    edges = Edges([Window("H", 3, 1, 1, 1, 1), Window("W", 5, 2, 1, 0, 0)], [4, None])
+    assert edges.cuts() == [Cut(0, 5, 0, 0)]
+    assert (edges.columns, edges.most) == (None, 0)
 
 
 @pytest.mark.parametrize(
