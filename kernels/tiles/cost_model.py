@@ -38,6 +38,7 @@ __all__ = [
     "LINE",
     "NOMINAL",
     "NOMINAL_IMAGE",
+    "WIDTHS",
     "Extents",
     "Operand",
     "Schedule",

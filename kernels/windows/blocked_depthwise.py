@@ -22,7 +22,7 @@ from ...dialects.relax.types import static_shape
 from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import volume
+from ...dialects.tir.extents import Extent, volume
 from ...dialects.tir.ops import ForKind
 from ..builder import Elements, KernelBuilder, Scheduled, Store, Tensor
 from ..choices import Form, Space
@@ -30,8 +30,9 @@ from ..contraction.contraction import of_total, total_type
 from ..layouts import known
 from ..scalars import convert, multiply_add
 from ..tiles.blocks import part
-from ..tiles.cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
-from .counts import covered
+from ..tiles.cost_model import LOADS, MULTIPLY_ADDS, NOMINAL_IMAGE, TILE_OVERHEAD, WIDTHS
+from ..tiles.schedules import nominal
+from .counts import count_of, covered
 from .depthwise_tiles import space_of
 
 if TYPE_CHECKING:
@@ -41,15 +42,14 @@ __all__ = ["blocked_depthwise", "is_blocked_depthwise"]
 
 
 def is_blocked_depthwise(op: ops.ForwardConvolutionOp) -> bool:
-    """Return whether `op` is a convolution of images of known extents with one output for each
-    channel, and data and result have the same blocks of channels as their last dimension."""
+    """Return whether `op` is a convolution of images with one output for each channel, and data and
+    result have the same blocks of channels as their last dimension."""
     data, weight, out = op.layouts()
-    shapes = static_shape(op.data.type), static_shape(op.weight.type)
-    if shapes[0] is None or shapes[1] is None or not isinstance(op, ops.Conv2dOp):
+    if (shape := static_shape(op.weight.type)) is None or not isinstance(op, ops.Conv2dOp):
         return False
     if data.axes != f"NC{op.SPATIAL}c" or data != out or weight.factors:
         return False
-    extents = weight.extents(shapes[1])
+    extents = weight.extents(shape)
     return extents["I"] == 1 and extents["O"] == op.groups
 
 
@@ -63,7 +63,8 @@ def blocked_depthwise(
 ) -> Tensor:
     """Return the depthwise convolution of data (N, C / lanes, H, W, lanes) and a weight (OIHW),
     which is one of `constants`."""
-    images, blocks, *extents, lanes = map(known, data.shape)
+    images, blocks, *extents, lanes = data.shape
+    blocks, lanes = known(blocks), known(lanes)
     taps = volume(known(extent) for extent in weight.shape[1:])
     rows = [array.reshape(-1, taps) for array in constants]
     total = total_type(element, data, weight, taps, rows)
@@ -74,7 +75,7 @@ def blocked_depthwise(
     else:
         matrix = b.reshaped(weight, (blocks, lanes, taps))
         weight = Elements(shape, total, lambda b, i: b.read(matrix, [i[0], i[2], i[1]]))
-    out = tuple(window.count(n) for window, n in zip(windows, extents, strict=True))
+    out = tuple(count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
     result = (images, blocks, *out, lanes)
     return BlockedDepthwise(result, element, total, data, weight, windows)
 
@@ -100,15 +101,21 @@ class BlockedDepthwise(Scheduled):
     """The windows of the rows and of the columns."""
 
     @property
-    def out(self) -> tuple[int, int]:
+    def out(self) -> tuple[Extent, Extent]:
         """The rows and columns of the result."""
-        height, width = map(known, self.shape[2:4])
+        height, width = self.shape[2:4]
         return height, width
 
     @property
-    def row_shape(self) -> tuple[int, int]:
-        """The columns and lanes of a row with its padding."""
-        return known(covered(self.windows[1], self.out[1])), known(self.shape[-1])
+    def lanes(self) -> int:
+        """The channels of a block."""
+        return known(self.shape[-1])
+
+    def columns_of_copy(self, b: KernelBuilder, tile: int) -> Extent:
+        """Return the columns that a row has with its padding, and that a tile reads."""
+        # A row of unknown length may be shorter than a tile, which then reads zeros after it.
+        width = self.out[1]
+        return covered(self.windows[1], width if isinstance(width, int) else b.larger(width, tile))
 
     def weight(
         self, b: KernelBuilder, block: Index, taps: Sequence[Index], lane: Index
@@ -140,38 +147,45 @@ class BlockedDepthwise(Scheduled):
     def write(self, b: KernelBuilder, store: Store) -> None:
         if 0 in self.shape:
             return
-        images, blocks = map(known, self.shape[:2])
+        images, blocks = self.shape[0], known(self.shape[1])
         height, width = self.out
         # Rows are copied without padding, too: bytes would be converted at least once for each row
         # of taps, and the copy does it once.
         tile = b.decide(self.tiles(b.target))
-        rows = self.rows_of_block(b.target)
-        size = (known(covered(self.windows[0], rows)), *self.row_shape)
+        columns = self.columns_of_copy(b, tile)
+        rows = self.rows_of_block(b, columns)
+        size = (covered(self.windows[0], rows), columns, self.lanes)
         with b.channels(images, blocks) as (image, each_block):
             copied = b.alloc(size, self.total)
             # The copy below never writes these columns, so one fill serves all channels of the
             # group. Rows above and below the data are cleared for each block: the block before had
             # data there.
             b.fill(copied, size, self.total)  # the padding on the left and right stays
-            with each_block as block, b.loop(-(-height // rows)) as row_block:
+            with each_block as block, b.loop(b.ceildiv(height, rows)) as row_block:
                 first_row = b.mul(row_block, rows)
-                self.copy_rows(b, copied, (image, block), first_row, size[0])
+                self.copy_rows(b, copied, (image, block), first_row, size)
                 with (
                     b.loop(part(b, first_row, rows, height)) as row,
-                    b.loop(-(-width // tile)) as column_tile,
+                    b.loop(b.ceildiv(width, tile)) as column_tile,
                 ):
                     # The last tile overlaps the one before it: all tiles are unrolled to the same
                     # code.
                     column = b.chunk_start(column_tile, tile, width)
+                    if not isinstance(width, int):
+                        column = b.max(column, 0)
                     sums = self.sums_of_tile(b, copied, block, (row, column), tile)
-                    with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
+                    with (
+                        b.loop(tile, ForKind.UNROLLED) as i,
+                        b.when([] if isinstance(width, int) else [b.less(i, width)]),
+                        self.vector(b) as lane,
+                    ):
                         value = of_total(b, b.load(sums, [i, lane]), self.element)
                         place = [b.add(first_row, row), b.add(column, i)]
                         store([image, block, *place, lane], value)
 
     def vector(self, b: KernelBuilder) -> AbstractContextManager[Index]:
         """Build the body of a loop over the channels of a block."""
-        return b.loop(known(self.shape[-1]), ForKind.VECTORIZED)
+        return b.loop(self.lanes, ForKind.VECTORIZED)
 
     @property
     def bits(self) -> int:
@@ -181,19 +195,22 @@ class BlockedDepthwise(Scheduled):
 
     def tiles(self, target: Target) -> Tiles:
         """Return the tiles from which one is chosen."""
-        lanes = self.row_shape[1]
-        channels = known(volume(self.shape[:2])) * lanes
-        return Tiles(channels, self.out, lanes, self.windows, self.bits, target)
+        channels = nominal(self.shape[0], 1) * known(self.shape[1]) * self.lanes
+        height, width = (nominal(n, NOMINAL_IMAGE) for n in self.out)
+        out, is_known = (height, width), self.out == (height, width)
+        return Tiles(channels, out, self.lanes, self.windows, self.bits, target, is_known)
 
-    def rows_of_block(self, target: Target) -> int:
+    def rows_of_block(self, b: KernelBuilder, columns: Extent) -> Extent:
         """Return the rows of the result of which the first cache holds the copied rows, evenly
         distributed; at least as many as a window has, so that most rows are copied once."""
         down, height = self.windows[0], self.out[0]
-        row = volume(self.row_shape) * self.bits // 8
+        row = b.larger(1, columns * self.lanes * self.bits // 8)
         # n rows of the result read (n - 1) * stride + span rows of the data.
-        fitting = (space_of(target) // row - down.span) // down.stride + 1
-        most = max(down.span, fitting)
-        return -(-height // -(-height // most))
+        room = b.quotient(space_of(b.target), row)
+        fitting = b.quotient(b.larger(0, room - down.span), down.stride) + 1
+        most = b.larger(down.span, fitting)
+        blocks = b.larger(1, b.quotient(height + most - 1, most))
+        return b.quotient(height + blocks - 1, blocks)
 
     def copy_rows(
         self,
@@ -201,14 +218,15 @@ class BlockedDepthwise(Scheduled):
         copied: SSAValue,
         outer: tuple[Index, Index],
         first_row: Index,
-        count: int,
+        size: tuple[Extent, Extent, int],
     ) -> None:
         """Write loops that copy the rows which a block of rows reads, and set those outside of the
         data to zero."""
         down, across = self.windows
-        height, width = map(known, self.data.shape[2:4])
+        height, width = self.data.shape[2:4]
+        count, columns, _ = size
         # The columns that some window reaches: with stride 2 and one tap, the last of 4 is not.
-        width = min(width, self.row_shape[0] - across.before)
+        width = b.smaller(width, columns - across.before)
         start = b.sub(b.mul(first_row, down.stride), down.before)
         with b.loop(count) as row:
             source = b.add(start, row)
@@ -220,7 +238,7 @@ class BlockedDepthwise(Scheduled):
             if inside:
                 with (
                     b.when([b.negation(b.all(inside))]),
-                    b.loop(self.row_shape[0]) as column,
+                    b.loop(columns) as column,
                     self.vector(b) as lane,
                 ):
                     b.store(b.number(0, self.total), copied, [row, column, lane])
@@ -237,7 +255,7 @@ class BlockedDepthwise(Scheduled):
         return their buffer."""
         down, across = self.windows
         row, column = (b.mul(i, v.stride) for i, v in zip(place, self.windows, strict=True))
-        shape = (tile, self.row_shape[1])
+        shape = (tile, self.lanes)
         # `acc` has constant indices only and becomes registers; callers may index `sums` as they
         # like.
         acc, sums = (b.alloc(shape, self.total, "local") for _ in range(2))
@@ -263,18 +281,22 @@ class Tiles(Space[int]):
     channels: int
     """The channels of all images."""
     out: tuple[int, int]
+    """The rows and columns of the result; nominal ones for those that are not known."""
     lanes: int
     """The channels of a block."""
     windows: Sequence[Window]
     bits: int
     """The bits of a sum."""
     target: Target
+    is_known: bool = True
+    """False if one of the extents is nominal."""
 
     kind = "blocked depthwise tile"
 
     def problem(self) -> Form:
         windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in self.windows)
-        form = {"channels": self.channels, "out": "x".join(map(str, self.out))}
+        out = "x".join(map(str, self.out)) if self.is_known else "?"
+        form = {"channels": self.channels, "out": out}
         return {**form, "windows": windows, "bits": self.bits, "lanes": self.lanes}
 
     def candidates(self) -> Iterator[int]:
@@ -288,6 +310,7 @@ class Tiles(Space[int]):
         """Return the cycles of the multiply-adds and loads; the last tile of a row overlaps the
         one before."""
         (down, across), (height, width) = self.windows, self.out
+        widths = (width,) if self.is_known else WIDTHS
         vectors = -(-self.lanes // self.target.lanes(self.bits))
         columns = {
             i * across.stride + j * across.dilation
@@ -299,7 +322,8 @@ class Tiles(Space[int]):
         loads = down.size * (len(columns) + across.size) * vectors
         products = volume(v.size for v in self.windows) * candidate * vectors
         tile = max(products / MULTIPLY_ADDS, loads / LOADS) + candidate * vectors + TILE_OVERHEAD
-        return self.channels // self.lanes * height * -(-width // candidate) * tile
+        tiles = sum(-(-n // candidate) / n for n in widths) / len(widths) * width
+        return self.channels // self.lanes * height * tiles * tile
 
     def form(self, candidate: int) -> Form:
         return {"columns": candidate}

@@ -105,8 +105,8 @@ def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
     in other layouts than NCHW and OIHW.
 
     Words of four bytes are then in memory as they are multiplied. The channels of a depthwise
-    convolution are the lanes of vectors, so that rows of 7 or 14 elements fill these; its image has
-    to be known. Other groups of channels have to consist of whole blocks.
+    convolution are the lanes of vectors, so that rows of 7 or 14 elements fill these. Other groups
+    of channels have to consist of whole blocks.
     """
     weight = weight_of_known_channels(op)
     if weight is None or not (tensor_type(op.data).element_type == f32 or is_of_bytes(op)):
@@ -115,7 +115,7 @@ def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
         return None
     outputs, inputs, *_ = weight
     is_depthwise = inputs == 1 and outputs == op.groups
-    if op.groups > 1 and not (is_depthwise and static_shape(op.data.type)):
+    if op.groups > 1 and not is_depthwise:
         whole = inputs % lanes == outputs // op.groups % lanes == 0
         return blocks_for(inputs, outputs, lanes) if whole else None
     return blocks_for(inputs * op.groups, outputs, lanes)

@@ -167,6 +167,43 @@ def test_blocks_of_channels(window: str, given: str, target: str):
         np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
 
 
+@pytest.mark.parametrize("target", ["x86-64-v2", SMALL])
+@pytest.mark.parametrize("data", ["?x2x?x?x4", "?x2x5x?x4", "?x2x4x9x4"])
+@pytest.mark.parametrize(
+    ("window", "given"),
+    some(
+        [
+            ("3x3", "padding = [1, 1]"),
+            ("3x2", "padding = [0, 2, 1, 0], strides = [1, 2]"),
+            ("5x5", "padding = [2, 2], strides = [2, 2], dilation = [1, 2]"),
+            ("1x1", "strides = [2, 1]"),
+        ],
+        2,
+    ),
+)
+def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, target: str):
+    """Tiles may be longer than rows, and rows may be computed in several blocks."""
+    result = "?x2x?x?x4"
+    text = f"""func.func @main(%x: tensor<{data}xf32>, %w: tensor<8x1x{window}xf32>)
+        -> tensor<{result}xf32> {{
+      %y = relax.nn.conv2d %x, %w {{data_layout = "NCHW4c", kernel_layout = "OIHW", groups = 8,
+        {given}}} : (tensor<{data}xf32>, tensor<8x1x{window}xf32>) -> tensor<{result}xf32>
+      %r = relax.nn.relu %y : (tensor<{result}xf32>) -> tensor<{result}xf32>
+      func.return %r : tensor<{result}xf32>
+    }}"""
+    before, after = (parse_module(make_ir_context(), text, "blocks.mlir") for _ in range(2))
+    legalize(after, target)
+    assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
+    rng = np.random.default_rng(5)
+    weight = rng.integers(-3, 4, (8, 1, int(window[0]), int(window[2]))).astype(np.float32)
+    _, _, *sizes, _ = data.split("x")
+    for image in ((5, 5), (6, 13), (17, 6), (9, 20)):
+        height, width = (n if size == "?" else int(size) for n, size in zip(image, sizes))
+        x = rng.integers(-4, 5, (2, 2, height, width, 4)).astype(np.float32)
+        (expected,), (actual,) = (run(m, "main", (x, weight)) for m in (before, after))
+        np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
+
+
 @pytest.mark.parametrize("target", [SMALL, WIDE])
 @pytest.mark.parametrize(
     "given",

@@ -91,8 +91,7 @@ def test_depthwise_convolutions_have_blocks():
         return network(*ops, x=shape, y=shape)
 
     assert layouts(network_of("5x4"), "x86-64-v3") == [("NCHW8c", "NCHW8c")] * 3
-    # Their kernel is for images of known size.
-    assert layouts(network_of("?x4"), "x86-64-v3") == [("NCHW", "NCHW")] * 3
+    assert layouts(network_of("?x?"), "x86-64-v3") == [("NCHW8c", "NCHW8c")] * 3
 
 
 def test_unknown_batch_and_image():
