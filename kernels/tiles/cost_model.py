@@ -406,14 +406,22 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     columns, for as many columns as are nominal, the average of images of several sizes."""
     if e.columns_known:
         return cycles_of(s, e, target)
-    sizes = [n / NOMINAL_IMAGE for n in WIDTHS]
     total = 0.0
-    for size in sizes:
-        rows, columns = max(1, int(e.rows * size)), max(1, int(e.columns * size))
-        image = replace(e, rows=rows, columns=columns)
+    for image in images_of(e):
+        rows, columns = image.rows, image.columns
         block = replace(s, rows=min(s.rows, rows), columns=min(s.columns, columns))
         total += cycles_of(block, image, target) / (rows * columns)
-    return e.rows * e.columns * total / len(sizes)
+    return e.rows * e.columns * total / len(WIDTHS)
+
+
+@cache
+def images_of(e: Extents) -> list[Extents]:
+    """Return the extents for images of several sizes instead of the nominal ones."""
+    sizes = [n / NOMINAL_IMAGE for n in WIDTHS]
+    return [
+        replace(e, rows=max(1, int(e.rows * size)), columns=max(1, int(e.columns * size)))
+        for size in sizes
+    ]
 
 
 def cycles_of(s: Schedule, e: Extents, target: Target) -> float:
