@@ -15,12 +15,12 @@ from ...node import Converter, Converters, Node
 from ..expression import Expression
 from .window_places import places_of_maxima
 from .windows import (
+    Window,
     kernel_shape,
     known,
     output_shape,
     padded,
     resized,
-    steps,
     symmetric,
     transposed_padding,
     window_padding,
@@ -68,17 +68,15 @@ def convolved(
 ) -> SSAValue:
     """Return the convolution without bias, with sums of the type `out_dtype` if it is given."""
     x, rank = convolution_data(node, x, weight)
-    strides = steps(node, "strides", rank)
-    dilation = steps(node, "dilations", rank)
-    window = kernel_shape(node, weight, rank)
-    x, padding = padded(node, x, window, strides, dilation)
+    window = Window.of(node, kernel_shape(node, weight, rank))
+    x, padding = padded(node, x, window)
     return node.op(
         f"nn.conv{rank}d",
         x,
         weight,
-        strides=strides,
+        strides=window.strides,
         padding=symmetric(padding),
-        dilation=dilation,
+        dilation=window.dilation,
         groups=node.int("group", 1),
         data_layout=_LAYOUTS[rank],
         kernel_layout=_KERNELS[rank],
@@ -89,20 +87,18 @@ def convolved(
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
     x, rank = convolution_data(node, x, weight)
-    strides = steps(node, "strides", rank)
-    dilation = steps(node, "dilations", rank)
+    window = Window.of(node, kernel_shape(node, weight, rank))
     extra = node.per_axis("output_padding", rank, 0)
-    window = kernel_shape(node, weight, rank)
-    given = transposed_padding(node, x, window, strides, dilation, extra)
+    given = transposed_padding(node, x, window, extra)
     padding, extra = ([0] * 2 * rank, extra) if given is None else given
     y = node.op(
         f"nn.conv{rank}d_transpose",
         x,
         weight,
-        strides=strides,
+        strides=window.strides,
         padding=symmetric(padding),
         output_padding=extra,
-        dilation=dilation,
+        dilation=window.dilation,
         groups=node.int("group", 1),
         data_layout=_LAYOUTS[rank],
         kernel_layout=_TRANSPOSED_KERNELS[rank],
@@ -128,10 +124,9 @@ def max_pool(node: Node) -> Sequence[SSAValue]:
         return [y]
     node.static_shape(x)
     rank, out = spatial_rank(node.rank(x)), node.static_shape(y)[2:]
-    window = node.per_axis("kernel_shape", rank, 1)
-    strides, dilation = steps(node, "strides", rank), steps(node, "dilations", rank)
-    padding = known(window_padding(node, x, window, strides, dilation))
-    return [y, places_of_maxima(node, x, out, window, strides, dilation, padding[:rank])]
+    window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
+    padding = known(window_padding(node, x, window))
+    return [y, places_of_maxima(node, x, out, window, padding[:rank])]
 
 
 def pooled(
@@ -141,31 +136,29 @@ def pooled(
     if shape_of(node.type(x)) is None:
         x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
     rank = spatial_rank(node.rank(x))
-    window = node.per_axis("kernel_shape", rank, 1)
-    strides = steps(node, "strides", rank)
-    dilation = steps(node, "dilations", rank)
+    window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
     least = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
         return node.op(
             f"nn.{kind}_pool{rank}d",
             x,
-            pool_size=window,
-            strides=strides,
-            dilation=dilation,
+            pool_size=window.size,
+            strides=window.strides,
+            dilation=window.dilation,
             padding=symmetric(padding),
             ceil_mode=node.bool("ceil_mode"),
             layout=_LAYOUTS[rank],
             **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
         )
 
-    data, padding = padded(node, x, window, strides, dilation, least)
+    data, padding = padded(node, x, window, least)
     if data is x or count_include_pad is not False:
         return of_windows(data, padding, count_include_pad)
     # The mean with the padding as zeros, divided by the share of elements that are no padding.
     first = node.op("strided_slice", x, begin=[0, 0], end=[1, 1], axes=[0, 1])
     ones = node.op("dyn.full", node.like(1, x), node.op("shape_of", first))
-    ones, _ = padded(node, ones, window, strides, dilation)
+    ones, _ = padded(node, ones, window)
     share = of_windows(ones, padding, True)
     return node.op("divide", of_windows(data, padding, True), share)
 

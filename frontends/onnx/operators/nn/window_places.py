@@ -16,6 +16,7 @@ from .....interpreters.arrays import bounds
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ..expression import Expression, constant, indices, size_along
+from .windows import Window
 
 __all__ = ["WINDOW_PLACES", "places_of_maxima"]
 
@@ -25,23 +26,18 @@ Places = NDArray[np.int64]
 
 
 def window_places(
-    sizes: Sequence[int],
-    out: Sequence[int],
-    window: Sequence[int],
-    strides: Sequence[int],
-    dilation: Sequence[int],
-    begins: Sequence[int],
+    sizes: Sequence[int], out: Sequence[int], window: Window, begins: Sequence[int]
 ) -> Places:
     """Return the flat index of each element of each window, in an array of windows and elements;
     the number of elements, prod(sizes), for one in the padding."""
-    if prod(out) * prod(window) > MAX_ELEMENTS:
-        raise Unsupported(f"{prod(out)} windows of {prod(window)} elements")
+    if prod(out) * prod(window.size) > MAX_ELEMENTS:
+        raise Unsupported(f"{prod(out)} windows of {prod(window.size)} elements")
     flat: Places = np.zeros((1, 1), np.int64)
     outside: NDArray[np.bool_] = np.zeros((1, 1), np.bool_)
     for i, size in enumerate(sizes):
         count = out[i]
-        starts = np.arange(count)[:, None] * strides[i] - begins[i]
-        places: Places = starts + np.arange(window[i]) * dilation[i]
+        starts = np.arange(count)[:, None] * window.strides[i] - begins[i]
+        places: Places = starts + np.arange(window.size[i]) * window.dilation[i]
         beyond: NDArray[np.bool_] = (places < 0) | (places >= size)
         flat = (flat[:, None, :, None] * size + places[:, None, :]).reshape(len(flat) * count, -1)
         outside = (outside[:, None, :, None] | beyond[:, None, :]).reshape(flat.shape)
@@ -52,18 +48,12 @@ def window_places(
 
 
 def places_of_maxima(
-    node: Node,
-    x: SSAValue,
-    out: Sequence[int],
-    window: Sequence[int],
-    strides: Sequence[int],
-    dilation: Sequence[int],
-    begins: Sequence[int],
+    node: Node, x: SSAValue, out: Sequence[int], window: Window, begins: Sequence[int]
 ) -> SSAValue:
     """Return the index in the flattened input of the maximum of each window (MaxPool's output
     Indices)."""
     batch, channels, *sizes = node.static_shape(x)
-    places = window_places(sizes, out, window, strides, dilation, begins)
+    places = window_places(sizes, out, window, begins)
     value = Expression(node, x)
     low = bounds(value.element)[0]
     flat = value.reshape(batch, channels, prod(sizes))
@@ -130,7 +120,7 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     count = prod(block)
     if prod(out) != columns or rows % count:
         raise Unsupported(f"columns of shape {[*x.shape]}, expected blocks {block} at {out}")
-    places = window_places(image, out, block, strides, dilation, pads[:rank])
+    places = window_places(image, out, Window(block, strides, dilation), pads[:rank])
     flat = constant(node, places.transpose().reshape(-1, 1), i64)
     channels = rows // count
     node.check_size(batch, channels, prod(image))

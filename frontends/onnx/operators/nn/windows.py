@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
@@ -13,6 +15,7 @@ from ...errors import Unsupported
 from ...node import Node
 
 __all__ = [
+    "Window",
     "kernel_shape",
     "known",
     "output_shape",
@@ -25,6 +28,20 @@ __all__ = [
 ]
 
 AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
+
+
+@dataclass(frozen=True)
+class Window:
+    """A sliding window: along each axis its size, its steps, and the steps within it."""
+
+    size: Sequence[int]
+    strides: Sequence[int]
+    dilation: Sequence[int]
+
+    @classmethod
+    def of(cls, node: Node, size: Sequence[int]) -> Self:
+        """Return the window of this size with the steps of a node."""
+        return cls(size, *(steps(node, name, len(size)) for name in ("strides", "dilations")))
 
 
 def steps(node: Node, name: str, rank: int) -> list[int]:
@@ -51,17 +68,15 @@ def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
 # Padding that is known
 
 
-def window_padding(
-    node: Node, x: SSAValue, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
-) -> list[int | None]:
+def window_padding(node: Node, x: SSAValue, window: Window) -> list[int | None]:
     """Return the padding of a sliding window over the spatial dimensions: all begins, then all
     ends; None where it depends on a size that is not known."""
-    rank, mode = len(window), node.choice("auto_pad", AUTO_PAD, "NOTSET")
+    rank, mode = len(window.size), node.choice("auto_pad", AUTO_PAD, "NOTSET")
     if mode == "NOTSET":
         return [*node.per_axis("pads", 2 * rank, 0)]
     if mode == "VALID":
         return [0] * (2 * rank)
-    totals = map(same_total, node.shape(x)[2:], window, strides, dilation)
+    totals = map(same_total, node.shape(x)[2:], window.size, window.strides, window.dilation)
     return split_padding([*totals], mode)
 
 
@@ -91,33 +106,25 @@ def symmetric(padding: list[int]) -> list[int]:
 # Padding that is computed
 
 
-def padded(
-    node: Node,
-    x: SSAValue,
-    window: Sequence[int],
-    strides: Sequence[int],
-    dilation: Sequence[int],
-    value: float = 0,
-) -> tuple[SSAValue, list[int]]:
+def padded(node: Node, x: SSAValue, window: Window, value: float = 0) -> tuple[SSAValue, list[int]]:
     """Return the data of a sliding window and its padding.
 
     Along axes where the padding depends on a size that is not known, the data is padded with
     `value`: SAME_UPPER and SAME_LOWER of unknown size.
     """
-    padding = window_padding(node, x, window, strides, dilation)
-    computed = [i for i in range(len(window)) if padding[i] is None]
+    padding = window_padding(node, x, window)
+    computed = [i for i in range(len(window.size)) if padding[i] is None]
     if computed:
-        reaches = [(window[i] - 1) * dilation[i] for i in computed]
-        widths = same_widths(node, x, computed, reaches, [strides[i] for i in computed])
+        widths = same_widths(node, x, computed, window)
         axes = node.array([i + 2 for i in computed], i64)
         x = node.op("dyn.pad", x, widths, node.like(value, x), axes)
     return x, [width or 0 for width in padding]
 
 
-def same_widths(
-    node: Node, x: SSAValue, axes: Sequence[int], reaches: Sequence[int], strides: Sequence[int]
-) -> SSAValue:
+def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) -> SSAValue:
     """Return the widths of SAME padding of some spatial axes: the begins, then the ends."""
+    reaches = [(window.size[i] - 1) * window.dilation[i] for i in axes]
+    strides = [window.strides[i] for i in axes]
     sizes = node.op("take", node.op("shape_of", x), node.array([a + 2 for a in axes], i64), axis=0)
     last = node.op("subtract", sizes, node.full(1, i64))
     over = node.op("floor_mod", last, node.array(strides, i64))
@@ -134,25 +141,21 @@ def same_widths(
 
 
 def transposed_padding(
-    node: Node,
-    x: SSAValue,
-    window: Sequence[int],
-    strides: Sequence[int],
-    dilation: Sequence[int],
-    extra: list[int],
+    node: Node, x: SSAValue, window: Window, extra: list[int]
 ) -> tuple[list[int], list[int]] | None:
     """Return the padding and the output padding of a transposed convolution; an output shape or
     auto_pad determines the padding. None if it depends on sizes that are not known."""
-    rank = len(window)
+    size, strides, rank = window.size, window.strides, len(window.size)
     wanted = output_shape(node, rank)
     mode = node.choice("auto_pad", AUTO_PAD, "NOTSET")
     if wanted is None and mode in ("NOTSET", "VALID"):
-        return known(window_padding(node, x, window, strides, dilation)), extra
+        return known(window_padding(node, x, window)), extra
     sizes = node.shape(x)[2:]
-    if DYNAMIC_INDEX in window:
+    if DYNAMIC_INDEX in size:
         raise Unsupported("the padding depends on the size of the window, which is not known")
     # The size without padding, less the wanted one: with auto_pad the input's size cancels out.
-    beyond = [extra[i] + (window[i] - 1) * dilation[i] + 1 - strides[i] for i in range(rank)]
+    reaches = [(size[i] - 1) * window.dilation[i] for i in range(rank)]
+    beyond = [extra[i] + reaches[i] + 1 - strides[i] for i in range(rank)]
     if wanted is None:
         totals = beyond
     elif DYNAMIC_INDEX in sizes:
