@@ -47,11 +47,10 @@ from ...interpreters.shape_bindings import (
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
-from .declarations import check_initializer, check_output
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
 from .external_data import DataFiles
 from .functions import function_key, inlined_size, substitute
-from .inference import GraphTypes, inferred_outputs
+from .inference import GraphTypes, check_initializer, check_output, inferred_outputs
 from .node import Node
 from .schemas import (
     Opsets,

@@ -1,4 +1,5 @@
-"""The executors on which many inputs are run: processes of this machine, and a Dask cluster."""
+"""The executors on which many inputs are run, processes of this machine and a Dask cluster, and the
+distribution of jobs to them, which survives the death of a worker process."""
 
 from __future__ import annotations
 
@@ -6,15 +7,24 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
-from typing import cast
+from typing import TypeVar, cast
 
 from ...passmanager.errors import PasslineError
 
-__all__ = ["dask_executor", "process_pool"]
+__all__ = ["dask_executor", "process_pool", "run_all", "run_on"]
 
 
 def process_pool(workers: int, initializer: Callable[[], None] | None = None) -> Executor:
@@ -62,3 +72,92 @@ def dask_executor(address: str) -> Generator[Executor]:
         raise PasslineError(f"--executor=dask:{address}: {error}") from None
     with client:  # pyright: ignore
         yield cast(Executor, client.get_executor(pure=False))  # pyright: ignore
+
+
+JobT = TypeVar("JobT")
+ResultT = TypeVar("ResultT")
+
+
+def run_on(
+    executor: Executor,
+    function: Callable[[JobT], ResultT],
+    jobs: deque[JobT],
+    window: int,
+) -> Iterator[tuple[JobT, ResultT | Exception]]:
+    """Yield each job with the result or the exception of `function`, in the order of completion.
+
+    At most `window` jobs are submitted at a time, and these are taken from `jobs`. A broken
+    executor ends the iteration: its exception is yielded for each job that it lost.
+    """
+    running: dict[Future[ResultT], JobT] = {}
+    broken = False
+    while running or (jobs and not broken):
+        while jobs and not broken and len(running) < window:
+            try:
+                future = executor.submit(function, jobs[0])
+            except BrokenExecutor:
+                broken = True
+            else:
+                running[future] = jobs.popleft()
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            error = _error_of(future)
+            broken |= isinstance(error, BrokenExecutor)
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            yield running.pop(future), future.result() if error is None else error
+
+
+def _error_of(future: Future[ResultT]) -> BaseException | None:
+    """Return the exception of a future that is done; one that was cancelled lost its executor."""
+    try:
+        return future.exception()
+    except CancelledError:
+        return BrokenExecutor("not run: the executor cancelled it")
+
+
+def run_all(
+    make_executor: Callable[[int], Executor],
+    function: Callable[[JobT], ResultT],
+    jobs: Iterable[JobT],
+    workers: int,
+) -> Iterator[tuple[JobT, ResultT | Exception]]:
+    """Yield each job with the result or the exception of `function`, in the order of completion.
+
+    When a worker process dies, its executor breaks as a whole and does not tell on which job. Each
+    job that was lost is then run alone; if it breaks an executor again, it is the one to blame, and
+    its result is a BrokenExecutor. All others go on in a new executor.
+    """
+    pending = deque(jobs)
+    while pending:
+        suspects: deque[JobT] = deque()
+        with _cancelling(make_executor(min(workers, len(pending)))) as executor:
+            for job, result in run_on(executor, function, pending, workers + 1):
+                if isinstance(result, BrokenExecutor):
+                    suspects.append(job)
+                else:
+                    yield job, result
+        while suspects:
+            yield from _run_alone(make_executor, function, suspects)
+
+
+def _run_alone(
+    make_executor: Callable[[int], Executor],
+    function: Callable[[JobT], ResultT],
+    suspects: deque[JobT],
+) -> Iterator[tuple[JobT, ResultT | Exception]]:
+    """Run the suspects one after the other in one executor, up to the first that breaks it."""
+    with _cancelling(make_executor(1)) as executor:
+        yield from run_on(executor, function, suspects, 1)
+
+
+class _cancelling:
+    """A context in which an executor is used; after an exception its waiting jobs are cancelled."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def __enter__(self) -> Executor:
+        return self._executor
+
+    def __exit__(self, *error: object) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=error[0] is not None)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from ...passmanager.errors import PasslineError
 from ..diagnostics.failures import BAD_INPUT
-from .executors import process_pool
+from .executors import process_pool, run_all, run_on
 from .manifest import Manifest, job_key
 from .outcome import Outcome
-from .scheduler import run_all, run_on
 from .worker import Job, ToolClass, run_job
 
 __all__ = ["CRASHED", "make_jobs", "result_names", "run_jobs"]

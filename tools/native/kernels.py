@@ -32,7 +32,7 @@ from . import codegen
 from .forks import Fork, Lost, Send, can_fork
 from .llvm_ir import llvm_ir
 from .lowering import is_lowered, kernel_lowering
-from .objects import available_cores
+from .objects import available_cores, balanced
 from .preparation.assertions import Failures, report_assertions
 from .preparation.owned_memory import assert_allocated
 from .preparation.polls import Work, insert_polls_in_long
@@ -114,17 +114,10 @@ def is_constant(op: Operation) -> bool:
 
 
 def grouped(kernels: Sequence[PrimFuncOp], count: int) -> list[list[PrimFuncOp]]:
-    """Return the kernels in up to `count` groups that take about as long to compile; the largest
-    ones are distributed first."""
+    """Return the kernels in up to `count` groups that take about as long to compile."""
     sizes = {kernel: size_of(kernel) for kernel in kernels}
     count = min(count, len(kernels), sum(sizes.values()) // LEAST_WORK)
-    groups: list[list[PrimFuncOp]] = [[] for _ in range(count)]
-    totals = [0] * count
-    for kernel in sorted(kernels, key=lambda kernel: -sizes[kernel]) if count > 1 else ():
-        least = totals.index(min(totals))
-        groups[least].append(kernel)
-        totals[least] += sizes[kernel]
-    return groups
+    return balanced(sizes, max(count, 1))
 
 
 def size_of(kernel: PrimFuncOp) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -22,10 +22,33 @@ from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
 from ...decomposition.decompositions import DECOMPOSITIONS
-from .rules import GRADIENTS
-from .tensors import Tensor, Tensors
+from . import (
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    linear_algebra,
+    nn,
+    pooling,
+    reduction,
+)
+from .tensors import Rule, Tensor, Tensors
 
-__all__ = ["ReverseMode", "is_differentiable"]
+__all__ = ["GRADIENTS", "ReverseMode", "is_differentiable"]
+
+GRADIENTS: Mapping[type[Operation], Rule] = {
+    **convolution.GRADIENTS,
+    **data_movement.GRADIENTS,
+    **elementwise.GRADIENTS,
+    **indexing.GRADIENTS,
+    **linear_algebra.GRADIENTS,
+    **nn.GRADIENTS,
+    **pooling.GRADIENTS,
+    **reduction.GRADIENTS,
+}
+"""Operations that are not in it are differentiated by their interface `Differentiable`, else by
+their decomposition."""
+
 
 Adjoint: TypeAlias = "Tensor | list[Adjoint | None]"
 """The adjoint of a tensor, or of each element of a tuple; None stands for zero."""

@@ -21,10 +21,10 @@ from passline.passes import FoldConstant
 from passline.passmanager import PasslineError, Sequential
 from passline.passmanager.registry import installed
 from passline.tools.corpus.arguments import files_of
+from passline.tools.corpus.executors import run_all
 from passline.tools.corpus.manifest import Manifest, external_data, job_key
 from passline.tools.corpus.outcome import COLUMNS, Outcome
 from passline.tools.corpus.run import result_names
-from passline.tools.corpus.scheduler import run_all
 from passline.tools.corpus.table import summary, table_of
 
 P = ParamSpec("P")

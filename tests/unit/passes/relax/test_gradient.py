@@ -18,7 +18,7 @@ from passline.dialects.relax import Relax
 from passline.dialects.relax.interfaces import Decomposes
 from passline.interpreters.arrays import Array
 from passline.passes.decomposition.decompositions import DECOMPOSITIONS
-from passline.passes.relax.gradient.rules import GRADIENTS
+from passline.passes.relax.gradient.reverse_mode import GRADIENTS
 from passline.passmanager.pipeline import parse_pipeline
 
 

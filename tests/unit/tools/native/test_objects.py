@@ -14,10 +14,9 @@ from passline.dialects.target import host
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import compile_module, objects, parts
+from passline.tools.native import compile_module, objects
 from passline.tools.native.jit import machine_of, processor_of
-from passline.tools.native.objects import Worker, available_cores, object_code
-from passline.tools.native.parts import parts_of
+from passline.tools.native.objects import Part, Worker, available_cores, object_code, parts_of
 from passline.tools.native.preparation.preparation import prepare
 from passline.tools.native.preparation.soft_promotion import CONVERSION
 from passline.tools.native.symbols import undefined_symbols
@@ -60,7 +59,7 @@ func.func private @double(%y: memref<2xf32>) {
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide modules that are small, too, for two cores."""
-    monkeypatch.setattr(parts, "PART_WORK", 1)
+    monkeypatch.setattr(objects, "PART_WORK", 1)
     monkeypatch.setattr(objects, "available_cores", lambda: 2)
 
 
@@ -68,12 +67,12 @@ def parsed(text: str) -> ModuleOp:
     return parse_module(make_ir_context(), text, "x.mlir")
 
 
-def divided(text: str, count: int) -> list[parts.Part]:
+def divided(text: str, count: int) -> list[Part]:
     module = prepare(parsed(text), "main").module
     return parts_of(module, "passline.main", count, CONVERSION)
 
 
-def defined(part: parts.Part) -> list[str]:
+def defined(part: Part) -> list[str]:
     """Return the functions with a body, and the constants, of a part."""
     return re.findall(r"^(?:define.*? )?@([\w.]+)(?: =|\()", part.ir, re.MULTILINE)
 
@@ -106,7 +105,7 @@ def test_modules_with_variables_are_not_divided():
 
 
 def test_small_modules_are_not_divided(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parts, "PART_WORK", 1 << 20)
+    monkeypatch.setattr(objects, "PART_WORK", 1 << 20)
     assert len(divided(MODULE, 2)) == 1
 
 
