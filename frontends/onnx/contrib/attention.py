@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
-from ..operators.expression import Expression, indices, inputs, size_along
+from ..operators.expression import Expression, indices, inputs, size_along, total
 
 __all__ = ["ATTENTION", "attended", "joined_heads", "masked_scores", "rotated", "split_heads"]
 
@@ -98,11 +98,8 @@ def lowest(x: Expression) -> Expression:
 
 def summed(*masks: Expression | None) -> Expression | None:
     """Return the sum of the masks that there are."""
-    result: Expression | None = None
-    for mask in masks:
-        if mask is not None:
-            result = mask if result is None else result + mask
-    return result
+    given = [mask for mask in masks if mask is not None]
+    return total(given) if given else None
 
 
 # Attention

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import inf
 
 import numpy as np
@@ -12,6 +13,7 @@ from xdsl.ir import SSAValue
 from ..errors import Unsupported
 from ..node import Converter, Converters, Node
 from ..operators.creation import range_
+from ..operators.elementwise.elementwise import identity
 from ..operators.expression import Expression, constant, indices, inputs, total
 from ..operators.indexing import gather_nd, trilu
 from ..operators.linear_algebra import inverse
@@ -68,20 +70,11 @@ def unique(node: Node) -> Sequence[SSAValue]:
     return [values.value, inverse_.value, counts.value]
 
 
-def sample(node: Node) -> Sequence[SSAValue]:
-    return [node.input(0)]
-
-
 def is_all_finite(node: Node) -> Sequence[SSAValue]:
     """Return whether no element of any input is infinite or NaN."""
     tests = ["isinf"] if node.int("isinf_only") else ["isnan"] if node.int("isnan_only") else []
-    result: Expression | None = None
-    for x in inputs(node):
-        finite = ~x.op(tests[0]) if tests else x.op("isfinite")
-        all_ = finite.op("all")
-        result = all_ if result is None else result & all_
-    assert result is not None
-    return [result.value]
+    finite = (~x.op(tests[0]) if tests else x.op("isfinite") for x in inputs(node))
+    return [reduce(Expression.__and__, (each.op("all") for each in finite)).value]
 
 
 def c_dist(node: Node) -> Sequence[SSAValue]:
@@ -103,15 +96,14 @@ def n_gram_repeat_block(node: Node) -> Sequence[SSAValue]:
     count = length - size + 1
     if size < 1 or count < 1:
         return [scores.value]
-    hits: Expression | None = None
-    for i in range(size - 1):
-        window = words.slice(1, i, i + count)
-        last = words.slice(1, length - size + 1 + i, length - size + 2 + i)
-        hit = window.equals(last)
-        hits = hit if hits is None else hits & hit
+    hits = (
+        words.slice(1, i, i + count).equals(words.slice(1, count + i, count + i + 1))
+        for i in range(size - 1)
+    )
+    hit = reduce(Expression.__and__, hits) if size > 1 else None
     following = words.slice(1, size - 1, length).cast(i64)
     barred = Expression(node, node.full(-inf, scores.element, (batch, count)))
-    updates = barred if hits is None else hits.where(-inf, scores.scalar(inf))
+    updates = barred if hit is None else hit.where(-inf, scores.scalar(inf))
     return [scores.op("scatter_elements", following, updates, axis=1, reduction="min").value]
 
 
@@ -160,7 +152,7 @@ TENSORS: Converters = {
     "NGramRepeatBlock": n_gram_repeat_block,
     "Pad": as_in_onnx(pad),
     "Range": numbers,
-    "SampleOp": sample,
+    "SampleOp": identity,
     "Trilu": as_in_onnx(trilu),
     "UnfoldTensor": unfold_tensor,
     "Unique": unique,

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ..node import Converters, Node
+from .elementwise.elementwise import same
 
 __all__ = ["INDEXING"]
 
@@ -97,10 +98,6 @@ def compress(node: Node) -> Sequence[SSAValue]:
     return [node.op("take", x, indices, axis=axis, mode="wrap")]
 
 
-def non_zero(node: Node) -> Sequence[SSAValue]:
-    return [node.op("nonzero", node.input(0))]
-
-
 def trilu(node: Node) -> Sequence[SSAValue]:
     k = node.input(1) if node.has(1) else node.full(0, i64)
     if node.rank(k):
@@ -113,7 +110,7 @@ INDEXING: Converters = {
     "Gather": gather,
     "GatherElements": gather_elements,
     "GatherND": gather_nd,
-    "NonZero": non_zero,
+    "NonZero": same("nonzero"),
     "OneHot": one_hot,
     "Scatter": scatter_elements,
     "ScatterElements": scatter_elements,

@@ -17,6 +17,7 @@ from ....dialects.relax.shapes import MAX_RANK, MAX_SIZE, Shape, broadcast, is_s
 from ....dialects.relax.types import shape_of, static_shape, with_shape
 from ..errors import Unsupported
 from ..node import Converters, Node
+from .elementwise.elementwise import same
 
 __all__ = ["MANIPULATION", "dynamic_split", "flattened", "sizes_of", "with_known"]
 
@@ -126,10 +127,6 @@ def shape(node: Node) -> Sequence[SSAValue]:
     first = min(max(start + rank if start < 0 else start, 0), rank)
     last = rank if end is None else min(max(end + rank if end < 0 else end, 0), rank)
     return [node.op("strided_slice", dims, begin=[first], end=[max(first, last)])]
-
-
-def size(node: Node) -> Sequence[SSAValue]:
-    return [node.op("size_of", node.input(0))]
 
 
 # Order
@@ -266,7 +263,7 @@ MANIPULATION: Converters = {
     "Reshape": reshape,
     "ReverseSequence": reverse_sequence,
     "Shape": shape,
-    "Size": size,
+    "Size": same("size_of"),
     "Slice": slice_,
     "Split": split,
     "Squeeze": squeeze,

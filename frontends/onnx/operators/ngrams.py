@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import f32
@@ -61,13 +62,9 @@ def counted(x: Expression, grams: np.ndarray[tuple[int, ...], np.dtype[np.int64]
     for step in range(1, skips + 2):
         if (count := length - (n - 1) * step) < 1:
             break
-        hits: Expression | None = None
-        for k in range(n):
-            window = x.slice(-1, k * step, k * step + count).expand(-1)
-            hit = window.equals(constant(node, grams[:, k], x.element))
-            hits = hit if hits is None else hits & hit
-        assert hits is not None
-        found.append(hits.cast(f32).sum(-2))
+        windows = (x.slice(-1, k * step, k * step + count).expand(-1) for k in range(n))
+        hits = (w.equals(constant(node, grams[:, k], x.element)) for k, w in enumerate(windows))
+        found.append(reduce(Expression.__and__, hits).cast(f32).sum(-2))
     return total(found) if found else None
 
 

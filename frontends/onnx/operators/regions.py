@@ -4,6 +4,7 @@ and deformable convolution."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import product
 from math import inf
 
@@ -63,9 +64,7 @@ def roi_align(node: Node) -> Sequence[SSAValue]:
     if mode == "avg":
         result = total(terms).sum(2, 4) / (rows.count * columns.count).expand(1, 2, 3)
     else:
-        greatest = terms[0]
-        for term in terms[1:]:
-            greatest = greatest.op("maximum", term)
+        greatest = reduce(lambda a, b: a.op("maximum", b), terms)
         for axis, others in ((rows, (3, 4, 5)), (columns, (2, 3, 5))):
             if axis.inside is not None:
                 greatest = axis.inside.expand(*others).where(greatest, -inf)

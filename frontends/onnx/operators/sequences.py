@@ -16,6 +16,7 @@ from ....dialects.relax.tuples import TupleOp
 from ....dialects.relax.types import is_tensor
 from ..errors import Unsupported
 from ..node import Converters, Node
+from .elementwise.elementwise import identity
 from .manipulation import dynamic_split
 
 __all__ = ["SEQUENCES"]
@@ -52,11 +53,8 @@ def check_place(position: int, count: int) -> None:
 
 
 def construct(node: Node) -> Sequence[SSAValue]:
+    """Convert SequenceConstruct, and SequenceEmpty, which has no inputs."""
     return [node.op("tuple", *node.all_inputs())]
-
-
-def empty(node: Node) -> Sequence[SSAValue]:
-    return [node.op("tuple")]
 
 
 def at(node: Node) -> Sequence[SSAValue]:
@@ -160,18 +158,14 @@ def has_element(node: Node) -> Sequence[SSAValue]:
     return [node.full(node.has(0), i1)]
 
 
-def get_element(node: Node) -> Sequence[SSAValue]:
-    return [node.input(0)]
-
-
 SEQUENCES: Converters = {
     "ConcatFromSequence": concat,
     "Optional": optional,
-    "OptionalGetElement": get_element,
+    "OptionalGetElement": identity,
     "OptionalHasElement": has_element,
     "SequenceAt": at,
     "SequenceConstruct": construct,
-    "SequenceEmpty": empty,
+    "SequenceEmpty": construct,
     "SequenceErase": erase,
     "SequenceInsert": insert,
     "SequenceLength": length,

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from .....dialects.relax.types import Float
 from ...node import Converter, Converters, Node
 
-__all__ = ["ELEMENTWISE"]
+__all__ = ["ELEMENTWISE", "identity", "same"]
 
 
 def same(name: str) -> Converter:
@@ -118,39 +118,14 @@ def clip(node: Node) -> Sequence[SSAValue]:
     return [x]
 
 
+_UNARY = (
+    "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor IsNaN Log Round Sigmoid Sign "
+    "Sin Sinh Sqrt Tan Tanh"
+).split()
+"""The unary operators that relax has under their names."""
+
 ELEMENTWISE: Converters = {
-    **{
-        name: same(op)
-        for name, op in {
-            "Abs": "abs",
-            "Acos": "acos",
-            "Acosh": "acosh",
-            "Asin": "asin",
-            "Asinh": "asinh",
-            "Atan": "atan",
-            "Atanh": "atanh",
-            "BitwiseNot": "bitwise_not",
-            "Ceil": "ceil",
-            "Cos": "cos",
-            "Cosh": "cosh",
-            "Erf": "erf",
-            "Exp": "exp",
-            "Floor": "floor",
-            "IsNaN": "isnan",
-            "Log": "log",
-            "Neg": "negative",
-            "Not": "logical_not",
-            "Relu": "nn.relu",
-            "Round": "round",
-            "Sigmoid": "sigmoid",
-            "Sign": "sign",
-            "Sin": "sin",
-            "Sinh": "sinh",
-            "Sqrt": "sqrt",
-            "Tan": "tan",
-            "Tanh": "tanh",
-        }.items()
-    },
+    **{name: same(name.lower()) for name in _UNARY},
     **{
         name: binary(op)
         for name, op in {
@@ -172,6 +147,7 @@ ELEMENTWISE: Converters = {
         }.items()
     },
     "BitShift": bit_shift,
+    "BitwiseNot": same("bitwise_not"),
     "Clip": clip,
     "Identity": identity,
     "IsInf": is_inf,
@@ -179,8 +155,11 @@ ELEMENTWISE: Converters = {
     "Mean": mean,
     "Min": variadic("minimum"),
     "Mod": modulo,
+    "Neg": same("negative"),
+    "Not": same("logical_not"),
     "Pow": power,
     "Reciprocal": reciprocal,
+    "Relu": same("nn.relu"),
     "Sum": variadic("add"),
     "Where": lambda node: [node.op("where", *node.all_inputs())],
 }
