@@ -30,16 +30,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compat.floats import pack
-from ...compat.llvm import BrOp, FPTruncOp, InsertElementOp, ShuffleVectorOp
-from ...dialects.llvm_extension import (
-    ExtractElementOp,
-    FCmpOp,
-    FPToSIOp,
-    FPToUIOp,
-    PoisonOp,
-    SelectOp,
-    UIToFPOp,
-)
+from ...compat.llvm import BrOp, ShuffleVectorOp
+from ...dialects.llvm_extension import FCmpOp, PoisonOp
 from ...passes.llvm.lower_arith import suffix
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
@@ -60,40 +52,12 @@ LOWERED_BY = {
 }
 """The passes that turn dialects into the dialect llvm."""
 
-BINARY: dict[type[Operation], str] = {
-    llvm.AddOp: "add",
-    llvm.SubOp: "sub",
-    llvm.MulOp: "mul",
-    llvm.ShlOp: "shl",
-    llvm.UDivOp: "udiv",
-    llvm.SDivOp: "sdiv",
-    llvm.URemOp: "urem",
-    llvm.SRemOp: "srem",
-    llvm.AndOp: "and",
-    llvm.OrOp: "or",
-    llvm.XOrOp: "xor",
-    llvm.LShrOp: "lshr",
-    llvm.AShrOp: "ashr",
-    llvm.FAddOp: "fadd",
-    llvm.FSubOp: "fsub",
-    llvm.FMulOp: "fmul",
-    llvm.FDivOp: "fdiv",
-    llvm.FRemOp: "frem",
-}
-CASTS: dict[type[Operation], str] = {
-    llvm.BitcastOp: "bitcast",
-    llvm.FPExtOp: "fpext",
-    FPTruncOp: "fptrunc",
-    llvm.IntToPtrOp: "inttoptr",
-    llvm.PtrToIntOp: "ptrtoint",
-    llvm.SExtOp: "sext",
-    llvm.SIToFPOp: "sitofp",
-    llvm.TruncOp: "trunc",
-    llvm.ZExtOp: "zext",
-    FPToSIOp: "fptosi",
-    FPToUIOp: "fptoui",
-    UIToFPOp: "uitofp",
-}
+BINARY = (
+    "add sub mul shl udiv sdiv urem srem and or xor lshr ashr fadd fsub fmul fdiv frem"
+).split()
+CASTS = (
+    "bitcast fpext fptosi fptoui fptrunc inttoptr ptrtoint sext sitofp trunc uitofp zext".split()
+)
 WRAP = ("", " nsw", " nuw", " nsw nuw")
 """The flags of integer arithmetic by their number."""
 ORDERINGS = ("", "unordered", "monotonic", "consume", "acquire", "release", "acq_rel", "seq_cst")
@@ -329,7 +293,7 @@ class FunctionWriter:
             for op in block.ops:
                 if type(op) in LITERALS:
                     continue
-                if (write := INSTRUCTIONS.get(type(op))) is not None:
+                if (write := INSTRUCTIONS.get(op.name)) is not None:
                     text = write(op, self)
                 elif op.name.startswith("llvm.intr."):
                     text = intrinsic(op, self)
@@ -392,30 +356,35 @@ def flags_of(op: Operation) -> str:
 ALL_FLAGS = 7
 
 
-def binary(name: str) -> Writer:
-    def write(op: Operation, w: FunctionWriter) -> str:
-        a, b = op.operands
-        wrap = op.properties.get("overflowFlags")
-        flags = WRAP[wrap.value.data] if isinstance(wrap, IntegerAttr) else flags_of(op)
-        flags += " exact" if "isExact" in op.properties else ""
-        flags += " disjoint" if "isDisjoint" in op.properties else ""
-        return f"{name}{flags} {w.typed(a)}, {w.names[b]}"
-
-    return write
+def name_of(op: Operation) -> str:
+    """Return the name of an instruction, which is that of its operation."""
+    return op.name.removeprefix("llvm.")
 
 
-def conversion(name: str) -> Writer:
-    def write(op: Operation, w: FunctionWriter) -> str:
-        wrap = op.properties.get("overflowFlags")
-        flags = WRAP[wrap.to_int()] if isinstance(wrap, llvm.OverflowAttr) else ""
-        flags += " nneg" if "nonNeg" in op.properties else ""
-        return f"{name}{flags} {w.typed(op.operands[0])} to {w.type(op.results[0].type)}"
+def binary(op: Operation, w: FunctionWriter) -> str:
+    a, b = op.operands
+    wrap = op.properties.get("overflowFlags")
+    flags = WRAP[wrap.value.data] if isinstance(wrap, IntegerAttr) else flags_of(op)
+    flags += " exact" if "isExact" in op.properties else ""
+    flags += " disjoint" if "isDisjoint" in op.properties else ""
+    return f"{name_of(op)}{flags} {w.typed(a)}, {w.names[b]}"
 
-    return write
+
+def conversion(op: Operation, w: FunctionWriter) -> str:
+    wrap = op.properties.get("overflowFlags")
+    flags = WRAP[wrap.to_int()] if isinstance(wrap, llvm.OverflowAttr) else ""
+    flags += " nneg" if "nonNeg" in op.properties else ""
+    return f"{name_of(op)}{flags} {w.typed(op.operands[0])} to {w.type(op.results[0].type)}"
 
 
-def negation(op: llvm.FNegOp, w: FunctionWriter) -> str:
-    return f"fneg{flags_of(op)} {w.typed(op.arg)}"
+def of_operands(op: Operation, w: FunctionWriter) -> str:
+    """An instruction with nothing but operands, each with its type."""
+    return f"{name_of(op)}{flags_of(op)} {', '.join(map(w.typed, op.operands))}"
+
+
+def of_fields(op: llvm.ExtractValueOp | llvm.InsertValueOp, w: FunctionWriter) -> str:
+    """An instruction on a field of a structure."""
+    return f"{of_operands(op, w)}, {', '.join(map(str, op.position.get_values()))}"
 
 
 def compare_integers(op: llvm.ICmpOp, w: FunctionWriter) -> str:
@@ -431,10 +400,6 @@ def compare_floats(op: llvm.FCmpOp | FCmpOp, w: FunctionWriter) -> str:
 PREDICATES = (
     "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true"  # as LLVM numbers them
 ).split()
-
-
-def select(op: llvm.SelectOp | SelectOp, w: FunctionWriter) -> str:
-    return f"select{flags_of(op)} {w.typed(op.cond)}, {w.typed(op.lhs)}, {w.typed(op.rhs)}"
 
 
 def load(op: llvm.LoadOp, w: FunctionWriter) -> str:
@@ -473,14 +438,6 @@ def allocation(op: llvm.AllocaOp, w: FunctionWriter) -> str:
     return f"alloca {w.type(op.elem_type)}, {w.typed(op.size)}{alignment(op.alignment)}"
 
 
-def extract_element(op: ExtractElementOp, w: FunctionWriter) -> str:
-    return f"extractelement {w.typed(op.vector)}, {w.typed(op.position)}"
-
-
-def insert_element(op: InsertElementOp, w: FunctionWriter) -> str:
-    return f"insertelement {w.typed(op.vector)}, {w.typed(op.value)}, {w.typed(op.index)}"
-
-
 def shuffle(op: ShuffleVectorOp, w: FunctionWriter) -> str:
     lanes = [*op.mask.get_values()]
     if any(lanes):
@@ -489,18 +446,6 @@ def shuffle(op: ShuffleVectorOp, w: FunctionWriter) -> str:
     else:
         mask = "zeroinitializer"
     return f"shufflevector {w.typed(op.v1)}, {w.typed(op.v2)}, <{len(lanes)} x i32> {mask}"
-
-
-def extract_value(op: llvm.ExtractValueOp, w: FunctionWriter) -> str:
-    return f"extractvalue {w.typed(op.container)}, {numbers(op.position)}"
-
-
-def insert_value(op: llvm.InsertValueOp, w: FunctionWriter) -> str:
-    return f"insertvalue {w.typed(op.container)}, {w.typed(op.value)}, {numbers(op.position)}"
-
-
-def numbers(attribute: Any) -> str:
-    return ", ".join(map(str, attribute.get_values()))
 
 
 def call(op: llvm.CallOp, w: FunctionWriter) -> str:
@@ -553,32 +498,28 @@ def unreachable(op: llvm.UnreachableOp, w: FunctionWriter) -> str:
     return "unreachable"
 
 
-INSTRUCTIONS: dict[type[Operation], Writer] = {
-    **{kind: binary(name) for kind, name in BINARY.items()},
-    **{kind: conversion(name) for kind, name in CASTS.items()},
-    llvm.FNegOp: negation,
-    llvm.ICmpOp: compare_integers,
-    llvm.FCmpOp: compare_floats,
-    FCmpOp: compare_floats,
-    llvm.SelectOp: select,
-    SelectOp: select,
-    llvm.LoadOp: load,
-    llvm.StoreOp: store,
-    llvm.GEPOp: element_pointer,
-    llvm.AllocaOp: allocation,
-    ExtractElementOp: extract_element,
-    InsertElementOp: insert_element,
-    ShuffleVectorOp: shuffle,
-    llvm.ExtractValueOp: extract_value,
-    llvm.InsertValueOp: insert_value,
-    llvm.CallOp: call,
-    llvm.CallIntrinsicOp: call_intrinsic,
-    llvm.InlineAsmOp: assembly,
-    BrOp: branch,
-    llvm.CondBrOp: conditional_branch,
-    llvm.ReturnOp: return_,
-    llvm.UnreachableOp: unreachable,
+WRITERS: dict[str, Writer] = {
+    **dict.fromkeys(BINARY, binary),
+    **dict.fromkeys(CASTS, conversion),
+    **dict.fromkeys(("extractelement", "fneg", "insertelement", "select"), of_operands),
+    **dict.fromkeys(("extractvalue", "insertvalue"), of_fields),
+    "icmp": compare_integers,
+    "fcmp": compare_floats,
+    "load": load,
+    "store": store,
+    "getelementptr": element_pointer,
+    "alloca": allocation,
+    "shufflevector": shuffle,
+    "call": call,
+    "call_intrinsic": call_intrinsic,
+    "inline_asm": assembly,
+    "br": branch,
+    "cond_br": conditional_branch,
+    "return": return_,
+    "unreachable": unreachable,
 }
+INSTRUCTIONS = {f"llvm.{name}": write for name, write in WRITERS.items()}
+"""How the operations of the dialect, by their names, are written."""
 LITERALS = frozenset((llvm.ConstantOp, llvm.AddressOfOp, llvm.UndefOp, llvm.ZeroOp, PoisonOp))
 """The operations that are no instructions: their results are written where they are used."""
 
