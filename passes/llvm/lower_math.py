@@ -20,43 +20,16 @@ from .lower_arith import add, fast_math_of, icmp, suffix
 
 __all__ = ["MATH", "LowerMath"]
 
-INTRINSICS: dict[type[Operation], str] = {
-    math.AbsFOp: "fabs",
-    math.CeilOp: "ceil",
-    math.CopySignOp: "copysign",
-    math.CosOp: "cos",
-    math.Exp2Op: "exp2",
-    math.ExpOp: "exp",
-    math.FloorOp: "floor",
-    math.FmaOp: "fma",
-    math.Log10Op: "log10",
-    math.Log2Op: "log2",
-    math.LogOp: "log",
-    math.PowFOp: "pow",
-    # It rounds to even in the default mode, and C99 has it, but not roundeven.
-    math.RoundEvenOp: "rint",
-    math.RoundOp: "round",
-    math.SinOp: "sin",
-    math.SqrtOp: "sqrt",
-    math.TruncOp: "trunc",
-}
-FUNCTIONS: dict[type[Operation], str] = {
-    math.AcosOp: "acos",
-    math.AcoshOp: "acosh",
-    math.AsinOp: "asin",
-    math.AsinhOp: "asinh",
-    math.Atan2Op: "atan2",
-    math.AtanOp: "atan",
-    math.AtanhOp: "atanh",
-    math.CbrtOp: "cbrt",
-    math.CoshOp: "cosh",
-    math.ErfOp: "erf",
-    math.ExpM1Op: "expm1",
-    math.Log1pOp: "log1p",
-    math.SinhOp: "sinh",
-    math.TanOp: "tan",
-    math.TanhOp: "tanh",
-}
+OPERATIONS = {op.name.removeprefix("math."): op for op in math.Math.operations}
+INTRINSICS = (
+    "absf ceil copysign cos exp exp2 floor fma log log10 log2 powf round roundeven sin sqrt trunc"
+).split()
+# `rint` rounds to even in the default mode, and C99 has it, but not `roundeven`.
+RENAMED = {"absf": "fabs", "powf": "pow", "roundeven": "rint"}
+"""The intrinsics that have another name than the operation."""
+FUNCTIONS = (
+    "acos acosh asin asinh atan atan2 atanh cbrt cosh erf expm1 log1p sinh tan tanh"
+).split()
 """Functions of the C library; those of f32 end in f."""
 
 
@@ -155,8 +128,8 @@ EQUAL, UNEQUAL, SIGNED_LESS = (IntegerAttr(number, i64) for number in (0, 1, 2))
 
 
 MATH: Patterns = {
-    **{old: intrinsics(new) for old, new in INTRINSICS.items()},
-    **{old: functions(new) for old, new in FUNCTIONS.items()},
+    **{OPERATIONS[name]: intrinsics(RENAMED.get(name, name)) for name in INTRINSICS},
+    **{OPERATIONS[name]: functions(name) for name in FUNCTIONS},
     math.AbsIOp: counts("abs"),
     math.CountLeadingZerosOp: counts("ctlz"),
     math.CountTrailingZerosOp: counts("cttz"),
