@@ -23,6 +23,7 @@ from .conjunctive_normal_form import (
     written_clauses_of,
 )
 from .expressions import expression_tree, is_expression
+from .families import DIVISIONS
 from .integer_types import BOOLEAN, INDEX, is_integer
 from .linear_form import LinearForm
 from .materialize import FormBuilder, insert
@@ -35,18 +36,6 @@ MAX_DEPTH = 4
 
 MAX_INTEGRAL_FLOAT = 1 << 52
 """From this magnitude on each f64 is an integer, which rounding would not change."""
-
-
-MAY_TRAP = (
-    arith.CeilDivSIOp,
-    arith.CeilDivUIOp,
-    arith.DivSIOp,
-    arith.DivUIOp,
-    arith.FloorDivSIOp,
-    arith.RemSIOp,
-    arith.RemUIOp,
-)
-"""Operations that are undefined for some operands."""
 
 
 SUMS = frozenset((arith.AddiOp, arith.SubiOp, arith.MuliOp))
@@ -120,7 +109,7 @@ class RewriteSimplifier:
             return None
         if (chosen := self._chosen_operand(op)) is not None:
             return self.simplify_in_context(chosen, at, depth - 1) or chosen
-        if not value.has_one_use() or isinstance(op, MAY_TRAP):
+        if not value.has_one_use() or type(op) in DIVISIONS:
             return None
         operands = [self.simplify_in_context(operand, at, depth - 1) for operand in op.operands]
         if all(operand is None for operand in operands):

@@ -15,6 +15,7 @@ from ...compat.effects import is_side_effect_free
 from ...dialects.tir.lanewise import LANEWISE
 from ...dialects.tir.ops import ForOp, LikelyOp
 from ...passmanager.ir.per_class import PerClass
+from ..arith.families import DIVISIONS
 from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar
 
@@ -26,12 +27,6 @@ MAX_LANES_BY_HAND = 16
 MAX_STRIDE = 4
 """Elements up to this far apart are loaded as whole vectors, one for each of the `stride` vectors
 that they spread over, and then shuffled."""
-
-MAY_TRAP = (
-    *(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp),
-    *(arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp),
-)
-"""Operations that may trap, and are not computed for lanes whose mask is off."""
 
 SIGNED_LESS = 2
 """The predicate `slt` of arith.cmpi."""
@@ -229,7 +224,9 @@ class VectorizationPlan:
             case memref.LoadOp():
                 return self.strides.is_contiguous(op)
             case _:
-                return not op.regions and is_side_effect_free(op) and not isinstance(op, MAY_TRAP)
+                # A division would trap in a lane whose mask is off.
+                is_pure = not op.regions and is_side_effect_free(op)
+                return is_pure and type(op) not in DIVISIONS
 
 
 def is_expandable(op: Allocation) -> bool:

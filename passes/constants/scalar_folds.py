@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from ...analysis.arith.families import COMMUTATIVE, DIVISIONS
 from ...compat.floats import key_of
 from ...passmanager.ir.access import read_step
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ...dialects.relax.constant import Number
 
 __all__ = [
-    "COMMUTATIVE",
     "constant_integer",
     "fold_scalar",
     "integer_constant",
@@ -30,27 +30,6 @@ __all__ = [
 Scalar: TypeAlias = IntegerAttr | FloatAttr
 Folded: TypeAlias = SSAValue | Scalar | None
 """A value that exists, the value of a constant, or None for an operation that is not folded."""
-
-COMMUTATIVE: Final[frozenset[type[Operation]]] = frozenset(
-    {
-        arith.AddiOp,
-        arith.MuliOp,
-        arith.AndIOp,
-        arith.OrIOp,
-        arith.XOrIOp,
-        arith.MinSIOp,
-        arith.MaxSIOp,
-        arith.MinUIOp,
-        arith.MaxUIOp,
-        arith.AddfOp,
-        arith.MulfOp,
-        arith.MaximumfOp,
-        arith.MinimumfOp,
-        arith.MaxnumfOp,
-        arith.MinnumfOp,
-    }
-)
-"""MLIR's commutative operations; xDSL 0.74 has the trait for five of them."""
 
 
 def fold_scalar(op: Operation) -> Folded:
@@ -169,7 +148,7 @@ def _evaluate(op: Operation) -> Scalar | None:
 
 def _is_defined(op: Operation) -> bool:
     """Return whether an operation on constants has a defined result."""
-    if isinstance(op, _DIVISIONS):
+    if type(op) in DIVISIONS:
         lhs, rhs = (constant_integer(operand) for operand in op.operands)
         if not rhs:
             return False
@@ -189,13 +168,6 @@ def _is_defined(op: Operation) -> bool:
 
 
 _UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp)
-_DIVISIONS = (
-    *_UNSIGNED,
-    arith.DivSIOp,
-    arith.RemSIOp,
-    arith.FloorDivSIOp,
-    arith.CeilDivSIOp,
-)
 
 
 # Identities
@@ -214,36 +186,62 @@ def _is_negation(value: SSAValue, of: SSAValue) -> bool:
     return op is not None and op.operands[0] is of and constant_integer(op.operands[1]) == _ones(of)
 
 
-def _fold_addi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    if constant_integer(rhs) == 0:
-        return lhs
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if (sub := _definition(a, arith.SubiOp)) is not None and sub.operands[1] is b:
-            return sub.operands[0]
-    return None
+_NEUTRAL: dict[type[Operation], int] = {
+    arith.AddiOp: 0,
+    arith.SubiOp: 0,
+    arith.MuliOp: 1,
+    arith.ShLIOp: 0,
+    arith.ShRSIOp: 0,
+    arith.ShRUIOp: 0,
+    arith.AndIOp: -1,
+    arith.OrIOp: 0,
+    arith.XOrIOp: 0,
+}
+"""The right operand for which an operation returns the left one."""
+_ABSORBING: dict[type[Operation], int] = {arith.MuliOp: 0, arith.AndIOp: 0, arith.OrIOp: -1}
+"""The operand that is the result, whatever the other one is."""
 
 
-def _fold_subi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    if lhs is rhs:
-        return _integer(0, lhs.type)
-    if constant_integer(rhs) == 0:
-        return lhs
-    # `(a + b) - b` is `a`, also if the sum wrapped.
-    if (add := _definition(lhs, arith.AddiOp)) is not None:
-        a, b = add.operands
-        if rhs is b or rhs is a:
-            return a if rhs is b else b
-    return None
-
-
-def _fold_muli(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    match constant_integer(rhs):
-        case 0:
-            return _integer(0, lhs.type)
-        case 1:
+def _fold_integers(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    kind = type(op)
+    if (constant := constant_integer(rhs)) is not None:
+        ones = _ones(lhs)
+        if kind in _ABSORBING and constant == _ABSORBING[kind] & ones:
+            return _integer(constant, lhs.type)
+        if constant == _NEUTRAL[kind] & ones:
             return lhs
-        case _:
-            return None
+    if lhs is rhs and kind in (arith.SubiOp, arith.XOrIOp):
+        return _integer(0, lhs.type)
+    if lhs is rhs and kind in _BITWISE:
+        return lhs
+    if kind in _BITWISE and (_is_negation(lhs, rhs) or _is_negation(rhs, lhs)):
+        return _integer(_ABSORBING[kind], lhs.type)
+    return _fold_undone(kind, lhs, rhs) if kind in _PARTNERS else None
+
+
+_BITWISE = (arith.AndIOp, arith.OrIOp)
+_PARTNERS: dict[type[Operation], type[Operation]] = {
+    arith.AddiOp: arith.SubiOp,
+    arith.SubiOp: arith.AddiOp,
+    **{kind: kind for kind in (*_BITWISE, arith.XOrIOp)},
+}
+"""The operation after which another one, with the same operand again, gives an operand back."""
+
+
+def _fold_undone(kind: type[Operation], lhs: SSAValue, rhs: SSAValue) -> Folded:
+    """Fold `(x - y) + y` to `x`, also if the sum wrapped, and `(x & y) & y` to `x & y`."""
+    partner = _PARTNERS[kind]
+    for a, b in ((lhs, rhs), (rhs, lhs)) if kind in COMMUTATIVE else ((lhs, rhs),):
+        inner = a.owner
+        if type(inner) is partner and isinstance(inner, Operation) and b in inner.operands:
+            x, y = inner.operands
+            if kind in _BITWISE:
+                return a
+            if b is y:
+                return x
+            if kind is not arith.AddiOp:
+                return y
+    return None
 
 
 def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
@@ -254,47 +252,6 @@ def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
     if by and isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
         if constant_integer(lhs) == 0:
             return _integer(0, lhs.type)
-    return None
-
-
-def _fold_shift(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    return lhs if constant_integer(rhs) == 0 else None
-
-
-def _fold_andi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    constant = constant_integer(rhs)
-    if constant == 0 or _is_negation(lhs, rhs) or _is_negation(rhs, lhs):
-        return _integer(0, lhs.type)
-    if lhs is rhs or constant == _ones(lhs):
-        return lhs
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if (other := _definition(a, arith.AndIOp)) is not None and b in other.operands:
-            return a
-    return None
-
-
-def _fold_ori(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    constant = constant_integer(rhs)
-    if constant == _ones(lhs) or _is_negation(lhs, rhs) or _is_negation(rhs, lhs):
-        return _integer(-1, lhs.type)
-    if lhs is rhs or constant == 0:
-        return lhs
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if (other := _definition(a, arith.OrIOp)) is not None and b in other.operands:
-            return a
-    return None
-
-
-def _fold_xori(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    if lhs is rhs:
-        return _integer(0, lhs.type)
-    if constant_integer(rhs) == 0:
-        return lhs
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if (other := _definition(a, arith.XOrIOp)) is not None:
-            x, y = other.operands
-            if b is x or b is y:
-                return y if b is x else x
     return None
 
 
@@ -367,27 +324,21 @@ def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) ->
     return None
 
 
-def _fold_addf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+_NEUTRAL_FLOATS: dict[type[Operation], float] = {
     # `x + -0.0` is `x` for each x, but `-0.0 + 0.0` is 0.0.
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if _is_float(b, -0.0):
-            return a
-    return None
+    arith.AddfOp: -0.0,
+    arith.SubfOp: 0.0,
+    arith.MulfOp: 1.0,
+    arith.DivfOp: 1.0,
+}
+"""The right operand for which an operation returns the left one."""
 
 
-def _fold_subf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    return lhs if _is_float(rhs, 0.0) else None
-
-
-def _fold_mulf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    for a, b in ((lhs, rhs), (rhs, lhs)):
-        if _is_float(b, 1.0):
-            return a
-    return None
-
-
-def _fold_divf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
-    return lhs if _is_float(rhs, 1.0) else None
+def _fold_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    neutral = _NEUTRAL_FLOATS[type(op)]
+    if _is_float(rhs, neutral):
+        return lhs
+    return rhs if type(op) in COMMUTATIVE and _is_float(lhs, neutral) else None
 
 
 def _fold_negf(op: Operation, value: SSAValue) -> Folded:
@@ -434,22 +385,8 @@ _CAST_BACK: dict[type[Operation], tuple[type[Operation], ...]] = {
 }
 
 _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
-    arith.AddiOp: _fold_addi,
-    arith.SubiOp: _fold_subi,
-    arith.MuliOp: _fold_muli,
-    arith.DivSIOp: _fold_division,
-    arith.DivUIOp: _fold_division,
-    arith.RemSIOp: _fold_division,
-    arith.RemUIOp: _fold_division,
-    arith.FloorDivSIOp: _fold_division,
-    arith.CeilDivSIOp: _fold_division,
-    arith.CeilDivUIOp: _fold_division,
-    arith.ShLIOp: _fold_shift,
-    arith.ShRSIOp: _fold_shift,
-    arith.ShRUIOp: _fold_shift,
-    arith.AndIOp: _fold_andi,
-    arith.OrIOp: _fold_ori,
-    arith.XOrIOp: _fold_xori,
+    **dict.fromkeys(_NEUTRAL, _fold_integers),
+    **dict.fromkeys(DIVISIONS, _fold_division),
     arith.MinSIOp: _fold_integer_bound,
     arith.MaxSIOp: _fold_integer_bound,
     arith.MinUIOp: _fold_integer_bound,
@@ -457,10 +394,7 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     arith.CmpiOp: _fold_cmpi,
     arith.CmpfOp: _fold_cmpf,
     arith.SelectOp: _fold_select,
-    arith.AddfOp: _fold_addf,
-    arith.SubfOp: _fold_subf,
-    arith.MulfOp: _fold_mulf,
-    arith.DivfOp: _fold_divf,
+    **dict.fromkeys(_NEUTRAL_FLOATS, _fold_floats),
     arith.NegfOp: _fold_negf,
     arith.MaximumfOp: _fold_float_bound,
     arith.MinimumfOp: _fold_float_bound,

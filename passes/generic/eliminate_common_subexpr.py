@@ -18,6 +18,7 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.arith.families import COMMUTATIVE
 from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.calls.purity import Purity, is_call
 from ...analysis.traversal import in_order
@@ -29,7 +30,6 @@ from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
-from ..constants.scalar_folds import COMMUTATIVE
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 

@@ -17,6 +17,7 @@ from xdsl.dialects.arith import AddiOp, MuliOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...analysis.arith.families import family
 from ...analysis.constants import integer_constant
 from ...compat.memref import dim_op
 from ...dialects.sizes import Quotient, Size, Symbol, TooComplex
@@ -24,24 +25,9 @@ from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["DIVISIONS", "SPECULATABLE", "SizeValues", "Where", "index_constant"]
 
-SPECULATABLE = (
-    arith.AddiOp,
-    arith.AndIOp,
-    arith.CmpiOp,
-    arith.ConstantOp,
-    arith.ExtSIOp,
-    arith.ExtUIOp,
-    arith.IndexCastOp,
-    arith.MaxSIOp,
-    arith.MaxUIOp,
-    arith.MinSIOp,
-    arith.MinUIOp,
-    arith.MuliOp,
-    arith.OrIOp,
-    arith.SelectOp,
-    arith.SubiOp,
-    arith.TruncIOp,
-    arith.XOrIOp,
+SPECULATABLE = family(
+    "addi andi cmpi constant extsi extui index_cast maxsi maxui minsi minui muli ori select subi "
+    "trunci xori"
 )
 """Operations that may be computed earlier, and where their block is not executed."""
 
@@ -151,7 +137,7 @@ class SizeValues:
     def hoist(self, op: Operation) -> bool:
         """Insert `op` at the start of the function if it can be computed there; return whether it
         is."""
-        if not (isinstance(op, SPECULATABLE) or is_safe_division(op)):
+        if type(op) not in SPECULATABLE and not is_safe_division(op):
             return False
         if not self._early.issuperset(op.operands):
             return False

@@ -16,6 +16,7 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.arith.families import COMMUTATIVE, DIVISIONS, REORDERABLE
 from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
@@ -32,38 +33,6 @@ __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
 MAX_TERMS = 32
 """A sum or product of more terms is compared operand by operand: its key would be long."""
 
-REORDERABLE: frozenset[type[Operation]] = frozenset(
-    [
-        arith.AddiOp,
-        arith.MuliOp,
-        arith.AndIOp,
-        arith.OrIOp,
-        arith.XOrIOp,
-        arith.MaxSIOp,
-        arith.MaxUIOp,
-        arith.MinSIOp,
-        arith.MinUIOp,
-    ]
-)
-"""Associative and commutative operations; on floats, another order gives another result."""
-COMMUTATIVE: frozenset[type[Operation]] = REORDERABLE | {
-    arith.AddfOp,
-    arith.MulfOp,
-    arith.MaximumfOp,
-    arith.MinimumfOp,
-}
-DIVISIONS: frozenset[type[Operation]] = frozenset(
-    [
-        arith.CeilDivSIOp,
-        arith.CeilDivUIOp,
-        arith.DivSIOp,
-        arith.DivUIOp,
-        arith.FloorDivSIOp,
-        arith.RemSIOp,
-        arith.RemUIOp,
-    ]
-)
-"""Operations that trap for some divisors."""
 LOADS = memref.LoadOp | vector.LoadOp | vector.MaskedLoadOp
 
 
