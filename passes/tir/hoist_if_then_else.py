@@ -19,6 +19,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.hints import isa
 
+from ...analysis.memory.buffers import View
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
@@ -31,15 +32,6 @@ __all__ = ["HoistIfThenElse", "hoist_ifs"]
 
 REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
 """Effects that other operations cannot observe, however often they happen."""
-
-VIEWS = (
-    memref.CastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.ReinterpretCastOp,
-    memref.SubviewOp,
-    memref.ViewOp,
-)
 
 
 def hoist_ifs(
@@ -150,7 +142,7 @@ class IfHoister:
 
         Two different origins do not overlap.
         """
-        while isinstance(buffer.owner, VIEWS):
+        while isinstance(buffer.owner, View):
             buffer = buffer.owner.operands[0]
         if isinstance(buffer.owner, memref.AllocOp | memref.AllocaOp):
             return buffer
