@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -14,9 +14,12 @@ from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import own_effects
 from ...passmanager.ir.walk import walk
 
-__all__ = ["remove_dead_results"]
+__all__ = ["remove_dead_results", "without", "without_results"]
+
+T = TypeVar("T")
 
 Branching: TypeAlias = IfOp | ForOp | WhileOp
+BRANCHING = frozenset((IfOp, ForOp, WhileOp))
 
 
 class Dead(NamedTuple):
@@ -40,13 +43,16 @@ def remove_dead_results(
     operations that use it are erased; those that computed it are left for a removal of dead code.
     An `scf.for` keeps a dead result whose value its iterations need.
     """
+    branches = [cast("Branching", op) for op in walk(root) if type(op) in BRANCHING]
+    if not branches:
+        return 0
     live = Liveness(root, effects_of)
-    found = _dead_values(root, live)
+    found = _dead_values(branches, live)
     if refused := {op for op in found if not actions.allowed(op)}:
         # Again, as what may not be shortened needs all its values, which others may then have to
         # keep.
         live = Liveness(root, effects_of, refused)
-        found = {op: dead for op, dead in _dead_values(root, live).items() if op in found}
+        found = {op: dead for op, dead in _dead_values(branches, live).items() if op in found}
     # All terminators before the first erasure: a dead value may be yielded by another branch.
     for op, dead in found.items():
         _shorten_terminators(op, dead)
@@ -62,11 +68,11 @@ def remove_dead_results(
     return len(found)
 
 
-def _dead_values(root: Operation, live: Liveness) -> dict[Branching, Dead]:
-    """Return the live branches and loops that have dead values, in preorder."""
+def _dead_values(branches: Iterable[Branching], live: Liveness) -> dict[Branching, Dead]:
+    """Return the live ones of `branches` that have dead values, in order."""
     found: dict[Branching, Dead] = {}
-    for op in walk(root):
-        if isinstance(op, Branching) and op in live.ops:
+    for op in branches:
+        if op in live.ops:
             dead = _dead_of(op, live.values)
             if dead.results or dead.carried:
                 found[op] = dead
@@ -109,26 +115,33 @@ def _shorten_terminators(op: Branching, dead: Dead) -> None:
 def _drop_operands(block: Block, dropped: Iterable[int], first: int = 0) -> None:
     end = block.last_op
     assert end is not None
-    places = {first + index for index in dropped}
-    end.operands = [value for i, value in enumerate(end.operands) if i not in places]
+    end.operands = without(end.operands, {first + index for index in dropped})
 
 
 def _shorten(op: Branching, dead: Dead, live: Container[Operation]) -> Operation:
     """Replace `op` by an operation without its dead values, and return it; the dead results have no
     uses."""
-    operands = list(op.operands)
+    operands: Sequence[SSAValue] = op.operands
     match op:
         case IfOp():
             pass
         # Three operands (the bounds and the step) and one argument (the variable) come first.
         case ForOp():
             _drop_arguments(op.body.block, [index + 1 for index in dead.carried], live)
-            operands = [v for i, v in enumerate(operands) if i - 3 not in dead.carried]
+            operands = without(operands, [index + 3 for index in dead.carried])
         case WhileOp():
             _drop_arguments(op.before_region.block, dead.carried, live)
             _drop_arguments(op.after_region.block, dead.results, live)
-            operands = [v for i, v in enumerate(operands) if i not in dead.carried]
-    kept = [result for i, result in enumerate(op.results) if i not in dead.results]
+            operands = without(operands, dead.carried)
+    return without_results(op, dead.results, operands)
+
+
+def without_results(
+    op: Operation, indices: Container[int], operands: Sequence[SSAValue]
+) -> Operation:
+    """Replace `op` by an operation on `operands` that lacks the results at `indices`, which have no
+    uses; return it."""
+    kept = without(op.results, indices)
     new = type(op).create(
         operands=operands,
         result_types=[result.type for result in kept],
@@ -142,6 +155,11 @@ def _shorten(op: Branching, dead: Dead, live: Container[Operation]) -> Operation
         old.replace_all_uses_with(result)
     erase(op)
     return new
+
+
+def without(items: Sequence[T], indices: Container[int]) -> list[T]:
+    """Return the items that are not at `indices`."""
+    return [item for i, item in enumerate(items) if i not in indices]
 
 
 def _drop_arguments(block: Block, dropped: Sequence[int], live: Container[Operation]) -> None:

@@ -3,12 +3,11 @@ needs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...analysis.calls.call_graph import CallGraph
@@ -16,11 +15,10 @@ from ...analysis.calls.signature_liveness import SignatureLiveness, direct_calls
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.edit import erase
+from ..dead_code.results import without, without_results
 
 __all__ = ["RemoveUnusedParameters", "remove_unused_parameters"]
-
-T = TypeVar("T")
 
 
 def remove_unused_parameters(
@@ -60,14 +58,14 @@ def remove_unused_parameters(
         # Operands before signatures: a call passes a dead parameter on to another dead one, so no
         # use is left when the argument goes.
         for end in liveness.returns[func]:
-            end.operands = _without(end.operands, results)
+            end.operands = without(end.operands, results)
         for call in calls[func]:
-            call.operands = _without(call.operands, parameters)
+            call.operands = without(call.operands, parameters)
     for func in changed:
         parameters, results = dead[func]
         if results:
             for call in calls[func]:
-                remove_results(call, results)
+                without_results(call, results, call.operands)
         change_signature(func, parameters, results)
         actions.passed(
             func,
@@ -80,29 +78,13 @@ def remove_unused_parameters(
         actions.count("removed-results", len(results))
 
 
-def remove_results(call: CallOp, indices: Collection[int]) -> None:
-    """Replace `call` by one without the results of these indices, which have no uses."""
-    kept = _without(call.results, indices)
-    new = CallOp.create(
-        operands=call.operands,
-        result_types=[value.type for value in kept],
-        properties=call.properties,
-        attributes=call.attributes,
-        location=call.location,
-    )
-    insert_before(call, new)
-    for old, result in zip(kept, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    erase(call)
-
-
 def change_signature(func: FuncOp, parameters: Collection[int], results: Collection[int]) -> None:
     """Remove parameters without uses, and the types of results, by their indices."""
     types = func.function_type
     for index in sorted(parameters, reverse=True):
         (argument := func.args[index]).block.erase_arg(argument)
     func.function_type = type(types).from_lists(
-        _without(types.inputs.data, parameters), _without(types.outputs.data, results)
+        without(types.inputs.data, parameters), without(types.outputs.data, results)
     )
     func.arg_attrs = _attributes(func.arg_attrs, parameters)
     func.res_attrs = _attributes(func.res_attrs, results)
@@ -111,12 +93,7 @@ def change_signature(func: FuncOp, parameters: Collection[int], results: Collect
 def _attributes(
     attributes: ArrayAttr[DictionaryAttr] | None, indices: Collection[int]
 ) -> ArrayAttr[DictionaryAttr] | None:
-    return attributes and ArrayAttr(_without(attributes.data, indices))
-
-
-def _without(items: Sequence[T], indices: Collection[int]) -> list[T]:
-    """Return the items that are not at `indices`."""
-    return [item for i, item in enumerate(items) if i not in indices]
+    return attributes and ArrayAttr(without(attributes.data, indices))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -18,15 +17,11 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting.rewriting import apply_patterns
+from ...dead_code.results import remove_dead_results
 from .control_flow_patterns import control_flow_patterns
 from .scalar_patterns import scalar_patterns
 
-__all__ = ["Canonicalize", "canonicalize", "mlir_patterns"]
-
-
-def mlir_patterns() -> list[RewritePattern]:
-    """Return the patterns of MLIR's canonicalization of `arith` and `scf` that xDSL lacks."""
-    return [*scalar_patterns(), *control_flow_patterns()]
+__all__ = ["Canonicalize", "canonicalize"]
 
 
 def canonicalize(
@@ -34,15 +29,19 @@ def canonicalize(
     ctx: Context,
     max_num_rewrites: int = -1,
     actions: Actions = SILENT,
-    more: Sequence[RewritePattern] = (),
+    *,
+    mlir: bool = False,
 ) -> None:
-    """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`, and
-    `more` patterns; without these the result is that of xDSL's canonicalization.
+    """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`; with
+    `mlir` also what MLIR's canonicalization does to `arith` and `scf`: patterns that xDSL lacks,
+    and the removal of dead results of branches and loops. Without it the result is that of xDSL's
+    canonicalization.
 
     Stops when nothing changes, or after `max_num_rewrites` rewrites (negative: no limit). Counts
     the rewrites of each pattern under its name.
     """
-    patterns = [CanonicalizationRewritePattern(), *more]
+    patterns: list[RewritePattern] = [CanonicalizationRewritePattern()]
+    patterns += [*scalar_patterns(), *control_flow_patterns()] if mlir else []
     left = max_num_rewrites
     while True:
         fired = apply_patterns(
@@ -58,8 +57,14 @@ def canonicalize(
             actions.count(name, times)
         if max_num_rewrites >= 0:
             left -= fired.total()
-        if not fired and not (left and _remove_used_dead_ops(module, actions)):
+        if not (fired or (left and _remove_more(module, actions, mlir))):
             return
+
+
+def _remove_more(module: ModuleOp, actions: Actions, mlir: bool) -> bool:
+    """Remove what patterns do not find to be dead; return whether there was any."""
+    found = _remove_used_dead_ops(module, actions)
+    return found or (mlir and remove_dead_results(module, actions=actions) > 0)
 
 
 def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
@@ -118,4 +123,4 @@ class Canonicalize(ModulePass):
     """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions, mlir_patterns())
+        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions, mlir=True)

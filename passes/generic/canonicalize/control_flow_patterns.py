@@ -1,9 +1,11 @@
-"""Rewrite patterns of `scf`, for `canonicalize`: those of MLIR that xDSL lacks."""
+"""Rewrite patterns of `scf`, for `canonicalize`: those of MLIR that xDSL lacks.
+
+They leave results and carried values without uses to `remove_dead_results`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
@@ -14,17 +16,12 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.rewriter import InsertPoint
 
-from ....passmanager.ir.effects import is_kept, would_be_dead
-from ....passmanager.ir.walk import walk
 from ...constants.scalar_folds import constant_integer
 
 __all__ = ["control_flow_patterns"]
-
-T = TypeVar("T")
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of which `arith.select` selects a value."""
@@ -36,13 +33,13 @@ def control_flow_patterns() -> list[RewritePattern]:
         CombineBranches(),  # first: a selection between two branches would keep them apart
         PropagateCondition(),
         SelectYieldedValues(),
-        DropUnusedResults(),
+        MergeEqualResults(),
         DropEmptyElse(),
         InvertBranch(),
         CombineNestedBranches(),
         SimplifyLoop(),
-        DropLoopArguments(),
-        DropConditionArguments(),
+        ReplaceLoopArguments(),
+        ReplaceConditionArguments(),
     ]
 
 
@@ -75,40 +72,32 @@ class SelectYieldedValues(RewritePattern):
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
         if not op.results or not op.false_region.blocks:
             return
-        dropped: list[int] = []
-        for index, pair in enumerate(zip(*map(_yielded, op.regions), strict=True)):
+        pairs = zip(*map(_yielded, op.regions), strict=True)
+        for result, pair in zip(op.results, pairs, strict=True):
             # Both values dominate the branch, so a selection before it may use them.
-            if not any(_is_defined_in(value, op) for value in pair):
-                new, (taken, other) = pair[0], pair
-                if taken is not other and not isinstance(taken.type, SELECTED):
+            if result.first_use is None or any(_is_defined_in(value, op) for value in pair):
+                continue
+            new, (taken, other) = pair[0], pair
+            if taken is not other:
+                if not isinstance(taken.type, SELECTED):
                     continue
-                dropped.append(index)
-                if taken is not other:
-                    new = rewriter.insert(arith.SelectOp(op.cond, taken, other)).result
-                rewriter.replace_all_uses_with(op.results[index], new)
-        if dropped:
-            _drop_results(rewriter, op, dropped)
+                new = rewriter.insert(arith.SelectOp(op.cond, taken, other)).result
+            rewriter.replace_all_uses_with(result, new)
 
 
-class DropUnusedResults(RewritePattern):
-    """Remove the results of an `scf.if` that have no uses, or are equal to another one."""
+class MergeEqualResults(RewritePattern):
+    """Use one of the results of an `scf.if` that are equal in each branch."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
         if not op.results or not op.false_region.blocks:
             return
         first: dict[tuple[SSAValue, ...], SSAValue] = {}
-        dropped: list[int] = []
         pairs = zip(*map(_yielded, op.regions), strict=True)
-        for index, (result, pair) in enumerate(zip(op.results, pairs, strict=True)):
-            if result.first_use is not None:
-                # Equal in each branch, as SSA values: expressions are for `cse`.
-                if (equal := first.setdefault(pair, result)) is result:
-                    continue
-                rewriter.replace_all_uses_with(result, equal)
-            dropped.append(index)
-        if dropped:
-            _drop_results(rewriter, op, dropped)
+        for result, pair in zip(op.results, pairs, strict=True):
+            # Equal in each branch, as SSA values: expressions are for `cse`.
+            if (equal := first.setdefault(pair, result)) is not result:
+                _replace(rewriter, result, equal)
 
 
 class DropEmptyElse(RewritePattern):
@@ -206,16 +195,6 @@ def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) ->
     return block
 
 
-def _drop_results(rewriter: PatternRewriter, op: scf.IfOp, dropped: Collection[int]) -> None:
-    """Replace an `scf.if` by one without the results at some positions, which have no uses."""
-    for region in op.regions:
-        _drop_operands(rewriter, region.block, dropped)
-    kept = _without(op.results, dropped)
-    regions = [op.detach_region(region) for region in list(op.regions)]
-    new = scf.IfOp(op.cond, [r.type for r in kept], *regions, attr_dict=op.attributes)
-    _replace_by(rewriter, op, new, dropped)
-
-
 # Loops
 
 
@@ -238,97 +217,46 @@ class SimplifyLoop(RewritePattern):
                 rewriter.replace(op, (), values)
 
 
-class DropLoopArguments(RewritePattern):
-    """Remove the values that an `scf.for` carries if they do not change, are equal to another one,
-    or have no effect on a result that is used."""
+class ReplaceLoopArguments(RewritePattern):
+    """Replace the values that an `scf.for` carries if they do not change, or are equal to another
+    one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
         arguments, yielded = op.body.block.args[1:], _yielded(op.body)
-        if not arguments:
-            return
-        replaced: dict[int, SSAValue] = {}
         first: dict[tuple[SSAValue, SSAValue], int] = {}
         for index, (start, new) in enumerate(zip(op.iter_args, yielded, strict=True)):
             # Unchanged in each iteration: the value is the initial one throughout.
             if new is arguments[index] or new is start:
-                replaced[index] = start
+                _replace(rewriter, op.results[index], start)
+                _replace(rewriter, arguments[index], start)
             # Equal at the start and after each iteration, and therefore always.
             elif (equal := first.setdefault((start, new), index)) != index:
-                rewriter.replace_all_uses_with(op.results[index], op.results[equal])
-                rewriter.replace_all_uses_with(arguments[index], arguments[equal])
-        for index, value in replaced.items():
-            rewriter.replace_all_uses_with(op.results[index], value)
-            rewriter.replace_all_uses_with(arguments[index], value)
-        if all(result.first_use is not None for result in op.results):
-            return
-        # What feeds only itself, as `s` in `s = s + x` with an unused result, is not reached from
-        # these.
-        used = [y for result, y in zip(op.results, yielded, strict=True) if result.first_use]
-        sources: dict[SSAValue, SSAValue] = dict(zip(arguments, yielded, strict=True))
-        live = _live_values(op, used, sources)
-        dropped = [
-            index
-            for index, (argument, result) in enumerate(zip(arguments, op.results, strict=True))
-            if result.first_use is None and argument not in live
-        ]
-        if dropped:
-            _drop_carried(rewriter, op, dropped)
+                _replace(rewriter, op.results[index], op.results[equal])
+                _replace(rewriter, arguments[index], arguments[equal])
 
 
-def _drop_carried(rewriter: PatternRewriter, op: scf.ForOp, dropped: Collection[int]) -> None:
-    """Replace a loop by one that does not carry the values at some positions; what uses them in the
-    loop is dead."""
-    block, starts = op.body.block, op.iter_args
-    # From the last, so that the positions of the others stay.
-    for index in sorted(dropped, reverse=True):
-        # Dead users are left to the removal of dead code; until then they need some operand.
-        argument = block.args[index + 1]
-        rewriter.replace_all_uses_with(argument, starts[index])
-        block.erase_arg(argument)
-    _drop_operands(rewriter, block, dropped)
-    body = op.detach_region(op.body)
-    new = scf.ForOp(op.lb, op.ub, op.step, _without(starts, dropped), body)
-    new.attributes |= op.attributes
-    new.properties |= op.properties
-    _replace_by(rewriter, op, new, dropped)
-
-
-class DropConditionArguments(RewritePattern):
-    """Remove the values that an `scf.while` carries if they do not change, are equal to another
-    one, or have no effect on a result that is used."""
+class ReplaceConditionArguments(RewritePattern):
+    """Replace the values that an `scf.while` carries if they do not change, or are equal to another
+    one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.WhileOp, rewriter: PatternRewriter, /) -> None:
         before, after = op.before_region.block, op.after_region.block
         end = before.last_op
         assert isinstance(end, scf.ConditionOp)
-        passed, yielded = end.args, _yielded(op.after_region)
         self.replace_invariant(op, before, after, rewriter)
         first: dict[SSAValue, int] = {}
-        for index, value in enumerate(passed):
+        for index, value in enumerate(end.args):
             result, argument = op.results[index], after.args[index]
             if value is end.condition:  # true in the loop, and false after it
-                self.replace_by_truth(op, result, argument, rewriter)
+                self.replace_by_truth(result, argument, rewriter)
             elif not _is_defined_in(value, op):
-                rewriter.replace_all_uses_with(result, value)
-                rewriter.replace_all_uses_with(argument, value)
+                _replace(rewriter, result, value)
+                _replace(rewriter, argument, value)
             elif (equal := first.setdefault(value, index)) != index:
-                rewriter.replace_all_uses_with(result, op.results[equal])
-                rewriter.replace_all_uses_with(argument, after.args[equal])
-        used = [v for result, v in zip(op.results, passed, strict=True) if result.first_use]
-        sources: dict[SSAValue, SSAValue] = dict(zip(before.args, yielded, strict=True))
-        sources |= dict(zip(after.args, passed, strict=True))
-        # The condition decides how often effects happen, and so does each value that it depends on.
-        live = _live_values(op, [end.condition, *used], sources)
-        unpassed = [
-            index
-            for index, (result, argument) in enumerate(zip(op.results, after.args, strict=True))
-            if result.first_use is None and argument not in live
-        ]
-        uncarried = [index for index, a in enumerate(before.args) if a not in live]
-        if unpassed or uncarried:
-            self.rebuild(op, uncarried, unpassed, rewriter)
+                _replace(rewriter, result, op.results[equal])
+                _replace(rewriter, argument, after.args[equal])
 
     def replace_invariant(
         self, op: scf.WhileOp, before: Block, after: Block, rewriter: PatternRewriter
@@ -344,86 +272,17 @@ class DropConditionArguments(RewritePattern):
             # changes.
             if value in after.args:
                 is_kept = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
-            if is_kept and argument.first_use is not None:
-                rewriter.replace_all_uses_with(argument, start)
+            if is_kept:
+                _replace(rewriter, argument, start)
 
     def replace_by_truth(
-        self, op: scf.WhileOp, result: SSAValue, argument: SSAValue, rewriter: PatternRewriter
+        self, result: SSAValue, argument: SSAValue, rewriter: PatternRewriter
     ) -> None:
         """Use the values of the condition in and after the loop."""
         for value, truth in ((argument, True), (result, False)):
             if value.first_use is not None:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
                 rewriter.replace_all_uses_with(value, constant.result)
-
-    def rebuild(
-        self,
-        op: scf.WhileOp,
-        uncarried: Collection[int],
-        unpassed: Collection[int],
-        rewriter: PatternRewriter,
-    ) -> None:
-        """Replace the loop by one without the arguments at these positions of its two blocks."""
-        before, after = op.before_region.block, op.after_region.block
-        end = before.last_op
-        assert isinstance(end, scf.ConditionOp)
-        _drop_operands(rewriter, after, uncarried)
-        rewriter.replace(end, scf.ConditionOp(end.condition, *_without(end.args, unpassed)))
-        for index in sorted(uncarried, reverse=True):
-            rewriter.replace_all_uses_with(before.args[index], op.arguments[index])
-            before.erase_arg(before.args[index])
-        for index in sorted(unpassed, reverse=True):
-            # What uses the argument is dead; the value that it stands for is not visible here.
-            _erase_users(rewriter, after.args[index], after)
-            after.erase_arg(after.args[index])
-        kept = _without(op.results, unpassed)
-        regions = [op.detach_region(region) for region in list(op.regions)]
-        types = [result.type for result in kept]
-        new = scf.WhileOp(_without(op.arguments, uncarried), types, *regions)
-        new.attributes |= op.attributes
-        _replace_by(rewriter, op, new, unpassed)
-
-
-def _erase_users(rewriter: PatternRewriter, value: SSAValue, block: Block) -> None:
-    """Erase the operations of `block` that depend on `value`; all of them are dead."""
-    while (use := value.first_use) is not None:
-        op = use.operation
-        while op.parent is not block:
-            op = op.parent_op()
-            assert op is not None
-        for result in op.results:
-            _erase_users(rewriter, result, block)
-        rewriter.erase(op)
-
-
-def _live_values(
-    op: Operation, roots: Iterable[SSAValue], sources: dict[SSAValue, SSAValue]
-) -> set[SSAValue]:
-    """Return the values that influence `roots`, or an effect of an operation in `op`.
-
-    `sources` has the values that the arguments of the blocks of `op` take later.
-    """
-    blocks = [block for region in op.regions for block in region.blocks]
-    live: set[SSAValue] = set()
-    pending = list(roots)
-    for inner in (inner for block in blocks for inner in block.ops):
-        if not is_kept[type(inner)] and not would_be_dead(inner):
-            pending += _used_by(inner)
-    while pending:
-        value = pending.pop()
-        if value in live:
-            continue
-        live.add(value)
-        # If an argument is live, so is the value that it takes in the next iteration.
-        if value in sources:
-            pending.append(sources[value])
-        elif isinstance(value, OpResult) and value.op.parent in blocks:
-            pending += _used_by(value.op)
-    return live
-
-
-def _used_by(op: Operation) -> Iterable[SSAValue]:
-    return (operand for inner in walk(op) for operand in inner.operands)
 
 
 # Shared helpers
@@ -474,22 +333,7 @@ def _replace_uses(
     rewriter.has_done_action = True
 
 
-def _without(values: Sequence[T], dropped: Collection[int]) -> list[T]:
-    return [value for index, value in enumerate(values) if index not in dropped]
-
-
-def _drop_operands(rewriter: PatternRewriter, block: Block, dropped: Collection[int]) -> None:
-    """Let the terminator of a block, an `scf.yield`, yield less."""
-    end = block.last_op
-    assert end is not None
-    rewriter.replace(end, scf.YieldOp(*_without(end.operands, dropped)))
-
-
-def _replace_by(
-    rewriter: PatternRewriter, op: Operation, new: Operation, dropped: Collection[int]
-) -> None:
-    """Replace `op` by an operation that lacks the results at some positions."""
-    rewriter.insert(new, InsertPoint.before(op))
-    results = iter(new.results)
-    values = [None if index in dropped else next(results) for index in range(len(op.results))]
-    rewriter.replace(op, (), values)
+def _replace(rewriter: PatternRewriter, value: SSAValue, new: SSAValue) -> None:
+    """Use `new` instead of `value`, unless it has no uses: else a pattern would fire forever."""
+    if value.first_use is not None:
+        rewriter.replace_all_uses_with(value, new)
