@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from .errors import PassDependencyError
 from .instrumentor import PassInstrumentor
 from .ir.changes.changes import Changes
+from .ir.walk import top_level_op
 
 __all__ = ["AnalysisManager"]
 
@@ -77,7 +78,7 @@ class AnalysisManager:
             names = " -> ".join(cls.__name__ for cls, _ in (*self._pending, key))
             raise PassDependencyError(f"analyses need each other in a cycle: {names}")
         self._watch()
-        entry = _Entry(None, _top_level(op))
+        entry = _Entry(None, top_level_op(op))
         instrumentor = self._instrumentor()
         instrumentor.before_analysis(op, analysis)
         self._pending.append(key)
@@ -130,13 +131,6 @@ class AnalysisManager:
         self._entries.clear()
         for cls, op in known:
             self._instrumentor().analysis_invalidated(op, cls, error)
-
-
-def _top_level(op: Operation) -> Operation:
-    """Return the op directly in the module that contains `op`; for the module, the module."""
-    while (parent := op.parent_op()) is not None and parent.parent is not None:
-        op = parent
-    return op
 
 
 @cache

@@ -21,7 +21,7 @@ from .ir.changes.changes import Changes, Snapshot
 from .ir.location import place_of
 from .ir.per_class import OpClasses
 from .ir.symbols import symbol_of
-from .ir.walk import walk
+from .ir.walk import ancestors, walk
 from .registration.info import PassInfo, name_key
 from .registry import make_ir_context
 
@@ -75,12 +75,8 @@ class Frame:
 
 def _function_name(op: Operation) -> str:
     """Return `function @f` for an op in a function, else the name of the op."""
-    current: Operation | None = op
-    while current is not None:
-        if name := symbol_of(current):
-            return f"function @{name}"
-        current = current.parent_op()
-    return f"'{op.name}'"
+    names = (f"function @{name}" for around in ancestors(op) if (name := symbol_of(around)))
+    return next(names, f"'{op.name}'")
 
 
 def strip_ir_notes(error: BaseException) -> None:

@@ -29,7 +29,7 @@ from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.symbols import symbol_of
-from ...passmanager.ir.walk import walk
+from ...passmanager.ir.walk import ancestors, walk
 from ..calls.opaque_functions import is_opaque
 from .domains import (
     Conflict,
@@ -250,9 +250,7 @@ class DeviceAnalyzer:
     def callee(self, op: CallOp | MakeClosureOp | CallTIROp | CallTIRInplaceOp) -> Operation | None:
         """Return the op that `op.callee` refers to in the nearest symbol table."""
         # By hand, since xDSL's look-up walks over all operations of the table in each call.
-        table = op.parent_op()
-        while table is not None and not table.has_trait(SymbolTable):
-            table = table.parent_op()
+        table = next((a for a in ancestors(op) if a.has_trait(SymbolTable)), None)
         if table is None:
             return None
         if table not in self.symbols:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr
+from ...passmanager.ir.walk import ancestors
 from .analyzer import DeviceAnalyzer
 from .domains import Domain, has_place, places
 
@@ -53,8 +54,7 @@ class DeviceDefaulter:
 
     def default_of(self, op: Operation) -> DeviceAttr:
         """Return the device of the first result of the function or lambda around `op`."""
-        parent = op.parent_op()
-        while parent is not None:
+        for parent in ancestors(op.parent_op()):
             match parent:
                 case FuncOp() if parent in self.analyzer.signatures:
                     return first_device(self.analyzer.signatures[parent].results, self.fallback)
@@ -66,7 +66,6 @@ class DeviceDefaulter:
                         return first_device(results, self.fallback)
                 case _:
                     pass
-            parent = parent.parent_op()
         return self.fallback
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects import cf, memref, scf, vector
@@ -22,7 +23,7 @@ from xdsl.utils.hints import isa
 
 from ...compat.effects import is_side_effect_free
 from ...dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
-from ...passmanager.ir.walk import walk
+from ...passmanager.ir.walk import ancestors, walk
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
 from ..memory.buffers import Allocation, View
@@ -365,8 +366,7 @@ def depends(op: Operation, variables: set[SSAValue], loop: ForOp) -> bool:
     pending: list[SSAValue] = []
     if isinstance(op, memref.StoreOp | vector.StoreOp):
         pending += op.indices
-    parent = op.parent_op()
-    while parent is not None and parent is not loop:
+    for parent in takewhile(lambda around: around is not loop, ancestors(op.parent_op())):
         match parent:
             case ForOp():
                 pending += (parent.min, parent.extent)
@@ -374,7 +374,6 @@ def depends(op: Operation, variables: set[SSAValue], loop: ForOp) -> bool:
                 pending.append(parent.cond)
             case _:
                 return True
-        parent = parent.parent_op()
     seen: set[SSAValue] = set()
     while pending:
         value = pending.pop()
@@ -393,12 +392,10 @@ def depends(op: Operation, variables: set[SSAValue], loop: ForOp) -> bool:
 
 def is_unconditional(op: Operation, loop: ForOp) -> bool:
     """Return whether `op` runs in each iteration of `loop`, for all iterations of loops in it."""
-    parent = op.parent_op()
-    while parent is not None and parent is not loop:
-        if not isinstance(parent, ForOp):
-            return False
-        parent = parent.parent_op()
-    return parent is loop
+    for parent in ancestors(op.parent_op()):
+        if parent is loop or not isinstance(parent, ForOp):
+            return parent is loop
+    return False
 
 
 def users_of(buffer: SSAValue) -> Iterator[Operation]:

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
 from ...dialects.tir.ops import ForKind, ForOp
-from ...passmanager.ir.walk import walk
+from ...passmanager.ir.walk import ancestors, walk
 from .buffers import Allocation, Buffer, View, buffer_type, byte_size, uses_of
 from .storage_plan import LiveRange, peak_size
 
@@ -164,13 +164,11 @@ def live_range(uses: AllocationUses, numbers: OpNumbers) -> LiveRange:
 
 def last_number_in(op: Operation, numbers: OpNumbers) -> int:
     """Return the number of the last operation nested in `op`."""
-    ancestor: Operation | None = op
-    while ancestor is not None:
+    for ancestor in ancestors(op):
         # All numbers up to the next operation are nested in `op`: the numbers are in pre-order.
         following = ancestor.next_op
         if following is not None and following in numbers:
             return numbers[following] - 1
-        ancestor = ancestor.parent_op()
     return len(numbers)
 
 

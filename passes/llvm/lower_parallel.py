@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, UnknownLoc, i64
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.region_utils import iter_used_values_defined_above
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
-from ...passmanager.ir.walk import ops_of, walk
+from ...passmanager.ir.walk import ancestors, ops_of, walk
 from .lower_func import FORK
 from .lower_scf import replace_by_loops
 
@@ -39,10 +40,7 @@ def share_loops(module: ModuleOp, threads: int) -> None:
 
 def is_in_parallel_loop(op: Operation) -> bool:
     """Return whether `op` is in a parallel loop."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, scf.ParallelOp):
-        parent = parent.parent_op()
-    return parent is not None
+    return any(isinstance(around, scf.ParallelOp) for around in ancestors(op.parent_op()))
 
 
 def share(
@@ -82,10 +80,8 @@ def share(
 def values_from_outside(loop: scf.ParallelOp) -> list[SSAValue]:
     """Return the values from outside of a loop that its iterations use, or that say where they
     are."""
-    operands = (operand for op in walk(loop) if op is not loop for operand in op.operands)
-    found = dict.fromkeys(value for value in operands if not loop.is_ancestor(value.owner))
-    bounds = (*loop.lowerBound, *loop.upperBound[1:], *loop.step)
-    return [*(found | dict.fromkeys(bounds))]
+    used = iter_used_values_defined_above(loop.body)
+    return [*dict.fromkeys((*used, *loop.lowerBound, *loop.upperBound[1:], *loop.step))]
 
 
 def move_iterations(

@@ -19,6 +19,7 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.walk import first_ops
 
 __all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]
 
@@ -34,7 +35,7 @@ def inline_graphs(root: Operation, actions: Actions = SILENT) -> list[Operation]
     """
     inlined: dict[Operation, None] = {}
     ordered: list[Operation] = []
-    pending = _first_ops(root)
+    pending = first_ops(root)
     while pending:
         op = pending.pop()
         while op is not None:
@@ -51,16 +52,10 @@ def inline_graphs(root: Operation, actions: Actions = SILENT) -> list[Operation]
                 if op.regions:
                     if following is not None:
                         pending.append(following)
-                    pending += _first_ops(op)
+                    pending += first_ops(op)
                     break
             op = following
     return ordered
-
-
-def _first_ops(op: Operation) -> list[Operation]:
-    """Return the first operation of each block directly in `op`, last block first."""
-    blocks = [block for region in op.regions for block in region.blocks]
-    return [first for block in reversed(blocks) if (first := block.first_op) is not None]
 
 
 def _inline(graph: GraphOp) -> list[Operation]:

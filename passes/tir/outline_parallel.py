@@ -9,6 +9,7 @@ from math import prod
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.region_utils import iter_used_values_defined_above
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
@@ -237,16 +238,8 @@ def is_copied(op: Operation, value: SSAValue) -> bool:
 
 def captured(loop: ForOp) -> list[SSAValue]:
     """Return the values from outside of `loop` that operations in it use, in order."""
-    values: dict[SSAValue, None] = {}
-    for op in walk(loop):
-        if op is loop:
-            if integer_constant(loop.min) != 0:
-                values[loop.min] = None
-            continue
-        for value in op.operands:
-            if not loop.is_ancestor(value.owner):
-                values[value] = None
-    return [*values]
+    first = [] if integer_constant(loop.min) == 0 else [loop.min]
+    return [*dict.fromkeys((*first, *iter_used_values_defined_above(loop.body)))]
 
 
 @dataclass(frozen=True)

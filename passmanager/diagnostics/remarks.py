@@ -10,6 +10,7 @@ from enum import Enum
 from xdsl.ir import Operation
 
 from ..ir.symbols import symbol_of
+from ..ir.walk import ancestors
 from ..registration.info import did_you_mean
 from ..run import Frame
 from .diagnostics import Diagnostic, Severity, Where, op_at, place_in_file
@@ -118,11 +119,7 @@ def make_remark(
 
 def _function_of(op: Operation | None) -> str:
     """Return the symbol of the innermost symbol op around `op`, or `op` itself; empty if none."""
-    while op is not None:
-        if name := symbol_of(op):
-            return name
-        op = op.parent_op()
-    return ""
+    return next((name for around in ancestors(op) if (name := symbol_of(around))), "")
 
 
 def _shown(value: Argument) -> str:

@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.lexer import Span
 
+from .walk import ancestors
+
 __all__ = [
     "file_location",
     "location_of",
@@ -66,12 +68,8 @@ def location_of(op: Operation) -> FileLineColLoc | None:
     None.
     """
     # An op that a pass created has the place of the function or loop that it is in.
-    current: Operation | None = op
-    while current is not None:
-        if (place := file_location(current.location)) is not None:
-            return place
-        current = current.parent_op()
-    return None
+    places = (file_location(around.location) for around in ancestors(op))
+    return next((place for place in places if place is not None), None)
 
 
 def place_of(op: Operation) -> str:

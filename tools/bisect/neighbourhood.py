@@ -58,7 +58,8 @@ def _around(block: Block, place: Place, distance: int) -> set[Operation]:
     chosen = {op for op in block.ops if any(_is_at(inner, place) for inner in walk(op))}
     for _ in range(distance if chosen else 0):
         users = {use.operation for op in chosen for result in op.results for use in result.uses}
-        chosen |= {*_owners(chosen, block)} | {op for user in users if (op := _in(block, user))}
+        holders = [block.find_ancestor_op_in_block(user) for user in users]
+        chosen |= {*_owners(chosen, block), *(op for op in holders if op is not None)}
     chosen |= {op for op in _owners(chosen, block) if _is_constant(op)}
     return {op for op in chosen if not isinstance(op, ReturnOp)}
 
@@ -79,14 +80,6 @@ def _owners(ops: Iterable[Operation], block: Block) -> Iterator[Operation]:
                     yield operand.owner
 
 
-def _in(block: Block, op: Operation) -> Operation | None:
-    """Return the op of `block` that is or holds `op`."""
-    current: Operation | None = op
-    while current is not None and current.parent is not block:
-        current = current.parent_op()
-    return current
-
-
 def _is_constant(op: Operation) -> bool:
     return op.has_trait(ConstantLike, value_if_unregistered=False)
 
@@ -99,7 +92,7 @@ def _cut(func: FuncOp, chosen: set[Operation]) -> None:
     results = [value for op in block.ops if op in chosen for value in _used_outside(op, chosen)]
     for op in others:
         for value in op.results:
-            if any(_in(block, use.operation) in chosen for use in value.uses):
+            if any(block.find_ancestor_op_in_block(use.operation) in chosen for use in value.uses):
                 argument = block.insert_arg(value.type, len(block.args))
                 argument.name_hint = value.name_hint
                 value.replace_all_uses_with(argument)
@@ -126,5 +119,5 @@ def _used_outside(op: Operation, chosen: set[Operation]) -> list[SSAValue]:
         result
         for result in op.results
         if result.first_use is None
-        or any(_in(block, use.operation) not in chosen for use in result.uses)
+        or any(block.find_ancestor_op_in_block(use.operation) not in chosen for use in result.uses)
     ]

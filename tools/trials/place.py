@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.symbols import name_of, symbol_of
+from ...passmanager.ir.walk import top_level_op
 
 __all__ = ["Place", "function_of"]
 
@@ -47,6 +48,4 @@ class Place:
 
 def function_of(op: Operation) -> str:
     """Return the name of the top-level symbol op that is or holds `op`, or empty."""
-    while (parent := op.parent_op()) is not None and parent.parent is not None:
-        op = parent
-    return symbol_of(op)
+    return symbol_of(top_level_op(op))

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...constants.scalar_folds import constant_integer
@@ -55,7 +55,7 @@ class PropagateCondition(RewritePattern):
             return
         for region, truth in ((op.true_region, True), (op.false_region, False)):
             # The constant is made only if it is used: else the pattern would fire forever.
-            inner = [use for use in op.cond.uses if _is_in(use.operation, region)]
+            inner = [use for use in op.cond.uses if region.is_ancestor(use.operation)]
             if inner:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
                 _replace_uses(rewriter, op.cond, constant.result, region)
@@ -75,7 +75,7 @@ class SelectYieldedValues(RewritePattern):
         pairs = zip(*map(_yielded, op.regions), strict=True)
         for result, pair in zip(op.results, pairs, strict=True):
             # Both values dominate the branch, so a selection before it may use them.
-            if result.first_use is None or any(_is_defined_in(value, op) for value in pair):
+            if result.first_use is None or any(op.is_ancestor(value.owner) for value in pair):
                 continue
             new, (taken, other) = pair[0], pair
             if taken is not other:
@@ -213,7 +213,7 @@ class SimplifyLoop(RewritePattern):
             rewriter.replace(op, (), op.iter_args)
         elif _is_empty(op.body):
             values = _yielded(op.body)
-            if not any(_is_defined_in(value, op) for value in values):
+            if not any(op.is_ancestor(value.owner) for value in values):
                 rewriter.replace(op, (), values)
 
 
@@ -251,7 +251,7 @@ class ReplaceConditionArguments(RewritePattern):
             result, argument = op.results[index], after.args[index]
             if value is end.condition:  # true in the loop, and false after it
                 self.replace_by_truth(result, argument, rewriter)
-            elif not _is_defined_in(value, op):
+            elif not op.is_ancestor(value.owner):
                 _replace(rewriter, result, value)
                 _replace(rewriter, argument, value)
             elif (equal := first.setdefault(value, index)) != index:
@@ -307,29 +307,11 @@ def _signed_constant(value: SSAValue) -> int | None:
     return number - (1 << width) if number >> (width - 1) else number
 
 
-def _is_in(op: Operation, region: Region) -> bool:
-    """Return whether `op` is nested in `region`."""
-    inner = op.parent_region()
-    while inner is not None and inner is not region:
-        holder = inner.parent
-        inner = None if holder is None else holder.parent_region()
-    return inner is region
-
-
-def _is_defined_in(value: SSAValue, op: Operation) -> bool:
-    """Return whether `value` is defined in a region of `op`."""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    region = None if block is None else block.parent
-    return region is not None and (
-        region.parent is op or (region.parent is not None and op.is_ancestor(region.parent))
-    )
-
-
 def _replace_uses(
     rewriter: PatternRewriter, value: SSAValue, new: SSAValue, region: Region
 ) -> None:
     """Use `new` instead of `value` in `region`."""
-    rewriter.replace_uses_with_if(value, new, lambda use: _is_in(use.operation, region))
+    rewriter.replace_uses_with_if(value, new, lambda use: region.is_ancestor(use.operation))
     rewriter.has_done_action = True
 
 

@@ -17,7 +17,7 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ancestors, walk
 
 __all__ = ["Inline", "inline_functions", "replace_by_body"]
 
@@ -166,10 +166,7 @@ def _is_private(func: FuncOp) -> bool:
 
 def _resolves_symbols_in(op: Operation, module: ModuleOp) -> bool:
     """Return whether `module` is the nearest module around `op`, the scope of its symbols."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, ModuleOp):
-        parent = parent.parent_op()
-    return parent is module
+    return next((a for a in ancestors(op) if isinstance(a, ModuleOp)), None) is module
 
 
 @dataclass(frozen=True)

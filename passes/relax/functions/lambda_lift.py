@@ -19,7 +19,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ancestors, walk
 
 __all__ = ["LambdaLift", "lift_lambdas"]
 
@@ -116,12 +116,7 @@ class LambdaLifter:
 
     def unused_name(self, op: LambdaOp, top: Operation) -> str:
         """Return a name for the function of the lambda `op`, which is nested in `top`."""
-        names = [_name(op)]
-        around = op.parent_op()
-        while around is not None:
-            if isinstance(around, LambdaOp):
-                names.append(_name(around))
-            around = around.parent_op()
+        names = [_name(around) for around in ancestors(op) if isinstance(around, LambdaOp)]
         outer = [name] if (name := symbol_of(top)) else []
         path = "_".join([*outer, *reversed(names)])
         candidates = ("_".join([*outer, names[0]]), path)
@@ -151,14 +146,8 @@ def _order_graphs(ops: list[MakeClosureOp | LambdaOp]) -> None:
     The dependences of a graph, visited in text order, determine the order of its effects. Lifting
     changes dependences, so the current order is first made the text order.
     """
-    graphs: dict[GraphOp, None] = {}
-    for op in ops:
-        around = op.parent_op()
-        while around is not None and around not in graphs:
-            if isinstance(around, GraphOp):
-                graphs[around] = None
-            around = around.parent_op()
-    for graph in graphs:
+    graphs = (around for op in ops for around in ancestors(op) if isinstance(around, GraphOp))
+    for graph in dict.fromkeys(graphs):
         block = graph.body.block
         if (order := dependence_order(block)) != [*block.ops]:
             for op in order:

@@ -26,7 +26,7 @@ from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.types import convert_types
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import ancestors, walk
 
 __all__ = ["drop_storage_scopes", "place_buffers"]
 
@@ -113,10 +113,7 @@ def _put_on_stack(op: Allocation) -> None:
     In the body of a serial loop the stack would grow with each iteration. Iterations of a parallel
     loop run in functions of their own.
     """
-    scope = op.parent_op()
-    while scope is not None and not _has_own_stack(scope):
-        scope = scope.parent_op()
-    assert scope is not None
+    scope = next(filter(_has_own_stack, ancestors(op.parent_op())))
     op = _convert(op, memref.AllocaOp)
     op.detach()
     Rewriter.insert_op(op, InsertPoint.at_start(scope.regions[0].block))

@@ -20,7 +20,7 @@ from ...ir.location import file_location, place_text
 from ...ir.symbols import name_of, symbol_of
 from ...ir.text.printer import ExactPrinter, PrintStyle, is_dense
 from ...ir.text.resources import blob_name, is_splat
-from ...ir.walk import walk
+from ...ir.walk import ancestors, walk
 from ...run import Run
 from .diff import renamed, values_in
 from .ir_text import ir_text, top_level
@@ -280,17 +280,10 @@ def _is_renewed(old: Operation | None, new: Operation) -> bool:
 
 def place_in(op: Operation) -> str:
     """Return a text that says in which op a nested op is: `@f`, or `'scf.for' in @f`."""
-    parents = [*_parents(op)]
+    parents = [*ancestors(op.parent_op())]
     names = [f"@{symbol}" if (symbol := symbol_of(p)) else f"'{name_of(p)}'" for p in parents]
     named = next((i for i, name in enumerate(names) if name.startswith("@")), len(names) - 1)
     return names[0] if named <= 0 else f"{names[0]} in {names[named]}"
-
-
-def _parents(op: Operation) -> Iterator[Operation]:
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
 
 
 def _header(module: ModuleOp) -> Iterator[RecordedOp]:

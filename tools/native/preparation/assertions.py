@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from math import prod
 from typing import TypeAlias
 
@@ -43,7 +43,7 @@ from ....interpreters.signature import is_buffer
 from ....passes.tir.outline_parallel import PART
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import location_of, place_of
-from ....passmanager.ir.walk import ops_of, walk
+from ....passmanager.ir.walk import ancestors, ops_of, walk
 from .owned_memory import (
     Live,
     add_empty_buffer,
@@ -380,11 +380,8 @@ def is_point(op: Operation, failing: Collection[str]) -> bool:
 
 
 def parents(op: Operation, function: Operation) -> Iterator[Operation]:
-    """Yield the loops and branches of `function` that `op` is in, innermost first."""
-    parent = op.parent_op()
-    while parent is not None and parent is not function:
-        yield parent
-        parent = parent.parent_op()
+    """Return the loops and branches of `function` that `op` is in, innermost first."""
+    return takewhile(lambda around: around is not function, ancestors(op.parent_op()))
 
 
 def ops_after(op: Operation) -> Iterator[Operation]:
