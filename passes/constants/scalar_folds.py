@@ -403,15 +403,11 @@ _FOLDS: dict[type[Operation], Callable[..., Folded]] = {
     **dict.fromkeys(_CAST_BACK, _fold_cast_back),
 }
 
-_OF_CONSTANTS = frozenset(
-    op_class
-    for op_class, fold in _FOLDS.items()
-    if fold
-    in (
-        *(_fold_addf, _fold_subf, _fold_mulf, _fold_divf, _fold_float_bound),
-        *(_fold_muli, _fold_division, _fold_shift, _fold_integer_bound),
-    )
-)
+_OF_CONSTANTS = _FOLDS.keys() - {
+    *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp, arith.NegfOp),
+    *_PARTNERS,
+    *_CAST_BACK,
+}
 """Operations on two operands that are folded if one is a constant or both are the same value."""
 
 _CASTS = (
