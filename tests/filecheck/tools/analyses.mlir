@@ -18,7 +18,14 @@
 // TIMING:      {{[0-9.]+ \( *[0-9.]+%\) +[0-9.]+    infer-type$}}
 // TIMING-NEXT: {{[0-9.]+ \( *[0-9.]+%\) +[0-9.]+      \(A\) CallGraph$}}
 
-func.func @f(%x : tensor<2xf32>) -> tensor<2xf32> {
+// The branch keeps infer-type from seeing at once that all types are settled.
+func.func @f(%x : tensor<2xf32>, %c : i1) -> tensor<2xf32> {
   %0 = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  return %x : tensor<2xf32>
+  %1 = scf.if %c -> (tensor<2xf32>) {
+    %2 = relax.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %2 : tensor<2xf32>
+  } else {
+    scf.yield %x : tensor<2xf32>
+  }
+  return %1 : tensor<2xf32>
 }
