@@ -13,6 +13,7 @@ from .....interpreters.arrays import bounds
 from ...errors import Unsupported
 from ...node import Converter, Converters, Node
 from ..expression import Expression
+from .einsum import einsum
 from .window_places import places_of_maxima
 from .windows import (
     Window,
@@ -221,11 +222,6 @@ def gemm(node: Node) -> Sequence[SSAValue]:
 
 def matmul(node: Node) -> Sequence[SSAValue]:
     return [node.op("matmul", node.input(0), node.input(1))]
-
-
-def einsum(node: Node) -> Sequence[SSAValue]:
-    subscripts = node.string("equation").replace(" ", "")
-    return [node.op("einsum", *node.all_inputs(), subscripts=subscripts)]
 
 
 # Blocks of space and depth
