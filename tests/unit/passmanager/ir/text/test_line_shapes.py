@@ -378,7 +378,7 @@ def test_types_at_the_end_of_a_line(line: str):
         ("%b = relax.exp %x5 : (tensor<5xf32>) -> tensor<05xf32", "expected '>'"),
         ("%b = relax.exp %x5 : (tensor<5xf32>,) -> tensor<5xf32>", "type expected"),
         ("%b = relax.exp %x5 : (tensor<5x>) -> tensor<5xf32>", "Expected shape type"),
-        ("%b = relax.exp %x5 : (tensor<5xf32>) -> tensor<5xf33>", "Expected shape type"),
+        ("%b = relax.exp %x5 : (tensor<5xf32>) -> tensor<5xg33>", "Expected shape type"),
     ],
 )
 def test_types_at_the_end_of_a_line_that_are_wrong(line: str, message: str):
