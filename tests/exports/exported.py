@@ -27,7 +27,8 @@ Results: TypeAlias = Sequence[Array]
 
 def exported_models() -> list[Exported]:
     """Return the models that were exported."""
-    return [Exported(path) for path in sorted(FOLDER.glob("*/*.onnx"))]
+    paths = sorted(FOLDER.glob("*/*.onnx"), key=lambda path: path.with_suffix(""))
+    return [Exported(path) for path in paths]
 
 
 @dataclass(frozen=True)

@@ -211,11 +211,16 @@ def test_no_memory_is_lost(name: str, valid: bool, compiled: dict[str, NativeFun
     function, all_cases = compiled[name], cases(name, valid=valid)
     for arguments in all_cases * 20:
         assert call(function, arguments) == valid
-    before = used_bytes()
-    for arguments in all_cases * (1000 // max(len(all_cases), 1)):
-        call(function, arguments)
-    # Each lost buffer would take 32 bytes or more, and at least one is made in each call.
-    assert used_bytes() - before < 16_000
+
+    def growth() -> int:
+        before = used_bytes()
+        for arguments in all_cases * (1000 // max(len(all_cases), 1)):
+            call(function, arguments)
+        return used_bytes() - before
+
+    # Each lost buffer would take 32 bytes or more, and at least one is made in each call. Other
+    # threads of the process, such as those of pytest-xdist, allocate now and then.
+    assert any(growth() < 16_000 for _ in range(3))
 
 
 def test_a_result_takes_memory_as_long_as_it_is_used(compiled: dict[str, NativeFunction]):
