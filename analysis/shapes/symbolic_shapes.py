@@ -74,7 +74,7 @@ class SymbolicShapes:
     # Queries
 
     def of(self, value: SSAValue) -> Sizes | None:
-        """Return the shape of a tensor; None if its rank is unknown, or if it is no tensor."""
+        """Return the shape of a tensor; None if its rank is unknown or it is not a tensor."""
         found = self._shapes.get(value)
         return self._declared(value, None) if found is None else found
 

@@ -31,5 +31,5 @@ def on_startup(**_: object) -> None:
 
 
 def others(folder: str, names: list[str]) -> list[str]:
-    """Return the files in a folder that are no modules."""
+    """Return the files in a folder that are not modules."""
     return [n for n in names if not n.endswith(".py") and not Path(folder, n).is_dir()]

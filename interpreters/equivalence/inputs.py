@@ -137,7 +137,7 @@ def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
 
 
 class _Maker:
-    """Makes the arguments of one call: holds the random numbers and the sizes chosen so far."""
+    """The arguments of one call in the making: the random numbers and the sizes chosen so far."""
 
     def __init__(self, recipe: Recipe, constants: Sequence[float]) -> None:
         self._recipe = recipe

@@ -304,7 +304,7 @@ class CalleeScope(Scope):
         return self._caller.insert(op)
 
     def _argument(self, value: SSAValue) -> SSAValue:
-        """Return what the call passes for a value; NoKernel if this is no parameter."""
+        """Return what the call passes for a value; NoKernel if it is not a parameter."""
         if not isinstance(value, BlockArgument):
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self._call.arguments[value.index]

@@ -1,4 +1,4 @@
-"""The sizes that a kernel computes when it starts: of intermediate results whose sizes are no
+"""The sizes that a kernel computes when it starts: of intermediate results whose sizes are not
 expressions of the sizes of its parameters."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # pyright: basic
-"""What the scripts that export models share."""
+"""The command line that the scripts which export models have in common."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BELOW = 10
 
 @dataclass(frozen=True)
 class Export:
-    """What makes a function of arrays, and the shapes of these."""
+    """A function of arrays, by what makes it, and the shapes of its arguments."""
 
     make: Callable[[], Callable[..., Any]]
     shapes: tuple[Shape, ...]

@@ -219,7 +219,6 @@ class NativeFunction:
         *,
         is_long: bool = False,
     ) -> None:
-
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
         self.function = function

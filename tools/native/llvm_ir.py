@@ -268,7 +268,7 @@ class FunctionWriter:
                     self.names[result] = text
 
     def _literal(self, op: Operation) -> str | None:
-        """Return the text of the result of an operation that is no instruction."""
+        """Return the text of the result of an operation that is not an instruction."""
         match op:
             case llvm.ConstantOp():
                 return self.module.constant(op.value, op.result.type)
@@ -521,7 +521,7 @@ WRITERS: dict[str, Writer] = {
 INSTRUCTIONS = {f"llvm.{name}": write for name, write in WRITERS.items()}
 """How the operations of the dialect, by their names, are written."""
 LITERALS = frozenset((llvm.ConstantOp, llvm.AddressOfOp, llvm.UndefOp, llvm.ZeroOp, PoisonOp))
-"""The operations that are no instructions: their results are written where they are used."""
+"""The operations that are not instructions: their results are written where they are used."""
 
 
 # Text

@@ -82,7 +82,7 @@ def balanced(sizes: Mapping[T, int], count: int) -> list[list[T]]:
 
 
 def is_constant(op: object) -> bool:
-    """Return whether each part of a module may have `op`: it is no variable."""
+    """Return whether each part of a module may have `op`: it is not a variable."""
     return not isinstance(op, GlobalOp) or op.constant is not None or op.value is None
 
 

@@ -58,7 +58,7 @@ def expanded(shape: Shape | None, target: Sequence[int | None] | None) -> Shape 
 
 
 def sizes_of(elements: Sequence[int | None]) -> Shape:
-    """Return a partly known shape as a shape; what is no size is not known."""
+    """Return a partly known shape as a shape: None and negative numbers are unknown dimensions."""
     return tuple(DYNAMIC_INDEX if size is None or size < 0 else size for size in elements)
 
 

@@ -130,7 +130,7 @@ def part_sizes(node: Node, size: int) -> list[int]:
 
 
 def sequence_map(node: Node) -> Sequence[SSAValue]:
-    """Convert SequenceMap: its graph, applied to each element; inputs that are no sequences are
+    """Convert SequenceMap: its graph, applied to each element; inputs that are not sequences are
     passed as they are."""
     first, *others = node.all_inputs()
     count = len(elements(node, first))

@@ -166,7 +166,7 @@ def learn_body(
         return None
     names = parts[1::2]
     operands = {place: found[0] for place, name in enumerate(names) if (found := values.get(name))}
-    # A name in the line that is no operand is that of a block argument, if one has its place.
+    # A name in the line that is not an operand is that of a block argument, if one has its place.
     by_location = {arg.location: arg for arg in block.args}
     arguments = {
         place: by_location.get(location)

@@ -99,7 +99,7 @@ def test_depthwise_of_one_and_three_dimensions():
 
 
 def test_depthwise_blocks_of_three_dimensions():
-    """Of known extents, too: the rows of a block are those of several images."""
+    """A block has rows of several images, also where their extents are known."""
     text = text_of(
         "nn.conv3d",
         "padding = [1, 1, 1], groups = 1",

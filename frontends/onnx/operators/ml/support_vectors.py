@@ -63,9 +63,9 @@ def svm_classifier(node: Node) -> Sequence[SSAValue]:
         raise Unsupported("a machine without support vectors")
     count, classes = sum(sizes), len(sizes)
     pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
-    weights, rho = pair_weights(node, sizes, pairs), np.asarray(node.floats("rho") or [])
     products = kernel(node, x, vectors(node, count))
-    scores = products @ constant(node, weights, f32) + constant(node, rho, f32)
+    scores = products @ constant(node, pair_weights(node, sizes, pairs), f32)
+    scores = scores + for_pairs(node, "rho", len(pairs))
     votes = np.zeros((2, len(pairs), classes), np.float32)
     for k, (i, j) in enumerate(pairs):
         votes[0, k, i], votes[1, k, j] = 1, 1
@@ -88,14 +88,22 @@ def pair_weights(node: Node, sizes: Sequence[int], pairs: Sequence[tuple[int, in
     return weights
 
 
+def for_pairs(node: Node, name: str, pairs: int) -> Expression:
+    """Return an attribute that has a number for each pair of classes."""
+    numbers = node.floats(name) or []
+    if len(numbers) != pairs:
+        raise Unsupported(f"{len(numbers)} numbers in {name} for {pairs} pairs of classes")
+    return constant(node, np.asarray(numbers), f32)
+
+
 def class_scores(node: Node, scores: Expression, classes: int) -> Expression:
     """Return the second result of a classifier, given the scores of pairs of classes: these, or
     the probabilities of the classes."""
     post = node.string("post_transform", "NONE")
-    if slopes := node.floats("prob_a"):
-        offsets = node.floats("prob_b") or []
-        ahead = scores * constant(node, np.asarray(slopes), f32)
-        ahead = (-(ahead + constant(node, np.asarray(offsets), f32))).op("sigmoid")
+    if node.floats("prob_a"):
+        pairs = classes * (classes - 1) // 2
+        ahead = scores * for_pairs(node, "prob_a", pairs) + for_pairs(node, "prob_b", pairs)
+        ahead = (-ahead).op("sigmoid")
         return transformed(coupled(ahead.op("clip", min=1e-7, max=1 - 1e-7), classes), post)
     if classes > 2:
         return transformed(scores, post)
@@ -104,7 +112,8 @@ def class_scores(node: Node, scores: Expression, classes: int) -> Expression:
     return transformed((-scores).concat(scores, axis=1), post)
 
 
-MAX_STEPS = 100
+LEAST_LIMIT = 100
+"""The steps after which the search for probabilities ends, or one a class if that is more."""
 
 
 def coupled(ahead: Expression, classes: int) -> Expression:
@@ -140,8 +149,9 @@ def coupled(ahead: Expression, classes: int) -> Expression:
         none: list[SSAValue] = []
         return goes_on.op("any").value, [goes_on.where(p, old).value], none
 
-    start = diagonal * 0.0 + 1 / classes
-    limit = node.full(MAX_STEPS, i64)
+    # Not `diagonal * 0`: a row with NaN has equal probabilities, as it has in onnxruntime.
+    start = (diagonal > 0.0).cast(f32) * 0.0 + 1 / classes
+    limit = node.full(max(LEAST_LIMIT, classes), i64)
     (result,) = while_loop(node, limit, None, [start.value], step)
     return Expression(node, result)
 

@@ -140,7 +140,7 @@ def test_vectors_of_results_are_stored_as_they_are():
 
 @pytest.mark.parametrize("columns", [3, 9])
 def test_blocks_of_terms(columns: int, monkeypatch: pytest.MonkeyPatch):
-    """Between blocks of terms, the sums of a tile are in memory; there is no copy of the data."""
+    """The sums of a tile wait in memory between blocks of terms; the data is not copied."""
 
     def one_block_of_channels(self: Schedules) -> Schedule:
         best = schedule_of(self.extents, self.target)

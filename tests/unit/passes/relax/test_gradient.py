@@ -23,7 +23,7 @@ from passline.passmanager.pipeline import parse_pipeline
 
 
 def function_of(case: Case) -> str:
-    """Return a function of the operands of a case that are no constants.
+    """Return a function of the operands of a case that are not constants.
 
     Its result is the sum of the sine of all elements, so that they have different adjoints.
     """

@@ -199,7 +199,7 @@ def test_versions_are_part_of_the_key(monkeypatch: pytest.MonkeyPatch):
 def test_the_sources_of_plugins_are_part_of_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Of packages that entry points name, whether they are installed to be edited or not."""
+    """The packages that entry points name count, editable installations too."""
     package = tmp_path / "someplugin"
     package.mkdir()
     (package / "__init__.py").touch()

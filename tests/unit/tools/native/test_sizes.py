@@ -178,7 +178,7 @@ def test_arguments_that_do_not_match(compiled: dict[str, NativeFunction]):
 
 
 class Mallinfo(ctypes.Structure):
-    """What glibc tells about its heap."""
+    """The statistics of the heap that glibc's `mallinfo2` returns."""
 
     _fields_ = [
         (name, ctypes.c_size_t)
@@ -287,7 +287,7 @@ def test_results_live_as_long_as_they_are_used():
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_index_of_a_maximum_along_an_unknown_axis(axis: int):
-    """Of equal elements and of several NaNs, the first."""
+    """The first of equal elements, and of several NaNs, is the maximum."""
     data, result = "tensor<?x?xf32>", "tensor<?xi64>"
     function = compile_module(
         parse(f"""func.func @main(%x: {data}) -> {result} {{

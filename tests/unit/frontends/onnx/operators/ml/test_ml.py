@@ -143,8 +143,26 @@ def test_probabilities_of_support_vector_machines(classes: int):
     }
     for post in ("NONE", "LOGISTIC", "SOFTMAX"):
         compare("SVMClassifier", X, outputs=2, post_transform=post, **given)
+    unknown = X.copy()
+    unknown[1, 0] = np.nan
+    compare("SVMClassifier", unknown, outputs=2, **given)
     given["prob_a"] = [-1e3] * pairs
     compare("SVMClassifier", X, outputs=2, **given)
+
+
+@pytest.mark.parametrize("name", ["rho", "prob_a", "prob_b"])
+def test_a_number_for_each_pair_of_classes(name: str):
+    given: Attributes = {
+        "kernel_type": "LINEAR",
+        "support_vectors": floats(12).tolist(),
+        "coefficients": floats(8).tolist(),
+        "vectors_per_class": [1, 2, 1],
+        "classlabels_ints": [0, 1, 2],
+        **{key: [0.5] * (1 if key == name else 3) for key in ("rho", "prob_a", "prob_b")},
+    }
+    model = single_node("SVMClassifier", [X], 2, domain="ai.onnx.ml", version=3, **given)
+    with pytest.raises(UnsupportedModelError, match=f"1 numbers in {name} for 3 pairs of classes"):
+        imported(model)
 
 
 # Trees
