@@ -18,6 +18,7 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 
 import gc
+import math
 import re
 import statistics
 import sys
@@ -61,7 +62,8 @@ def right(model: Exported) -> str:
 
 def times(model: Exported) -> tuple[int, float, float, float]:
     """Return the number of kernels, the seconds to compile, and the milliseconds that onnxruntime
-    and machine code take. PasslineError if the model cannot be compiled."""
+    (not a number if it does not run the model) and machine code take. PasslineError if the model
+    cannot be compiled."""
     start = processor_time()
     module = import_model(model.model, shapes=model.shapes)
     set_target(module, host())
@@ -70,9 +72,10 @@ def times(model: Exported) -> tuple[int, float, float, float]:
     kernels = count_kernels(module)
     function = compiled(module)
     seconds = processor_time() - start
-    peer, arrays = session(model.model, model.arguments), [*model.arguments.values()]
-    other, mine = milliseconds(peer, lambda: function(*arrays))
-    return kernels, seconds, other, mine
+    arrays = [*model.arguments.values()]
+    peers = [session(model.model, model.arguments)] if model.has_peer else []
+    *others, mine = milliseconds(*peers, lambda: function(*arrays))
+    return kernels, seconds, others[0] if others else math.nan, mine
 
 
 def processor_time() -> float:
@@ -102,9 +105,12 @@ def main() -> None:
         cells = [model.name, str(len(model.model.graph.node)), peer_nodes(model)]
         try:
             kernels, seconds, other, mine = times(model)
-            ratios.append(other / mine)
-            cells += [str(kernels), right(model), f"{seconds:.1f}", f"{other:.3g}", f"{mine:.3g}"]
-            cells.append(f"{other / mine:.2f} x")
+            cells += [str(kernels), right(model), f"{seconds:.1f}"]
+            if math.isnan(other):
+                cells += ["", f"{mine:.3g}", ""]
+            else:
+                ratios.append(other / mine)
+                cells += [f"{other:.3g}", f"{mine:.3g}", f"{other / mine:.2f} x"]
         except PasslineError as error:
             print(f"{model.name}: {str(error).strip()}", file=sys.stderr)
             cells += ["", right(model), "", "", "", ""]

@@ -74,9 +74,10 @@ Range: TypeAlias = tuple[Extent | None, Extent]
 
 def is_known(op: Operation, b: KernelBuilder, value: SSAValue, bounds: Range, message: str) -> bool:
     """Return whether constants are all in bounds; warn of `message` if those of the only call are
-    not."""
+    not, which is known of dimensions of known size."""
     known = b.range_of(value)
-    if known is not None and not within(known, bounds) and len(b.constants_of[value]) == 1:
+    wrong = known is not None and isinstance(bounds[1], int) and not within(known, bounds)
+    if wrong and len(b.constants_of[value]) == 1:
         b.warnings.append((op, message))
     return within(known, bounds)
 

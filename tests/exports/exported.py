@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 import onnx
+from exports.exporting import STORED
 from support.models.onnxruntime_reference import run_onnxruntime
 from support.models.seeded import Array
 
@@ -46,10 +47,13 @@ class Exported:
         return onnx.load(self.path)
 
     @cached_property
-    def arguments(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Array]:
         with np.load(self.path.with_suffix(".npz")) as arrays:
-            given = {key: arrays[key] for key in arrays.files}
-        return {value.name: given[value.name] for value in self.model.graph.input}
+            return {key: arrays[key] for key in arrays.files}
+
+    @property
+    def arguments(self) -> dict[str, Array]:
+        return {value.name: self.arrays[value.name] for value in self.model.graph.input}
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -61,8 +65,15 @@ class Exported:
         dims = [d for i in self.model.graph.input for d in i.type.tensor_type.shape.dim]
         return any(not dim.HasField("dim_value") for dim in dims)
 
+    @property
+    def has_peer(self) -> bool:
+        """Whether onnxruntime runs the model."""
+        return STORED not in self.arrays
+
     def expected(self) -> Results:
-        """Return onnxruntime's results."""
+        """Return onnxruntime's results, or, for what it refuses, the exporter's."""
+        if not self.has_peer:
+            return [self.arrays[STORED]]
         return [self.numbers(result) for result in run_onnxruntime(self.path, self.arguments)]
 
     def numbers(self, result: object) -> Array:

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["export_all"]
+__all__ = ["STORED", "export_all"]
+
+STORED = "expected result"
+"""The name under which the result of a model that onnxruntime refuses stands beside the inputs."""
 
 Export = Callable[[Path], Mapping[str, np.ndarray]]
-"""Writes a model to a path and returns its inputs by name."""
+"""Writes a model to a path and returns its inputs by name, and perhaps its result."""
 
 
 def export_all(exports: Mapping[str, Export]) -> None:

@@ -15,7 +15,16 @@ from ....dialects.relax.types import Element
 from ....interpreters.arrays import Array
 from ..node import Node
 
-__all__ = ["Expression", "Operand", "constant", "indices", "inputs", "size_along", "total"]
+__all__ = [
+    "Expression",
+    "Operand",
+    "constant",
+    "extent_along",
+    "indices",
+    "inputs",
+    "size_along",
+    "total",
+]
 
 
 class Expression:
@@ -109,6 +118,12 @@ class Expression:
         known = next(v for v in (then, otherwise) if not isinstance(v, int | float))
         like = known if isinstance(known, Expression) else Expression(self.node, known)
         return self.op("where", like.operand(then), like.operand(otherwise))
+
+    def clipped(self, low: float, high: float | Expression) -> Expression:
+        """Clip to an interval, whose end may be computed."""
+        if isinstance(high, Expression):
+            return self.op("maximum", low).op("minimum", high)
+        return self.op("clip", min=low, max=float(high))
 
     # Types and shapes
 
@@ -205,6 +220,13 @@ def size_along(x: Expression, axis: int) -> Expression:
     if size != DYNAMIC_INDEX:
         return Expression(x.node, x.node.full(size, i64))
     return x.op("shape_of").at(0, x.node.axis(axis, x.value))
+
+
+def extent_along(x: Expression, axis: int, element: Element) -> int | Expression:
+    """Return the size of a dimension for arithmetic with values of `element`: a number, or a scalar
+    of that type if it is not known."""
+    size = x.shape[x.node.axis(axis, x.value)]
+    return size if size != DYNAMIC_INDEX else size_along(x, axis).cast(element)
 
 
 def indices(size: int | Expression, node: Node) -> Expression:

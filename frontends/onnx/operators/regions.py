@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
-from .expression import Expression, constant, indices, inputs, total
+from .expression import Expression, constant, extent_along, indices, inputs, total
 from .nn.windows import steps
 
 __all__ = ["REGIONS", "pixels"]
@@ -22,8 +22,10 @@ __all__ = ["REGIONS", "pixels"]
 
 def pixels(x: Expression, batch: Expression, y: Expression, z: Expression) -> Expression:
     """Return the channels of an image [N, H, W, C] at indices, which are clipped to it."""
-    _, height, width, _ = x.shape
-    y, z = y.op("clip", min=0.0, max=height - 1.0), z.op("clip", min=0.0, max=width - 1.0)
+    y, z = (
+        places.clipped(0.0, extent_along(x, axis, places.element) - 1.0)
+        for axis, places in ((1, y), (2, z))
+    )
     places = batch.cast(i64).op("stack", *(v.cast(i64) for v in spread(batch, y, z)[1:]), axis=-1)
     return x.op("gather_nd", places)
 
@@ -40,7 +42,7 @@ def spread(*values: Expression) -> list[Expression]:
 def roi_align(node: Node) -> Sequence[SSAValue]:
     """Convert RoiAlign: the mean, or the greatest term, of bilinear samples in each bin."""
     x, rois, batch = inputs(node, 0, 1, 2)
-    _, channels, height, width = node.sizes(x.value, 4)
+    x = Expression(node, node.with_rank(x.value, 4))
     bins = node.int("output_height", 1), node.int("output_width", 1)
     mode = node.choice("mode", {"avg": "avg", "max": "max"}, "avg")
     modes = {"half_pixel": 0.5, "output_half_pixel": 0.0}
@@ -49,8 +51,15 @@ def roi_align(node: Node) -> Sequence[SSAValue]:
     scaled = rois * node.float("spatial_scale", 1.0) - offset
     ratio = node.int("sampling_ratio")
     axes = [
-        RoiAxis(scaled.at(1, 1 - i), scaled.at(1, 3 - i), bins[i], size, ratio, offset == 0)
-        for i, size in enumerate((height, width))
+        RoiAxis(
+            scaled.at(1, 1 - i),
+            scaled.at(1, 3 - i),
+            bins[i],
+            extent_along(x, 2 + i, rois.element),
+            ratio,
+            offset == 0,
+        )
+        for i in range(2)
     ]
     image = x.transpose(0, 2, 3, 1)
     # The axes are regions, bins and samples of rows, bins and samples of columns, channels.
@@ -69,7 +78,6 @@ def roi_align(node: Node) -> Sequence[SSAValue]:
             if axis.inside is not None:
                 greatest = axis.inside.expand(*others).where(greatest, -inf)
         result = greatest.max(2, 4)
-    assert result.shape[-1] == channels
     return [result.transpose(0, 3, 1, 2).value]
 
 
@@ -81,7 +89,7 @@ class RoiAxis:
         start: Expression,
         end: Expression,
         bins: int,
-        size: int,
+        size: int | Expression,
         ratio: int,
         at_least_one: bool,
     ) -> None:
@@ -111,10 +119,10 @@ class RoiAxis:
         """Return the index and the weight of the two elements around each sample; the weight of
         those that are not in the image, or are none, is 0."""
         places = self.places
-        inside = (places >= -1.0) & (places <= float(self.size))
+        inside = (places >= -1.0) & (places <= self.size)
         if self.inside is not None:
             inside = inside & self.inside
-        places = places.op("clip", min=0.0, max=self.size - 1.0)
+        places = places.clipped(0.0, self.size - 1.0)
         low = places.op("floor")
         fraction = places - low
         return [
@@ -126,18 +134,18 @@ class RoiAxis:
 def max_roi_pool(node: Node) -> Sequence[SSAValue]:
     """Convert MaxRoiPool: the maximum of the pixels in each bin, 0 in one without pixels."""
     x, rois = inputs(node, 0, 1)
-    sizes = node.sizes(x.value, 4)[2:]
+    x = Expression(node, node.with_rank(x.value, 4))
     bins, scale = node.per_axis("pooled_shape", 2, 1), node.float("spatial_scale", 1.0)
     y = x.take(rois.at(1, 0).cast(i64), 0)
     filled: Expression | None = None
     corners = (rois * scale + 0.5).op("floor")
-    for i, (count, size) in enumerate(zip(bins, sizes, strict=True)):
+    for i, count in enumerate(bins):
         start, end = corners.at(1, 2 - i).expand(1), corners.at(1, 4 - i).expand(1)
         each = (end - start + 1.0).op("maximum", 1.0) / count
         number = indices(count, node).cast(x.element)
         low = (number * each).op("floor") + start
         high = ((number + 1.0) * each).op("ceil") + start
-        pixel = indices(size, node).cast(x.element)
+        pixel = indices(extent_along(x, 2 + i, i64), node).cast(x.element)
         inside = (pixel >= low.expand(2)) & (pixel < high.expand(2))
         axes = (1, 4) if i == 0 else (1, 2)
         y = inside.expand(*axes).where(y.expand(2 if i == 0 else 3), -inf).max(3 if i == 0 else 4)

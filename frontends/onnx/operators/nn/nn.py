@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1, i64
 from xdsl.ir import SSAValue
 
+from .....dialects.relax.shapes import shape_text
 from .....dialects.relax.types import Element, shape_of
 from .....interpreters.arrays import bounds
 from ...errors import Unsupported
@@ -136,22 +137,33 @@ def pooled(
     """Return the maximum or mean of each window."""
     if shape_of(node.type(x)) is None:
         x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
-    rank = spatial_rank(node.rank(x))
+    rank = node.rank(x) - 2
     window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
     least = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
-        return node.op(
-            f"nn.{kind}_pool{rank}d",
-            x,
-            pool_size=window.size,
-            strides=window.strides,
-            dilation=window.dilation,
-            padding=symmetric(padding),
-            ceil_mode=node.bool("ceil_mode"),
-            layout=_LAYOUTS[rank],
-            **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
-        )
+        pads = padding[:rank], padding[rank:]
+        axes = [*range(rank)] if rank <= 3 else window.axes(*pads) or [0]
+        if not 0 < (spatial := len(axes)) <= 3:
+            raise Unsupported(f"windows along {spatial} axes, expected 1, 2 or 3")
+
+        def along(numbers: Sequence[int]) -> list[int]:
+            return [numbers[axis] for axis in axes]
+
+        def pool(x: SSAValue) -> SSAValue:
+            return node.op(
+                f"nn.{kind}_pool{spatial}d",
+                x,
+                pool_size=along(window.size),
+                strides=along(window.strides),
+                dilation=along(window.dilation),
+                padding=symmetric([*along(pads[0]), *along(pads[1])]),
+                ceil_mode=node.bool("ceil_mode"),
+                layout=_LAYOUTS[spatial],
+                **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
+            )
+
+        return pool(x) if rank <= 3 else of_planes(Expression(node, x), axes, pool)
 
     data, padding = padded(node, x, window, least)
     if data is x or count_include_pad is not False:
@@ -162,6 +174,27 @@ def pooled(
     ones, _ = padded(node, ones, window)
     share = of_windows(ones, padding, True)
     return node.op("divide", of_windows(data, padding, True), share)
+
+
+def of_planes(x: Expression, axes: Sequence[int], pool: Callable[[SSAValue], SSAValue]) -> SSAValue:
+    """Apply `pool`, a function on [N, C, sizes...], along some spatial axes; all others become N,
+    and C is 1."""
+    if x.shape.count(DYNAMIC_INDEX) > 1:
+        raise Unsupported(f"input of shape {shape_text(x.shape)}: two unknown dimensions")
+    last = [axis + 2 for axis in axes]
+    order = [*(axis for axis in range(x.rank) if axis not in last), *last]
+    moved = x.transpose(*order)
+    outer = moved.shape[: -len(axes)]
+    count = DYNAMIC_INDEX if DYNAMIC_INDEX in outer else prod(outer)
+    planes = moved.reshape(*map(open_size, (count, 1, *moved.shape[len(outer) :])))
+    y = Expression(x.node, pool(planes.value))
+    y = y.reshape(*map(open_size, (*outer, *y.shape[2:])))
+    return y.transpose(*map(order.index, range(x.rank))).value
+
+
+def open_size(size: int) -> int:
+    """Return a size as `relax.reshape` takes it: -1 for one that is not known."""
+    return -1 if size == DYNAMIC_INDEX else size
 
 
 def lp_pool(node: Node) -> Sequence[SSAValue]:

@@ -43,6 +43,12 @@ class Window:
         """Return the window of this size with the steps of a node."""
         return cls(size, *(steps(node, name, len(size)) for name in ("strides", "dilations")))
 
+    def axes(self, begins: Sequence[int], ends: Sequence[int]) -> list[int]:
+        """Return the axes along which windows with this padding are not single elements."""
+        alone = 1, 1, 0, 0
+        axes = zip(self.size, self.strides, begins, ends, strict=True)
+        return [i for i, axis in enumerate(axes) if axis != alone]
+
 
 def steps(node: Node, name: str, rank: int) -> list[int]:
     """Return the steps of a window, or within it, along each axis: positive numbers, by default

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ...node import Converters, Node
-from ..expression import Expression, inputs, total
+from ..expression import Expression, extent_along, inputs, total
 
 __all__ = ["SAMPLING"]
 
@@ -30,22 +30,27 @@ _PADDING = {"zeros": "zeros", "border": "border", "reflection": "reflection"}
 class Axis:
     """A spatial axis of the image, and the coordinates of the new elements on it."""
 
-    size: int
+    size: int | Expression
     places: Expression
     padding: str
     corners: bool
 
     def clipped(self, places: Expression) -> Expression:
         """Clip coordinates to the image."""
-        return places.op("clip", min=0.0, max=float(self.size - 1))
+        return places.clipped(0.0, self.size - 1)
 
     def reflected(self, places: Expression) -> Expression:
         """Reflect coordinates at the borders until they are inside of the image."""
         low, high = (0.0, self.size - 1.0) if self.corners else (-0.5, self.size - 0.5)
         span = high - low
-        if span == 0:
+        if isinstance(span, Expression):
+            # An image of one element has no span: what is not a number is clipped no more.
+            period = (2 * span).op("maximum", 1.0)
+        elif span == 0:
             return places * 0
-        rest = (places - low).op("abs") % (2 * span)
+        else:
+            period = 2 * span
+        rest = (places - low).op("abs") % period
         return rest.op("minimum", 2 * span - rest) + low
 
     def normalized(self) -> Expression:
@@ -81,11 +86,11 @@ def grid_sample(node: Node) -> Sequence[SSAValue]:
     x, grid = inputs(node, 0, 1)
     method = node.choice("mode", _METHODS, "linear")
     padding, corners = node.choice("padding_mode", _PADDING, "zeros"), node.bool("align_corners")
-    spatial = node.static_shape(x.value)[2:]
+    rank = x.rank - 2
     make = {"linear": linear_taps, "cubic": cubic_taps, "nearest": nearest_taps}[method]
     axes = [
-        Axis(size, grid.at(-1, len(spatial) - 1 - i), padding, corners)
-        for i, size in enumerate(spatial)
+        Axis(extent_along(x, 2 + i, grid.element), grid.at(-1, rank - 1 - i), padding, corners)
+        for i in range(rank)
     ]
     return [weighted(x, [make(axis) for axis in axes]).value]
 

@@ -212,6 +212,18 @@ def test_constants_out_of_bounds_are_warned_of(indices: str, capsys: pytest.Capt
         interpret(module, entry_function(module, "main"))(DATA[0])
 
 
+def test_a_constant_in_a_dimension_of_unknown_size_is_checked_at_run_time(
+    capsys: pytest.CaptureFixture[str],
+):
+    text = GATHER.format(indices="relax.constant dense<[0, 1]>").replace("tensor<4x", "tensor<?x")
+    legalize(module := parse(text))
+    assert asserts(module) and not capsys.readouterr().err
+    kernel = interpret(module, entry_function(module, "main"))
+    np.testing.assert_array_equal(kernel(DATA[0])[0], DATA[0, :2])
+    with pytest.raises(PasslineError, match="out of bounds"):
+        kernel(DATA[0, :1])
+
+
 def test_a_kernel_that_is_shared_checks_what_one_call_needs():
     text = """
 func.func @main(%x: tensor<4xf32>, %j: tensor<2xi64>) -> (tensor<2xf32>, tensor<2xf32>) {

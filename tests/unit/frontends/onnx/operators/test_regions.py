@@ -29,12 +29,25 @@ def test_roi_align(mode: str, ratio: int):
     inputs = floats(2, 3, 10, 12), ROIS, np.array([0, 1, 1, 0])
     given: Attributes = {"output_height": 3, "output_width": 2, "sampling_ratio": ratio}
     given["coordinate_transformation_mode"] = mode
-    compare("RoiAlign", *inputs, opset=16, spatial_scale=0.7, **given)
+    unknown = {0: (1, 2, 3), 1: (0,), 2: (0,)}
+    compare("RoiAlign", *inputs, opset=16, unknown=unknown, spatial_scale=0.7, **given)
+
+
+@pytest.mark.parametrize("corners", [0, 1])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
+def test_grid_sample(mode: str, padding: str, corners: int):
+    given: Attributes = {"mode": mode, "padding_mode": padding, "align_corners": corners}
+    for size in (4, 5), (1, 3):
+        inputs = floats(2, 3, *size), 3 * floats(2, 4, 6, 2)
+        unknown = {0: (0, 1, 2, 3), 1: (0, 1, 2)}
+        compare("GridSample", *inputs, opset=20, unknown=unknown, **given)
 
 
 def test_max_roi_pool():
     rois = np.concatenate([np.array([[0], [1], [1], [0]], np.float32), ROIS], axis=1)
-    compare("MaxRoiPool", floats(2, 3, 10, 12), rois, pooled_shape=[3, 2], spatial_scale=0.7)
+    inputs, unknown = (floats(2, 3, 10, 12), rois), {0: (1, 2, 3), 1: (0,)}
+    compare("MaxRoiPool", *inputs, unknown=unknown, pooled_shape=[3, 2], spatial_scale=0.7)
 
 
 @pytest.mark.parametrize("order", [0, 1])

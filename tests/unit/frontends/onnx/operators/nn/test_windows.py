@@ -9,8 +9,9 @@ import pytest
 from onnx import ModelProto
 from support.models.against_ort import agrees_with_onnxruntime
 from support.models.from_text import Array, imported, model_of, run
+from support.models.onnxruntime_reference import run_onnxruntime
 
-from passline.frontends.onnx import import_model
+from passline.frontends.onnx import UnsupportedModelError, import_model
 
 MODES = ("SAME_UPPER", "SAME_LOWER")
 SIZES = ((1, 1), (2, 5), (6, 6), (7, 8), (11, 9))
@@ -92,3 +93,41 @@ def test_transposed_convolutions_to_a_given_size(mode: str, size: tuple[int, int
     attributes = f'auto_pad = "{mode}", strides = [2, 2], output_shape = [9, 10]'
     of = model("ConvTranspose", attributes, (4, 5, 3, 3))
     same_as_of_known_size(of, data(2, 4, *size), data(4, 5, 3, 3, seed=1))
+
+
+# onnxruntime pools along at most three axes; the reference is a pooling of planes.
+WINDOWS = "kernel_shape = [1, 3, 1, 2], strides = [1, 2, 1, 1], pads = [0, 1, 0, 0, 0, 0, 0, 1]"
+
+
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("batch", ["2", "N"])
+def test_pooling_along_some_of_many_axes(kind: str, batch: str, tmp_path: Path):
+    x = data(2, 3, 5, 6, 4, 7)
+    many = model_of(
+        f"g (float[{batch}, 3, 5, 6, 4, 7] x) => (float[A, B, C, D, E, F] y) "
+        f"{{ y = {kind} <{WINDOWS}> (x) }}"
+    )
+    planes = model_of(
+        "g (float[N, 1, 6, 7] x) => (float[N, 1, P, Q] y) "
+        f"{{ y = {kind} <kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 0, 1]> (x) }}"
+    )
+    moved = x.transpose(0, 1, 2, 4, 3, 5)
+    (expected,) = run_onnxruntime(planes, {"x": moved.reshape(-1, 1, 6, 7)})
+    expected = expected.reshape(*moved.shape[:4], 3, 7).transpose(0, 1, 2, 4, 3, 5)
+    np.testing.assert_allclose(run(imported(many), x)[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "window", "reason"),
+    [
+        ("2, 3, 5, 6, 4, 7", "[2, 2, 2, 2]", "windows along 4 axes, expected 1, 2 or 3"),
+        ("N, 3, 5, H, 4, 7", "[1, 3, 1, 2]", "two unknown dimensions"),
+    ],
+)
+def test_pooling_along_many_axes_is_refused(shape: str, window: str, reason: str):
+    of = model_of(
+        f"g (float[{shape}] x) => (float[A, B, C, D, E, F] y) "
+        f"{{ y = MaxPool <kernel_shape = {window}> (x) }}"
+    )
+    with pytest.raises(UnsupportedModelError, match=reason):
+        imported(of)
