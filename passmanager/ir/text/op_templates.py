@@ -16,6 +16,7 @@ __all__ = [
     "OpTemplate",
     "RegionFlags",
     "RegionTemplate",
+    "has_declarative_format",
     "has_region_template",
     "has_template",
     "make_template",
@@ -60,7 +61,7 @@ def has_template(op_class: type[Operation], generic: bool) -> bool:
     the names of its values alone.
     """
     return has_region_template(op_class, generic) or (
-        not _has_scope(op_class) and _has_declarative_format(op_class)
+        not _has_scope(op_class) and has_declarative_format(op_class)
     )
 
 
@@ -83,9 +84,13 @@ def _has_scope(op_class: type[Operation]) -> bool:
     )
 
 
-def _has_declarative_format(op_class: type[Operation]) -> bool:
+_DIRECTIVES = {("xdsl.dialects.utils.dynamic_index_list", "DynamicIndexList")}
+"""xDSL's own directives that print what is in the signature alone, and read no types."""
+
+
+def has_declarative_format(op_class: type[Operation]) -> bool:
     """Return whether ops are printed from a declarative format that has no directives of its
-    author's.
+    author's but those of `_DIRECTIVES`.
     """
     if not issubclass(op_class, IRDLOperation) or op_class.print.__name__ != "print_with_format":
         return False
@@ -95,7 +100,10 @@ def _has_declarative_format(op_class: type[Operation]) -> bool:
     return (
         len(owners) == 1
         and definition.assembly_format is not None
-        and not definition.custom_directives
+        and _DIRECTIVES.issuperset(
+            (directive.__module__, directive.__qualname__)
+            for directive in definition.custom_directives.values()
+        )
     )
 
 

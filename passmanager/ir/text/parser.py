@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -45,6 +45,7 @@ from ....compat.acceleration.acceleration import is_accelerated
 from ...limits import too_many_elements
 from ..creation import append_op
 from ..garbage_collection import paused_collector
+from .end_clauses import EndClause, Types, end_clause
 from .lexer import MAX_DIGITS, Lexer, LocatedToken, end_of_space, too_many_digits
 from .line_shapes import (
     LineShape,
@@ -131,7 +132,9 @@ class MemoizingParser(LocatingParser):
     # Lines
 
     def _parse_block_body(self, block: Block) -> None:
-        shapes = self._shapes[tuple(self._parser_state.dialect_stack)]
+        # A name without a dialect is that of the innermost dialect which has it.
+        dialects = tuple(dict.fromkeys(reversed(self._parser_state.dialect_stack)))
+        shapes = self._shapes[dialects]
         while True:
             self._read_known_lines(block, shapes)
             start = self.pos
@@ -290,12 +293,40 @@ class MemoizingParser(LocatingParser):
                 shapes.before_types[end.key] = shape
         elif op.name == "arith.constant" and (match := _constant(parts[-1])) is not None:
             shapes.constants[match[2]] = shape
+        else:
+            self._learn_clause(op, parts, shape, shapes)
+
+    def _learn_clause(
+        self, op: Operation, parts: list[str], shape: LineShape, shapes: _Shapes
+    ) -> None:
+        """Remember the shape of a line by the text before the types at its end."""
+        clause = end_clause[type(op)]
+        if clause is None or clause.property:
+            return
+        key, text = _before_clause(parts)
+        known = _Clause(shape, clause, clause.segments(op))
+        if self._decided(known, text) == ([v._type for v in op._operands], [*shape.result_types]):
+            shapes.before_clauses[key] = known
+
+    def _decided(self, known: _Clause, text: str) -> tuple[Types, Types] | None:
+        """Return the types of operands and results that those in `text`, the end of a line, decide;
+        None if one of them is not known."""
+        shape, clause, segments = known
+        types = [self._type_of(type) for type in clause.split(text) or [""]]
+        if None in types:
+            return None
+        written = cast(list[TypeAttribute], types)
+        return clause.decided(written, segments, shape.properties, shape.attributes)
 
     def _learn_alike(self, key: str, parts: list[str], shapes: _Shapes) -> LineShape | None:
         """Return the shape of a line that differs from one that was read before in its types, or in
         the number of a constant.
         """
-        shape = self._with_number(parts, shapes) or self._with_types(parts, shapes)
+        shape = (
+            self._with_number(parts, shapes)
+            or self._with_types(parts, shapes)
+            or self._with_clause(parts, shapes)
+        )
         if shape is not None:
             shapes[key] = shape
         return shape
@@ -317,6 +348,13 @@ class MemoizingParser(LocatingParser):
         if shape is not None and end.callee:
             shape.properties = shape.properties | {"callee": SymbolRefAttr(end.callee)}
         return shape
+
+    def _with_clause(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
+        key, text = _before_clause(parts)
+        if (known := shapes.before_clauses.get(key)) is None:
+            return None
+        decided = self._decided(known, text)
+        return None if decided is None else known.shape.with_types(*decided)
 
     def _types_at_end(self, parts: list[str]) -> _TypesAtEnd | None:
         """Return the types in ` : (types) -> types` at the end of a line; None if there are others,
@@ -554,8 +592,25 @@ class _Shapes(dict[str, LineShape]):
         super().__init__()
         self.before_types: dict[str, LineShape] = {}
         """Shapes by the text before the types at the end of the line."""
+        self.before_clauses: dict[str, _Clause] = {}
+        """Shapes by the text before the types at the end of a declarative format."""
         self.constants: dict[str, LineShape] = {}
         """The shapes of `arith.constant` by the text after the number."""
+
+
+class _Clause(NamedTuple):
+    """The shape of a line that ends with types."""
+
+    shape: LineShape
+    clause: EndClause
+    segments: tuple[int, ...]
+    """The number of operands for each of the definition's."""
+
+
+def _before_clause(parts: list[str]) -> tuple[str, str]:
+    """Return the text of a line without names before its last colon, and the text behind it."""
+    before, _, text = parts[-1].rpartition(" : ")
+    return "\n".join((*parts[:-1:2], before)), text
 
 
 class _TypesAtEnd(NamedTuple):

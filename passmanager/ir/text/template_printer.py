@@ -24,6 +24,7 @@ from ....compat.printing import name_blocks
 from ..access import Fields, read_fields, read_type
 from ..per_class import PerClass
 from ..signatures import Signature, Signatures
+from .end_clauses import EndClause, end_clause
 from .line_shapes import ends_with_type
 from .op_templates import (
     LONGEST,
@@ -332,7 +333,9 @@ class TemplatePrinter(Printer):
                 key = (*key, repeated)
             template = self._templates.get(key)
             if template is None:
-                return self._print_first(op, key, values)
+                if (clause := end_clause[type(op)]) is None:
+                    return self._print_first(op, key, values)
+                return self._print_with_clause(op, fields, key, clause)
         self.templated += 1
         pieces.append(self._filled(template, values))
         if self.print_debuginfo:
@@ -383,6 +386,35 @@ class TemplatePrinter(Printer):
             self._print_location(op)
         return True
 
+    def _print_with_clause(
+        self, op: Operation, fields: Fields, key: Signature, clause: EndClause
+    ) -> bool:
+        """Print the first op of a signature: from the template of one with other types if there is
+        one, else keep one for these, too."""
+        operands, results, *_ = fields
+        values = results + operands
+        texts = [self._text_of(attribute) for attribute in clause.written(op)]
+        if None in texts or not texts:
+            return self._print_first(op, key, values)
+        end = clause.text(cast(list[str], texts)).replace("%", "%%")
+        before = (
+            ...,
+            *self._signatures.without_types(op, fields, clause.property),
+            repetition(values),
+        )
+        if (known := self._templates.get(before)) is not None:
+            template = self._templates[key] = OpTemplate(known.format + end, known.slots)
+            self.templated += 1
+            self.print_string(self._filled(template, values))
+            if self.print_debuginfo:
+                self._print_location(op)
+            return True
+        printed = self._print_first(op, key, values)
+        template = self._templates.get(key)
+        if template is not None and template.format.endswith(end):
+            self._templates[before] = OpTemplate(template.format.removesuffix(end), template.slots)
+        return printed
+
     # Ops whose text ends with their types: one template for ops of other types, too
 
     def _types_text(self, fields: Fields) -> str | None:
@@ -390,8 +422,7 @@ class TemplatePrinter(Printer):
         operands, results, *_ = fields
         texts: list[str] = []
         for type in map(read_type, operands + results):
-            number = self._signatures.number(type)
-            if (text := self._texts.get(number) or self._text_of_new(type, number)) is None:
+            if (text := self._text_of(type)) is None:
                 return None
             texts.append(text)
         # A function as the only result is in parentheses of its own.
@@ -401,8 +432,11 @@ class TemplatePrinter(Printer):
         end = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
         return f"({', '.join(inputs)}) -> {end}"
 
-    def _text_of_new(self, attribute: Attribute, number: int) -> str | None:
-        """Return the text of an attribute that was not printed before; None if it is not kept."""
+    def _text_of(self, attribute: Attribute) -> str | None:
+        """Return the text of an attribute; None if it is not kept."""
+        number = self._signatures.number(attribute)
+        if (text := self._texts.get(number)) is not None:
+            return text
         pieces = self._pieces
         if pieces is None or self._record is not None:
             return None

@@ -50,8 +50,88 @@ def test_operands_that_are_equal_do_not_teach_a_shape():
 
 
 def test_other_types_are_another_shape():
-    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %c, %d : i64"]
+    # The types at the end of `cmpi` are not in a declarative format.
+    lines = ["%0 = arith.cmpi slt, %a, %b : i32", "%1 = arith.cmpi slt, %c, %d : i64"]
     assert by_shape(function(*lines, arguments="%a: i32, %b: i32, %c: i64, %d: i64")) == 0
+
+
+BUFFERS = '%m: memref<2x3xf32>, %n: memref<4x5xi32>, %o: memref<2x3xf32, "local">'
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (["%{} = arith.addi %a, %b : i32", "%{} = arith.addi %c, %d : i64"], 1),
+        (["%{} = arith.extsi %a : i32 to i64", "%{} = arith.extsi %e : i8 to i32"], 1),
+        (
+            [
+                "%{} = memref.load %m[%i, %j] : memref<2x3xf32>",
+                "%{} = memref.load %n[%i, %j] : memref<4x5xi32>",
+            ],
+            1,
+        ),
+        (
+            [
+                "memref.store %f, %m[%i, %j] : memref<2x3xf32>",
+                "memref.store %a, %n[%i, %j] : memref<4x5xi32>",
+                "memref.store %f, %m[%i, %j] : memref<2x3xf32>",
+            ],
+            1,  # what follows the last one is not what follows the first
+        ),
+        (
+            [
+                "%{} = memref.view %v[%i][] : memref<64xi8> to memref<2x3xf32>",
+                "%{} = memref.view %v[%j][] : memref<64xi8> to memref<4x2xi32>",
+            ],
+            1,
+        ),
+        # A type that was not read before, as it has a memory space.
+        (
+            [
+                "memref.store %f, %m[%i, %j] : memref<2x3xf32>",
+                'memref.store %f, %o[%i, %j] : memref<2x3xf32, "local">',
+            ],
+            0,
+        ),
+        # Another number of operands, and an attribute.
+        (
+            [
+                "%{} = memref.load %m[%i, %j] : memref<2x3xf32>",
+                "%{} = memref.load %p[] : memref<f32>",
+            ],
+            0,
+        ),
+        (["%{} = arith.addi %a, %b : i32", "%{} = arith.addi %c, %d {{x}} : i64"], 0),
+    ],
+)
+def test_types_that_others_follow_from(lines: list[str], count: int):
+    arguments = "%a: i32, %b: i32, %c: i64, %d: i64, %e: i8, %f: f32, %i: index, %j: index"
+    named = [line.format(f"r{number}") for number, line in enumerate(lines)]
+    text = function(*named, arguments=f"{arguments}, {BUFFERS}, %p: memref<f32>, %v: memref<64xi8>")
+    assert by_shape(text) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("%x = memref.load %n[%i, %j] : memref<2x3xi32>", "operand is used with type"),
+        ("%x = memref.load %m[%i, %f] : memref<2x3xf32>", "operand is used with type"),
+        ("%x = memref.load %m[%i, %j] : memref<2x3xf32> to f32", "to"),
+        ("%x = memref.load %m[%i, %j] : ", "type expected"),
+    ],
+)
+def test_types_that_are_not_those_of_the_operands(line: str, message: str):
+    first = "%w = memref.load %m[%j, %i] : memref<2x3xf32>"
+    arguments = f"%i: index, %j: index, %f: f32, {BUFFERS}"
+    assert message in error_of(function(first, line, arguments=arguments))
+
+
+def test_a_name_without_dialect_is_that_of_the_innermost_one():
+    # `yield` is `scf.yield` in loops at any depth.
+    loop, end = "scf.for %{} = %a to %b step %c {{", "yield"
+    lines = [loop.format("i"), loop.format("j"), loop.format("k"), end, "}", end, "}", end, "}"]
+    assert by_shape(loops(*lines, *lines)) > 0
+    assert error_of(loops(*lines[:4], "}", "return"))
 
 
 def test_an_operand_of_another_type_is_an_error_at_the_same_place():
@@ -279,6 +359,11 @@ LINES = st.sampled_from(
         '%{r} = arith.addi %{a}, %{b} : i32 loc("c":1:1)',
         "%{r} = arith.addi %{a}, %{b} {{k = #k}} : i32",
         "%{r} = arith.select %{a}, %{b}, %{b} : i32",
+        "%{r} = arith.addi %{a}, %{b} : i64",
+        "%{r} = arith.addi %c, %{a} : i64",
+        "%{r} = arith.extsi %{a} : i32 to i64",
+        "%{r} = arith.extsi %{a} : i1 to i32",
+        "%{r} = arith.index_cast %j : index to i32",
         "cf.br ^bb1",
         "^bb1:",
         "loc(unknown)",

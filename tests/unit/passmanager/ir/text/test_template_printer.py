@@ -346,6 +346,31 @@ def test_ops_that_differ_in_types_and_callees_share_a_template(generic: bool) ->
     assert printed(read("\n".join(lines)), PrintStyle(generic=generic)).templated >= 2 * 7
 
 
+@needs_part("printing")
+@pytest.mark.parametrize(
+    ("lines", "templated"),
+    [
+        (["%{r} = arith.addi %a{n}, %b{n} : i{n}"], 7),
+        (["%{r} = arith.addi %a{n}, %b{n} : i{n}", "%{s} = arith.addi %b{n}, %b{n} : i{n}"], 15),
+        (["%{r} = arith.extsi %a{n} : i{n} to i9"], 7),
+        (["%{r} = arith.constant {n} : i32"], 7),
+        (["%{r} = arith.constant {n} : i{n}"], 7),
+        (["%{r} = arith.constant {n}.5 : f32"], 7),
+        (["%{r} = arith.constant {{x = {n}}} 1 : i32"], 0),
+        (["%{r} = arith.constant dense<{n}> : tensor<2xi32>"], 0),
+        (["%{r} = arith.cmpi slt, %a{n}, %b{n} : i{n}"], 0),
+    ],
+)
+def test_what_stands_at_the_end_is_not_part_of_a_template(lines: list[str], templated: int) -> None:
+    sizes = range(1, 9)
+    values = [f'%a{n}, %b{n} = "test.op"() : () -> (i{n}, i{n})' for n in sizes]
+    texts = [line.format(n=n, r=f"r{n}", s=f"s{n}") for n in sizes for line in lines]
+    module = read("\n".join([*values, *texts]))
+    for style in STYLES:
+        assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+    assert printed(module).templated == templated
+
+
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     "lines",
