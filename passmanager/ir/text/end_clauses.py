@@ -31,6 +31,7 @@ _TYPE = r"type\(\$(\w+)\)"
 _types = re.compile(rf"(.*)`:`\s*({_TYPE}(?:\s*`[^`]+`\s*{_TYPE})*)\s*", re.DOTALL).fullmatch
 _parts = re.compile(rf"{_TYPE}|`([^`]+)`").findall
 _attribute = re.compile(r"(.*)\$(\w+)\s*", re.DOTALL).fullmatch
+_lists = re.compile(r"custom<DynamicIndexList>\(\s*\$\w+\s*,\s*\$(\w+)\s*\)").findall
 _has_types = re.compile(r"\btype\(|\bfunctional-type\(").search
 
 
@@ -46,6 +47,8 @@ class EndClause:
     """The text between two types."""
     property: str = ""
     """The name of the property; empty if types are written."""
+    lists: tuple[str, ...] = ()
+    """The properties that are written before as lists of integers, with operands between them."""
 
     def written(self, op: Operation) -> Types:
         """Return the types, or the property if it is a number, in the end of the text of `op`."""
@@ -152,7 +155,7 @@ def _clause_of(op_class: type[Operation]) -> EndClause | None:
     # A comma follows its type without a space.
     words = (word for _, word in parts[1::2])
     separators = (f"{word} " if word == "," else f" {word} " for word in words)
-    return EndClause(op_class, names, (*separators,))
+    return EndClause(op_class, names, (*separators,), lists=(*_lists(match[1]),))
 
 
 end_clause = PerClass[Operation, EndClause | None](_clause_of)

@@ -17,7 +17,6 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from ..clone import clone
 from ..creation import append_op, is_plain, set_operands, set_results
 from ..per_class import PerClass
 from .lexer import SUFFIX_ID
@@ -69,7 +68,7 @@ class BodyShape:
     """For each argument of the block, the place of its name in the line, and its type."""
     last_op: type[Operation]
     """The class of the terminator."""
-    terminator: Operation | None
+    terminator: LineShape | None
     """The terminator that the op adds to a body without one, if it does."""
     regions: int
     """The number of regions; those after the first are empty."""
@@ -83,7 +82,7 @@ class BodyShape:
             return type(last) is self.last_op and not last._operands
         if self.terminator is None:
             return False
-        append_op(block, clone(self.terminator))
+        append_op(block, self.terminator.create((), UNKNOWN_LOC))
         return True
 
 
@@ -185,7 +184,10 @@ def learn_body(
         return None
     if last._operands or last.results or last.regions:
         return None
-    added = last if last.location == UNKNOWN_LOC else None  # parsed ops have a location
+    added = None
+    if last.location == UNKNOWN_LOC:  # parsed ops have a location
+        properties, attributes = last.properties.copy(), last.attributes.copy()
+        added = LineShape(type(last), (), 0, (), properties, attributes, None, 0)
     return LineShape(
         type(op),
         tuple((places[value], value._type) for value in op._operands),
@@ -198,7 +200,7 @@ def learn_body(
         BodyShape(
             tuple(zip(arguments, op.regions[0].block.arg_types, strict=True)),
             type(last),
-            None if added is None else added.clone(),
+            added,
             len(op.regions),
         ),
     )

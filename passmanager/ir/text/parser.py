@@ -16,11 +16,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
+from typing_extensions import TypeIs
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     ComplexType,
+    DenseArrayBase,
     FunctionType,
     IndexType,
     IntegerType,
@@ -29,6 +31,7 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     SymbolRefAttr,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
@@ -307,6 +310,10 @@ class MemoizingParser(LocatingParser):
         known = _Clause(shape, clause, clause.segments(op))
         if self._decided(known, text) == ([v._type for v in op._operands], [*shape.result_types]):
             shapes.before_clauses[key] = known
+            found = _lists_in(key)
+            properties = [shape.properties.get(name) for name in clause.lists]
+            if clause.lists and properties == [*map(_integers, found)]:
+                shapes.before_clauses[_without_lists(key)] = known
 
     def _decided(self, known: _Clause, text: str) -> tuple[Types, Types] | None:
         """Return the types of operands and results that those in `text`, the end of a line, decide;
@@ -352,7 +359,11 @@ class MemoizingParser(LocatingParser):
     def _with_clause(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
         key, text = _before_clause(parts)
         if (known := shapes.before_clauses.get(key)) is None:
-            return None
+            if (known := shapes.before_clauses.get(_without_lists(key))) is None:
+                return None
+            shape, clause, _ = known
+            lists = zip(clause.lists, map(_integers, _lists_in(key)), strict=True)
+            known = known._replace(shape=replace(shape, properties=shape.properties | dict(lists)))
         decided = self._decided(known, text)
         return None if decided is None else known.shape.with_types(*decided)
 
@@ -387,15 +398,22 @@ class MemoizingParser(LocatingParser):
 
     def _type_of(self, text: str) -> TypeAttribute | None:
         """Return the type of a text that was read before, or is that of a tensor or buffer of
-        elements of such a type; else None.
+        elements of such a type, or of another shape than one that was read; else None.
         """
         if (known := self._types.get(text)) is not None or (match := _shaped(text)) is None:
             return known
-        if (element := self._types.get(match[3])) is None:
-            return None
-        sizes = [DYNAMIC_INDEX if size == "?" else int(size) for size in match[2].split("x")[:-1]]
-        cls = TensorType if match[1] == "tensor" else MemRefType
-        type = self._types[text] = cls(element, sizes)
+        name, dimensions, element, rest = match.groups()
+        sizes = [DYNAMIC_INDEX if size == "?" else int(size) for size in dimensions.split("x")[:-1]]
+        match self._types.get(element if not rest else f"{name}{element}{rest}"):
+            case None:
+                return None
+            case TensorType() as other if rest:
+                type = TensorType(other.element_type, sizes, other.encoding)
+            case MemRefType() as other if rest:
+                type = MemRefType(other.element_type, sizes, other.layout, other.memory_space)
+            case other:
+                type = (TensorType if name == "tensor" else MemRefType)(other, sizes)
+        self._types[text] = type
         return type
 
     # Scopes of values
@@ -417,7 +435,12 @@ class MemoizingParser(LocatingParser):
         if match is not None and (known := self._type_of(match[0])) is not None:
             self._resume_from(match.end())
             return known
-        return self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
+        type = self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
+        if match is not None and type is not None and (shaped := _shaped(match[0])) is not None:
+            name, _, element, rest = shaped.groups()
+            if rest:  # the key is not the text of a type
+                self._types[f"{name}{element}{rest}"] = type
+        return type
 
     def parse_optional_function_type(self) -> FunctionType | None:
         if self._current_token.kind is not MLIRTokenKind.L_PAREN:
@@ -433,7 +456,12 @@ class MemoizingParser(LocatingParser):
 
     def _parse_dense_literal_type(self) -> _DenseType:
         span = self._current_token.span
-        type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        # Of most types it is seen without xDSL's constraint, which is made anew for each.
+        match = _TYPE.match(self.lexer.input.content, self.pos)
+        if match is not None and _is_dense(type := self._type_of(match[0])):
+            self._resume_from(match.end())
+        else:
+            type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
         if (reason := too_many_elements(type.get_shape())) is not None:  # a splat is expanded
             self.raise_error(reason, span)
         return type
@@ -518,13 +546,28 @@ class MemoizingParser(LocatingParser):
 PARSER: type[LocatingParser] = MemoizingParser if is_accelerated("reading") else LocatingParser
 """The parser of modules."""
 
-# The texts that are remembered: those of a type without names, strings and aliases in it, with at
-# most one nested pair of angle brackets.
-_BODY = r'<(?:[^<>"%#!\n]++|<[^<>"%#!\n]*+>)*+>'
+
+def _is_dense(type: TypeAttribute | None) -> TypeIs[_DenseType]:
+    """Return whether a type is a tensor or buffer of known size, of numbers."""
+    return (
+        isinstance(type, TensorType | MemRefType)
+        and type.has_static_shape()
+        and isinstance(
+            cast(TensorType[Attribute], type).element_type,
+            IntegerType | IndexType | AnyFloat | ComplexType,
+        )
+    )
+
+
+# The texts that are remembered: those of a type without names and aliases in it, with strings of
+# letters and digits alone, and at most one nested pair of angle brackets.
+_BODY = r'<(?:[^<>"%#!\n]++|"[a-zA-Z0-9_]*+"|<[^<>"%#!\n]*+>)*+>'
 _TYPE_TEXT = rf"[a-zA-Z_][a-zA-Z0-9_$.]*+(?:{_BODY})?"
 _TYPES = r'\((?:[^()"%#!\n])*+\)'
 _TYPE = re.compile(_TYPE_TEXT)
-_shaped = re.compile(r"(tensor|memref)<((?:(?:[1-9][0-9]{0,9}|\?)x)*)([a-z][a-z0-9]*)>").fullmatch
+_shaped = re.compile(
+    r"(tensor|memref)<((?:(?:[1-9][0-9]{0,9}|\?)x)*)([a-z][a-z0-9]*)(, [^<>]+)?>"
+).fullmatch
 _constant = re.compile(
     r" = arith\.constant (-?[0-9]{1,30}(?:\.[0-9]{0,30}(?:[eE][+-]?[0-9]{1,3})?)?)"
     r"( : (?:index|i[0-9]+|f16|f32|f64))"
@@ -611,6 +654,20 @@ def _before_clause(parts: list[str]) -> tuple[str, str]:
     """Return the text of a line without names before its last colon, and the text behind it."""
     before, _, text = parts[-1].rpartition(" : ")
     return "\n".join((*parts[:-1:2], before)), text
+
+
+_list = re.compile(r"\[((?:-?[0-9]{1,18}(?:, -?[0-9]{1,18})*)?)\]")
+_lists_in = _list.findall
+
+
+def _without_lists(key: str) -> str:
+    """Return the text of a line without the numbers in its lists."""
+    return _list.sub("[#]", key)
+
+
+def _integers(text: str) -> DenseArrayBase[IntegerType]:
+    """Return a list of integers as the property that it is read as."""
+    return DenseArrayBase.from_list(i64, [*map(int, text.split(", "))] if text else [])
 
 
 class _TypesAtEnd(NamedTuple):

@@ -55,7 +55,10 @@ def test_other_types_are_another_shape():
     assert by_shape(function(*lines, arguments="%a: i32, %b: i32, %c: i64, %d: i64")) == 0
 
 
-BUFFERS = '%m: memref<2x3xf32>, %n: memref<4x5xi32>, %o: memref<2x3xf32, "local">'
+BUFFERS = (
+    "%m: memref<2x3xf32>, %n: memref<4x5xi32>, "
+    '%o: memref<2x3xf32, "local">, %q: memref<4x4xf32, "local">'
+)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +96,15 @@ BUFFERS = '%m: memref<2x3xf32>, %n: memref<4x5xi32>, %o: memref<2x3xf32, "local"
             ],
             0,
         ),
+        # Of another shape than one with this memory space.
+        (
+            [
+                'memref.store %f, %o[%i, %j] : memref<2x3xf32, "local">',
+                'memref.store %f, %q[%i, %j] : memref<4x4xf32, "local">',
+                'memref.store %f, %q[%i, %j] : memref<4x4xf32, "local">',
+            ],
+            1,
+        ),
         # Another number of operands, and an attribute.
         (
             [
@@ -109,6 +121,40 @@ def test_types_that_others_follow_from(lines: list[str], count: int):
     named = [line.format(f"r{number}") for number, line in enumerate(lines)]
     text = function(*named, arguments=f"{arguments}, {BUFFERS}, %p: memref<f32>, %v: memref<64xi8>")
     assert by_shape(text) == count
+
+
+CAST = (
+    "%{} = memref.reinterpret_cast {} to offset: {}, sizes: {}, strides: {}{} : {} to memref<{}f32>"
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "count"),
+    [
+        (("%m", "[0]", "[3, 2]", "[2, 1]", "", "memref<2x3xf32>", "3x2x"), 1),
+        (("%m", "[0]", "[-1]", "[1]", "", "memref<2x3xf32>", "6x"), 1),
+        (("%m", "[]", "[]", "[]", "", "memref<2x3xf32>", ""), 1),
+        (("%m", "[999999999999999999]", "[6]", "[1]", "", "memref<2x3xf32>", "6x"), 1),
+        (("%m", "[9999999999999999999]", "[6]", "[1]", "", "memref<2x3xf32>", "6x"), 0),
+        (("%m", "[0]", "[%i]", "[1]", "", "memref<2x3xf32>", "?x"), 0),
+        (("%m", "[0]", "[6]", "[1]", " {x = [1]}", "memref<2x3xf32>", "6x"), 0),
+        (("%m", "[ 0]", "[6]", "[1]", "", "memref<2x3xf32>", "6x"), 0),
+        (("%m", "[0x1]", "[6]", "[1]", "", "memref<2x3xf32>", "6x"), 0),
+    ],
+)
+def test_numbers_in_lists(second: tuple[str, ...], count: int):
+    first = ("%m", "[1]", "[2, 3]", "[3, 1]", "", "memref<2x3xf32>", "2x3x")
+    lines = [CAST.format(f"r{n}", *parts) for n, parts in enumerate((first, second))]
+    arguments = f"%i: index, {BUFFERS}"
+    assert by_shape(function(*lines, arguments=arguments)) == count
+
+
+def test_lists_that_are_not_of_numbers_alone():
+    # `[1]` is in the dictionary; the list of offsets is a value.
+    first = ("%m", "[%i]", "[1]", "[1]", " {x = [1]}", "memref<2x3xf32>", "1x")
+    second = ("%m", "[%i]", "[2]", "[3]", " {x = [4]}", "memref<2x3xf32>", "2x")
+    lines = [CAST.format(f"r{n}", *parts) for n, parts in enumerate((first, second))]
+    assert by_shape(function(*lines, arguments=f"%i: index, {BUFFERS}")) == 0
 
 
 @pytest.mark.parametrize(
