@@ -14,7 +14,7 @@ from hypothesis import settings
 from support.budget import examples
 from support.releases import lack_in
 
-from passline.tools.native import objects
+from passline.tools.native import kernels, objects
 
 MAX_LENGTH = 200
 """Longer lines are cut."""
@@ -86,7 +86,8 @@ def one_process(pytestconfig: pytest.Config) -> Iterator[None]:
     cores. Tests of the division into parts set the number of cores themselves."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(pytestconfig, "workerinput"):
-            patch.setattr(objects, "available_cores", lambda: 1)
+            for module in (objects, kernels):
+                patch.setattr(module, "available_cores", lambda: 1)
         yield
 
 
