@@ -158,15 +158,15 @@ def loop(node: Node) -> Sequence[SSAValue]:
 def loop_over_sequences(node: Node) -> Sequence[SSAValue]:
     """Convert a Loop that carries a sequence, whose length an iteration may change, to copies of
     its graph: the number of iterations has to be known."""
-    trips = node.constant(0) if node.has(0) else None
-    going = node.constant(1) if node.has(1) else None
-    if trips is None or (node.has(1) and going is None):
+    # Without a limit, the condition alone ends the loop.
+    limit, going = known_number(node, 0, MAX_COPIES + 1), known_number(node, 1, 1)
+    if limit is None or going is None:
         raise Unsupported("it carries a sequence, and how often it runs is not known")
-    if (number := int(trips.item())) > MAX_COPIES:
-        raise Unsupported(f"it carries a sequence, and runs {number} times")
     carried = [node.input(i) for i in range(2, len(node.inputs))]
     collected: list[Sequence[SSAValue]] = []
-    for turn in range(number if going is None or going.item() else 0):
+    for turn in range(limit if going else 0):
+        if turn == MAX_COPIES:
+            raise Unsupported(f"it carries a sequence, and runs more than {turn} times")
         go_on = node.full(1, i1)
         first, *outputs = node.convert_graph("body", [node.full(turn, i64), go_on, *carried])
         carried, parts = outputs[: len(carried)], outputs[len(carried) :]
@@ -179,6 +179,13 @@ def loop_over_sequences(node: Node) -> Sequence[SSAValue]:
     if outputs and not collected:
         raise Unsupported("it carries a sequence, and never runs")
     return [*carried, *(node.op("stack", *column, axis=0) for column in zip(*collected))]
+
+
+def known_number(node: Node, index: int, default: int) -> int | None:
+    """Return an input that is a number; None if it is not known, the default if it is absent."""
+    if not node.has(index):
+        return default
+    return None if (known := node.constant(index)) is None else int(known.item())
 
 
 def scan(node: Node) -> Sequence[SSAValue]:

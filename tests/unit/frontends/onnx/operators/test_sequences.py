@@ -157,3 +157,31 @@ def test_a_loop_that_carries_a_sequence_runs_a_known_number_of_times():
     model = model_of(LOOP.format(trips="trips = Identity(n)"))
     with pytest.raises(UnsupportedModelError, match="how often it runs is not known"):
         import_model(model, shapes={"x": [(2,)]})
+
+
+COUNTED = """g (seq(float[N]) x) => (int64[] length) {{
+    zero = Constant<value_int=0>() {start}
+    last, y = Loop (, {go}, zero, x) <
+        body = b (int64 i, bool go, int64 k, seq(float[N]) s)
+            => (bool on, int64 next, seq(float[N]) t) {{
+            one = Constant<value_int=1>() end = Constant<value_int={end}>()
+            next = Add(k, one) on = Less(next, end)
+            z = Constant<value_int=0>() e = SequenceAt(s, z) t = SequenceInsert(s, e)
+        }}>
+    length = SequenceLength(y) }}"""
+
+
+@pytest.mark.parametrize(
+    ("start", "length"),
+    [("", 4), ("go = Equal(zero, zero)", 4), ("go = Greater(zero, zero)", 1)],
+)
+def test_a_loop_that_carries_a_sequence_ends_by_its_condition(start: str, length: int):
+    model = model_of(COUNTED.format(start=start, go="go" if start else "", end=3))
+    module = import_model(model, shapes={"x": [(2,)]})
+    assert run(module, np.ones(2, np.float32)) == [length]
+
+
+def test_a_loop_that_carries_a_sequence_ends_after_some_time():
+    model = model_of(COUNTED.format(start="", go="", end=1 << 40))
+    with pytest.raises(UnsupportedModelError, match="runs more than 1024 times"):
+        import_model(model, shapes={"x": [(2,)]})
