@@ -153,7 +153,11 @@ class CompiledFunction:
 
     def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
         given = cast("tuple[Value, ...]", arguments)
-        if len(arguments) == 1 and isinstance(arguments[0], Mapping):
+        if (
+            len(arguments) == 1
+            and not hasattr(arguments[0], "__array_struct__")  # faster than isinstance
+            and isinstance(arguments[0], Mapping)
+        ):
             given = named_arguments(self._function, cast("Mapping[str, Array]", arguments[0]))
         results = self._call(*given)
         if self._are_arrays:

@@ -31,7 +31,13 @@ from .signature import Function, Value, argument_names, input_types
 if TYPE_CHECKING:
     from .arrays import Array
 
-__all__ = ["check_arguments", "named_arguments", "random_arguments", "unknown_dimensions"]
+__all__ = [
+    "check_arguments",
+    "has_related_sizes",
+    "named_arguments",
+    "random_arguments",
+    "unknown_dimensions",
+]
 
 Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
 
@@ -192,6 +198,13 @@ def _check_names(func: Function, arguments: Sequence[object]) -> None:
         bind_shapes(declared, Bindings({name: shape for name, (_, shape) in named.items()}, {}))
 
 
+def has_related_sizes(func: Function) -> bool:
+    """Return whether the sizes of arguments have to agree: a name is that of several dimensions, or
+    of an expression."""
+    names = [d for dims in _dimensions(func) for d in dims or () if isinstance(d, str)]
+    return len({*names}) < len(names) or not all(map(str.isidentifier, names))
+
+
 def _check_argument(name: str, type: Attribute, value: Value) -> object:
     if _is_shaped(type):
         return _check_array(name, type, value)
@@ -222,6 +235,7 @@ def _check_array(name: str, type: Shaped, value: Value) -> Array:
 
     array = np.asarray(value)
     element, shape = type.element_type, type.get_shape()
+    element = i64 if isinstance(element, IndexType) else element
     dtype = dtype_of(element) if is_element(element) else array.dtype
     fits = merge(shape, array.shape) is not None
     if not fits or array.dtype != dtype:

@@ -13,13 +13,13 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..native.jit import load_llvm, machine_of, optimize
 from ..native.llvm_ir import llvm_ir
+from ..native.llvm_text import quoted
 from ..native.objects import object_code
 from ..native.openmp import PREFIXES
 from ..native.preparation.preparation import Prepared
 from ..native.symbols import missing_text, undefined_symbols
 from .elf import ALIGNMENT, with_data
 from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
-from .llvm_text import quoted
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

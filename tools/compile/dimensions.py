@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...dialects.sizes import Size, Symbol, TooComplex, size_of_text
-from .llvm_text import Body
+from ..native.llvm_text import Body
 from .signature import Tensor
 
 __all__ = ["Refuse", "check_names", "check_sizes"]

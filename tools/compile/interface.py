@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FileLineColLoc
 
 from ...dialects.target import Target
 from ...passmanager.ir.location import place_text
+from ..native.llvm_text import Body, Data, all_sizes, declaration, quoted, row
 from ..native.preparation.assertions import STATUS_WORDS, Failures
 from .dimensions import check_names, check_sizes
-from .llvm_text import Body, Data, quoted, row
 from .signature import Signature, Tensor, identifier
 
 __all__ = ["INTERFACE", "LOADER_SYMBOL", "Interface", "interface_ir", "library_symbol"]
@@ -53,8 +52,6 @@ class Interface:
     signature: Signature
     entry: str
     """The symbol of the function that is called."""
-    by_pointer: bool
-    """Whether that function takes buffers as pointers, or as pointers to descriptors."""
     failures: Failures
     target: Target
     compiler: str
@@ -99,61 +96,46 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
     allocated = [(value, tensor) for value, tensor in named if tensor.is_allocated]
     given = [(value, tensor) for value, tensor in named if not tensor.is_allocated]
     body = Body()
-    returned = space_for_results(body, allocated)
+    clear(body, [value for value, _ in allocated])
     check_arrays(body, [(value, tensor) for value, tensor in given if tensor.is_array], data)
-    arguments = [argument(body, tensor, value, interface.by_pointer) for value, tensor in given]
-    passed = [*([f"ptr {returned}"] if allocated else []), *arguments]
-    if not interface.failures:
-        call_entry(body, interface, passed)
-    else:
+    passed = [text for value, tensor in given for text in arguments(body, tensor, value)]
+    unknown = [tensor.shape.count(DYNAMIC_INDEX) for _, tensor in allocated]
+    status = ""
+    if interface.failures:
         status = body.value(f"alloca [{STATUS_WORDS} x i64], align 16")
         body.add(f"store [{STATUS_WORDS} x i64] zeroinitializer, ptr {status}")
-        by_pointer = interface.by_pointer
-        passed.append(f"ptr {status if by_pointer else descriptor(body, status, [STATUS_WORDS])}")
-        call_entry(body, interface, passed)
-        return_failure(body, status, returned, [tensor for _, tensor in allocated])
-    take_results(body, allocated, returned)
+        passed.append(f"ptr {status}")
+    results = body.call(interface.entry, passed, unknown)
+    if status:
+        return_failure(body, status, results)
+    take_results(body, allocated, results)
     body.add("ret i32 0")
     parameters = ", ".join([*(f"{passed_type(t)} {value}" for value, t in named), "ptr %failure"])
-    types = ", ".join(each.split(" ")[0] for each in passed)
     return [
-        f"declare void {quoted(interface.entry)}({types})",
+        declaration(interface.entry, passed, unknown),
         f"define i32 {quoted(interface.symbol)}({parameters}) {{",
         *body.lines,
         "}",
     ]
 
 
-def call_entry(body: Body, interface: Interface, passed: Sequence[str]) -> None:
-    """Call the function of the model."""
-    body.add(f"call void {quoted(interface.entry)}({', '.join(passed)})")
+def clear(body: Body, arrays: Sequence[str]) -> None:
+    """Set arrays of the caller to null."""
+    for array in arrays:
+        body.store("ptr", "null", array, DATA)
+        body.store("ptr", "null", array, MEMORY)
 
 
-def return_failure(body: Body, status: str, returned: str, results: Sequence[Tensor]) -> None:
+def return_failure(body: Body, status: str, results: Sequence[Sequence[str]]) -> None:
     """Report an assertion that failed, free the buffers that are returned even so, and return."""
     assertion, call = body.load("i64", status, 0), body.load("i64", status, 1)
     failed, succeeded = body.unless(body.value(f"icmp eq i64 {assertion}, 0"))
     body.block(failed)
     body.add(f"call void @library.fail(ptr %failure, i64 {assertion}, i64 {call})")
-    for _, word in zip(results, words_of(results)):
-        body.add(f"call void @free(ptr {body.load('ptr', returned, word)})")
+    for memory, *_ in results:
+        body.add(f"call void @free(ptr {memory})")
     body.add(f"ret i32 {FAILED}")
     body.block(succeeded)
-
-
-def space_for_results(body: Body, allocated: Sequence[tuple[str, Tensor]]) -> str:
-    """Return the address of memory for the descriptors of returned buffers, and set the arrays of
-    the caller to null; "" if there are none."""
-    for array, _ in allocated:
-        body.store("ptr", "null", array, DATA)
-        body.store("ptr", "null", array, MEMORY)
-    *_, words = words_of([tensor for _, tensor in allocated])
-    return body.value(f"alloca [{words} x i64], align 16") if allocated else ""
-
-
-def words_of(tensors: Sequence[Tensor]) -> list[int]:
-    """Return where the descriptor of each tensor begins, and where the last one ends."""
-    return [*accumulate((3 + 2 * len(tensor.shape) for tensor in tensors), initial=0)]
 
 
 def passed_type(tensor: Tensor) -> str:
@@ -170,42 +152,15 @@ def bits_of(type: str) -> int:
     return 64 if type == "index" else int(type.lstrip("bfisu"))
 
 
-def argument(body: Body, tensor: Tensor, value: str, by_pointer: bool) -> str:
-    """Return the argument, with its type, for a parameter of the interface."""
-    if tensor.is_number:
-        if tensor.type == "i1":
-            return f"i1 {body.value(f'trunc i8 {value} to i1')}"
-        return f"{passed_type(tensor)} {value}"
-    if by_pointer:
-        return f"ptr {value}"
+def arguments(body: Body, tensor: Tensor, value: str) -> list[str]:
+    """Return the arguments, each after its type, for a parameter of the interface."""
+    if tensor.type == "i1" and tensor.is_number:
+        return [f"i1 {body.value(f'trunc i8 {value} to i1')}"]
     if not tensor.is_array:
-        return f"ptr {descriptor(body, value, tensor.shape)}"
-    shape = body.load("ptr", value, SHAPE) if tensor.shape else "null"
-    sizes = [
-        size if size >= 0 else body.load("i64", shape, axis)
-        for axis, size in enumerate(tensor.shape)
-    ]
-    return f"ptr {descriptor(body, body.load('ptr', value, DATA), sizes)}"
-
-
-def descriptor(body: Body, pointer: str, sizes: Sequence[int | str]) -> str:
-    """Return the address of a memref descriptor for contiguous elements at `pointer`: the allocated
-    and the aligned pointer, the offset, the sizes and the strides. A size is a number or a
-    value."""
-    rank = len(sizes)
-    place = body.value(f"alloca [{3 + 2 * rank} x i64], align 16")
-    for word in range(2):
-        body.store("ptr", pointer, place, word)
-    body.store("i64", 0, place, 2)
-    stride: int | str = 1
-    for axis in reversed(range(rank)):
-        body.store("i64", size := sizes[axis], place, 3 + axis)
-        body.store("i64", stride, place, 3 + rank + axis)
-        if isinstance(size, int) and isinstance(stride, int):
-            stride *= size
-        elif axis:
-            stride = body.value(f"mul i64 {size}, {stride}")
-    return place
+        return [f"{passed_type(tensor)} {value}"]
+    shape, data = body.load("ptr", value, SHAPE), body.load("ptr", value, DATA)
+    axes = [axis for axis, size in enumerate(tensor.shape) if size == DYNAMIC_INDEX]
+    return [f"ptr {data}", *(f"i64 {body.load('i64', shape, axis)}" for axis in axes)]
 
 
 def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -> None:
@@ -226,20 +181,16 @@ def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -
     check_names(body, shaped, refuse)
 
 
-def take_results(body: Body, allocated: Sequence[tuple[str, Tensor]], returned: str) -> None:
-    """Copy the descriptors of returned buffers to the arrays of the caller."""
-    places = words_of([tensor for _, tensor in allocated])
-    for (array, tensor), word in zip(allocated, places):
-        memory, aligned, offset = (
-            body.load(type, returned, word + i) for i, type in enumerate(("ptr", "ptr", "i64"))
-        )
-        type = f"i{max(8, bits_of(tensor.type))}"
-        first = body.value(f"getelementptr {type}, ptr {aligned}, i64 {offset}")
-        body.store("ptr", first, array, DATA)
+def take_results(
+    body: Body, allocated: Sequence[tuple[str, Tensor]], results: Sequence[Sequence[str]]
+) -> None:
+    """Write buffers that are returned to the arrays of the caller."""
+    for (array, tensor), (memory, *unknown) in zip(allocated, results, strict=True):
+        body.store("ptr", memory, array, DATA)
         body.store("ptr", memory, array, MEMORY)
         shape = body.load("ptr", array, SHAPE) if tensor.shape else ""
-        for axis in range(len(tensor.shape)):
-            body.store("i64", body.load("i64", returned, word + 3 + axis), shape, axis)
+        for axis, size in enumerate(all_sizes(tensor.shape, unknown)):
+            body.store("i64", size, shape, axis)
 
 
 def fail_function(failures: Failures, data: Data) -> list[str]:

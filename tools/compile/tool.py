@@ -126,7 +126,6 @@ class PasslineCompileMain(PasslineOptMain):
             library_name(self.args),
             signature_of(prepared.function),
             prepared.entry,
-            prepared.by_pointer,
             prepared.failures,
             self.target,
             f"passline {__version__}",

@@ -43,12 +43,8 @@ class Compiled:
 
     function: Function
     """The function, as its callers see it."""
-    entry: str
-    """The symbol of its code."""
-    by_pointer: bool
-    """Whether buffers are passed as the address of their first element, or as descriptors."""
     objects: Sequence[bytes]
-    """The object files."""
+    """The object files, among them that of the entry."""
     constants: dict[str, Array]
     """The elements of large constants and variables, by symbol."""
     failures: Failures
@@ -79,7 +75,7 @@ class Damaged(Exception):
     """A file that is not what `write_compiled` has written."""
 
 
-MAGIC = b"passline machine code 1\n"
+MAGIC = b"passline machine code 2\n"
 HEAD = struct.Struct("<24s32sQQQ")
 """The start of a file: the magic number, a hash of the description and the object files, a checksum
 of the constants, the size of the description and that of the file."""
@@ -94,8 +90,6 @@ def write_compiled(compiled: Compiled, file: IO[bytes]) -> None:
         offsets.append(offsets[-1] + _aligned(size))
     description = {
         "function": text_of(signature_of(compiled.function)),
-        "entry": compiled.entry,
-        "by_pointer": compiled.by_pointer,
         "is_long": compiled.is_long,
         "objects": [len(code) for code in compiled.objects],
         "constants": [
@@ -156,8 +150,6 @@ def read_compiled(file: IO[bytes]) -> Compiled:
         constants[name] = array.copy() if is_written else array
     return Compiled(
         _function(description["function"]),
-        description["entry"],
-        description["by_pointer"],
         objects,
         constants,
         Failures(

@@ -6,44 +6,36 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from operator import is_
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target, host
 from ...dialects.tir.ops import output_count
-from ...interpreters.arguments import check_arguments
+from ...interpreters.arguments import check_arguments, has_related_sizes
 from ...interpreters.signature import (
     Function,
     Value,
     entry_function,
-    is_buffer,
-    result_names,
 )
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.garbage_collection import paused_collector
 from . import cache
-from .calls.calling import (
-    Buffer,
-    Number,
-    Status,
-    address,
-    descriptor,
-    parameters_of,
-    status_passing,
-)
+from .calls.entry import ENTRY, FAILED, REFUSED, builtin_function, entry_ir
 from .calls.interruption import interruptible
-from .calls.returned_buffers import ReturnedBuffers
+from .calls.parameters import Buffer, Parameter, address, parameters_of
+from .calls.words import CallWords
 from .compiled import Compiled, in_one_block
-from .jit import Code, is_in_process, link, load_llvm, machine_of
+from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
 from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
-from .preparation.assertions import STOP, Failures
+from .preparation.assertions import STATUS_WORDS, STOP, Failures
 from .preparation.preparation import Prepared, prepare
 from .symbols import missing_text, undefined_symbols
 
@@ -56,7 +48,6 @@ __all__ = ["Lowering", "NativeFunction", "cached_function", "compile_module"]
 
 Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
-Passing: TypeAlias = Callable[[object], object]
 MAX_CHECKED = 1000
 """The number of different shapes of arguments that a function remembers."""
 
@@ -96,11 +87,11 @@ def compile_code(
             prepared, codes = divided
         else:
             prepared, codes = prepare(module, entry, target, threads), None
+    ir = entry_ir(prepared.function, prepared.entry, has_status=bool(prepared.failures))
+    codes = codes or complete_objects(prepared, processor, machine)
     return Compiled(
         prepared.function,
-        prepared.entry,
-        prepared.by_pointer,
-        codes or complete_objects(prepared, processor, machine),
+        [*codes, machine.emit_object(optimize(ir, ENTRY, machine))],
         in_one_block(prepared.constants),
         prepared.failures,
         prepared.is_long,
@@ -120,8 +111,7 @@ def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
     return NativeFunction(
         compiled.function,
         parameters,
-        link(compiled.objects, compiled.entry, known),
-        compiled.by_pointer,
+        link(compiled.objects, ENTRY, known),
         [*compiled.constants.values()],
         compiled.failures,
         perf_counter() - start,
@@ -210,101 +200,91 @@ class NativeFunction:
     def __init__(
         self,
         function: Function,
-        parameters: list[Buffer | Number],
+        parameters: list[Parameter],
         code: Code,
-        by_pointer: bool,
         constants: list[Array],
         failures: Failures,
         compile_seconds: float,
         *,
         is_long: bool = False,
     ) -> None:
+        import numpy as np
+
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
         self.function = function
         """The function as it was compiled: its type, and the names of parameters and results."""
-        self._keeps = code, constants
-        passed = cast("Passing", address if by_pointer else descriptor)
-        inputs = len(parameters) - output_count(function)
-        self._inputs = parameters[:inputs]
-        self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
-        self._passings = [passed if isinstance(p, Buffer) else as_is for p in parameters]
-        """What makes an argument of the code of an array or a number, for each parameter."""
-        self._checked: set[tuple[tuple[int, ...] | None, ...]] = set()
-        """The shapes of the arguments of earlier calls, which need not be checked again."""
+        self._inputs = parameters[: len(parameters) - output_count(function)]
+        self._layout = CallWords(function)
+        self._call = builtin_function(code)
+        self._keeps = constants
+        outputs = [p for p in parameters[len(self._inputs) :] if isinstance(p, Buffer)]
+        self._new = [output.new for output in outputs]
+        self._results = outputs or self._layout.buffers
+        self._has_narrow = any(result.narrow for result in self._results)
         self._failures = failures
         self._is_long = is_long
-        types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
-        returned = [type for type in function.function_type.outputs if is_buffer(type)]
-        self._returned = ReturnedBuffers(result_names(function), returned) if returned else None
-        if self._returned:
-            types.insert(0, ctypes.c_void_p)
-        if failures:
-            types.append(ctypes.c_void_p)
-            self._pass_status = status_passing(by_pointer)
-        self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
+        self._interface_of: Callable[[Any], object] = np.ndarray.__array_struct__.__get__  # pyright: ignore
+        self._shape_of: Callable[[Any], tuple[int, ...]] = np.ndarray.shape.__get__  # pyright: ignore
+        needs_check = has_related_sizes(function) or any(p.narrow for p in self._inputs)
+        self._checked = set[tuple[tuple[int, ...], ...]]() if needs_check else None
+        """The shapes of arguments that need not be checked again; None if the code itself checks
+        all."""
 
     @property
     def returns_results(self) -> bool:
         """Whether the results are new arrays; if not, they are arguments that are changed."""
-        return bool(self._outputs or self._returned)
+        return bool(self._results)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
-        if self._are_checked(arguments):
-            return self._run(arguments)
+        if self._checked is None or self._are_checked(arguments):
+            results = self._run(arguments)
+            if results is not None:
+                return results
+        return self._run_checked(arguments)
+
+    def _are_checked(self, arguments: Sequence[object]) -> bool:
+        """Return whether an earlier call had arrays of these shapes."""
+        try:
+            return tuple(map(self._shape_of, arguments)) in cast("set[object]", self._checked)
+        except TypeError:  # not all are arrays
+            return False
+
+    def _run_checked(self, arguments: Sequence[Value | float]) -> tuple[Array, ...]:
+        """Check the arguments, and call the code with copies of those that it cannot read."""
         given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
-        if len(self._checked) < MAX_CHECKED:
-            self._checked.add(tuple([getattr(value, "shape", None) for value in given]))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self.returns_results
-        inputs = [
-            p.in_memory(value, writable=in_place) if isinstance(p, Buffer) else value
-            for p, value in pairs
-        ]
+        inputs = [p.in_memory(value, writable=in_place) for p, value in pairs]
+        if self._checked is not None and len(self._checked) < MAX_CHECKED:
+            if all(map(is_, inputs, arguments)):
+                self._checked.add(tuple(map(self._shape_of, inputs)))
         results = self._run(inputs)
+        assert results is not None, "machine code refuses arguments that fit"
         for (p, value), memory in zip(pairs, inputs, strict=True) if in_place else ():
             if isinstance(p, Buffer) and memory is not value and value.flags.writeable:
                 value[...] = p.from_memory(memory)
         return results
 
-    def _are_checked(self, arguments: Sequence[object]) -> bool:
-        """Return whether these are arrays that can be passed as they are, of shapes that an earlier
-        call had. A quick test: False also for others that fit."""
-        if len(arguments) != len(self._inputs):
-            return False
-        for parameter, argument in zip(self._inputs, arguments, strict=True):
-            if not isinstance(parameter, Buffer) or not parameter.is_in_memory(argument):
-                return False
-        arrays = cast("Sequence[Array]", arguments)
-        return tuple([array.shape for array in arrays]) in self._checked
-
-    def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
-        """Call the code with the arrays and numbers as it stores them, and allocate the results."""
-        outputs = [p.new() for p in self._outputs]
-        values = zip(self._passings, (*inputs, *outputs), strict=True)
-        passed = [passing(value) for passing, value in values]
-        returned = None if self._returned is None else self._returned.new()
-        if returned is not None:
-            passed.insert(0, returned)
-        if not self._failures:
-            self._call(*passed)
+    def _run(self, inputs: Sequence[object]) -> tuple[Array, ...] | None:
+        """Call the code, and return the results; None if it cannot read the arguments."""
+        words = self._layout.new()
+        results = [new() for new in self._new]
+        try:
+            arrays = [*map(self._interface_of, (*inputs, *results))]
+        except TypeError:  # not all are arrays
+            return None
+        if self._is_long:
+            with interruptible(lambda: words.__setitem__(STOP, 1)):
+                code = self._call(ctypes.addressof(words), *arrays)
         else:
-            status = Status()
-            passed.append(self._pass_status(status))
-            if self._is_long:
-                with interruptible(lambda: status.__setitem__(STOP, 1)):
-                    self._call(*passed)
-            else:
-                self._call(*passed)
-            if status[0]:
-                if returned is not None and self._returned is not None:
-                    self._returned.free(returned)
-                raise PasslineError(self._failures.text([*status]))
-        if returned is not None and self._returned is not None:
-            return self._returned.arrays(returned)
-        return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
-
-
-def as_is(value: object) -> object:
-    """Return a number, which ctypes converts."""
-    return value
+            code = self._call(ctypes.addressof(words), *arrays)
+        if code == REFUSED:
+            return None
+        if code == FAILED:
+            raise PasslineError(self._failures.text(words[:STATUS_WORDS]))
+        if self._layout.buffers:
+            results = self._layout.results(words)
+        if self._has_narrow:
+            results = [p.from_memory(m) for p, m in zip(self._results, results, strict=True)]
+        return tuple(results)

@@ -14,10 +14,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
-    UnitAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -28,14 +26,13 @@ from ....dialects.target import Target
 from ....dialects.tir.ops import LanewiseOp
 from ....interpreters.signature import Function, entry_function, is_buffer
 from ....passes.dead_code.symbols import remove_unreachable_symbols
-from ....passes.llvm.c_interface import C_INTERFACE, EMIT_C_INTERFACE
 from ....passes.llvm.lower_parallel import share_loops
 from ....passes.llvm.lower_to_llvm import lower_to_llvm
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of, walk
-from ..calls.calling import is_plain, parameters_of
+from ..calls.parameters import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions
 from .byte_storage import store_as_bytes
@@ -76,8 +73,6 @@ class Prepared:
     """The function to call, as it was before the preparation."""
     entry: str
     """The symbol of the function to call."""
-    by_pointer: bool
-    """Whether buffers are passed as the address of their first element, or as descriptors."""
     constants: dict[str, Array]
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
@@ -119,18 +114,14 @@ def prepare_lowered(
     remove_unreachable_symbols(module, (entry,), functions=True)
     widen_lanes(module)
     check_dialects(module)
-    function, symbol = clone(entry_function(module, entry)), PREFIX + entry
+    function = clone(entry_function(module, entry))
     parameters_of(function)
-    by_pointer = takes_pointers(function)
     is_long = insert_polls(module, entry, elsewhere.work)
     assert_allocated(module)
     failures = report_assertions(module, 0, elsewhere.parts, elsewhere.failing)
-    if not by_pointer:
-        entry_function(module, entry).attributes[EMIT_C_INTERFACE] = UnitAttr()
-        symbol = C_INTERFACE + symbol
     prepare_operations(module, threads, elsewhere.work)
     constants = without_values(module)
-    return Prepared(module, function, symbol, by_pointer, constants, failures, is_long, threads)
+    return Prepared(module, function, PREFIX + entry, constants, failures, is_long, threads)
 
 
 def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str] = ()) -> None:
@@ -233,20 +224,6 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
     value = add(memref.LoadOp.get(op.source, indices))
     add(memref.StoreOp.get(value, op.destination, indices))
     Rewriter.erase_op(op)
-
-
-def takes_pointers(function: Function) -> bool:
-    """Return whether a caller passes the buffers of a function as bare pointers: all have a static
-    shape and no layout, and none is a result."""
-    types = function.function_type
-    return all(is_bare(type) for type in types.inputs if is_buffer(type)) and not any(
-        map(is_buffer, types.outputs)
-    )
-
-
-def is_bare(type: MemRefType[Attribute]) -> bool:
-    """Return whether a buffer can be passed as a pointer alone."""
-    return isinstance(type.layout, NoneAttr) and DYNAMIC_INDEX not in type.get_shape()
 
 
 # Constants

@@ -29,7 +29,7 @@ from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.native.calls.calling import Buffer, address, parameters_of
+from passline.tools.native.calls.parameters import Buffer, address, parameters_of
 from passline.tools.native.jit import link, machine_of, optimize
 from passline.tools.native.llvm_ir import llvm_ir
 

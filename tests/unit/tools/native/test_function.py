@@ -19,7 +19,7 @@ from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
-from passline.tools.native.calls.calling import SMALL, Buffer
+from passline.tools.native.calls.parameters import SMALL, Buffer
 
 pytestmark = needs_native
 

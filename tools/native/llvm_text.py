@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import count
 
-__all__ = ["Body", "Data", "escaped", "quoted", "row"]
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+__all__ = ["Body", "Data", "all_sizes", "declaration", "escaped", "quoted", "row"]
 
 
 class Data:
@@ -65,6 +68,25 @@ class Body:
         """Write a word of memory."""
         self.add(f"store {type} {value}, ptr {self.word(pointer, index)}")
 
+    def call(
+        self, callee: str, arguments: Sequence[str], unknown: Sequence[int]
+    ) -> list[list[str]]:
+        """Call a function of a prepared module, which returns buffers with as many unknown sizes as
+        `unknown` says; return the pointer and these sizes of each. Each argument is after its
+        type."""
+        type = returned_type(unknown)
+        call = f"call {type} {quoted(callee)}({', '.join(arguments)})"
+        if type == "void":
+            self.add(call)
+            return []
+        value, fields = self.value(call), count()
+        if type == "ptr":
+            return [[value]]
+        return [
+            [self.value(f"extractvalue {type} {value}, {next(fields)}") for _ in range(1 + sizes)]
+            for sizes in unknown
+        ]
+
     def unless(self, condition: str) -> tuple[str, str]:
         """Branch where `condition` does not hold; return the name of the block that follows, and of
         that for where it holds, which the caller adds."""
@@ -75,6 +97,30 @@ class Body:
     def block(self, name: str) -> None:
         """Start a block."""
         self.lines.append(f"{name}:")
+
+
+def declaration(callee: str, arguments: Sequence[str], unknown: Sequence[int]) -> str:
+    """Return the declaration of a function that `Body.call` calls."""
+    types = ", ".join(text.partition(" ")[0] for text in arguments)
+    return f"declare {returned_type(unknown)} {quoted(callee)}({types})"
+
+
+def all_sizes(shape: Sequence[int], unknown: Sequence[str]) -> list[int | str]:
+    """Return the sizes of a buffer: those of its type, and values for those that it leaves open."""
+    given = iter(unknown)
+    return [next(given) if size == DYNAMIC_INDEX else size for size in shape]
+
+
+def returned_type(unknown: Sequence[int]) -> str:
+    """Return the type that stands for buffers with so many unknown sizes."""
+    types = [type for sizes in unknown for type in ("ptr", *["i64"] * sizes)]
+    match types:
+        case []:
+            return "void"
+        case [type]:
+            return type
+        case _:
+            return row(*types)
 
 
 def row(*values: str) -> str:

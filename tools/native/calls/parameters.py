@@ -1,13 +1,11 @@
-"""Conversion of arrays and numbers to arguments of machine code."""
+"""The parameters of machine code: conversion of arrays and numbers to what it reads."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import partial
 from math import prod
-from struct import Struct
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -28,65 +26,57 @@ from ....interpreters.signature import Function, argument_names, is_buffer, resu
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import place_of
 from ....passmanager.limits import too_many_elements
-from ..preparation.assertions import STATUS_WORDS
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
-__all__ = [
-    "Buffer",
-    "Number",
-    "Status",
-    "address",
-    "descriptor",
-    "is_plain",
-    "number_type",
-    "parameters_of",
-    "status_passing",
-]
+__all__ = ["Buffer", "Number", "Parameter", "address", "is_plain", "parameters_of"]
 
-Number: TypeAlias = "type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]"  # pyright: ignore[reportPrivateUsage]
-"""A number type of C, as ctypes has it."""
-
-INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[reportPrivateUsage]
-    1: ctypes.c_uint8,
-    8: ctypes.c_int8,
-    16: ctypes.c_int16,
-    32: ctypes.c_int32,
-    64: ctypes.c_int64,
-}
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """The widths of integers in buffers: those of less than 8 bits take a byte each."""
+NUMBER_WIDTHS = (1, 8, 16, 32, 64)
+"""The widths of integers that are passed as numbers."""
 ALIGNMENT = 64
 """The bytes of a cache line."""
 SMALL = 1024
 """The bytes from which on aligned arrays save more time than they cost."""
 NOTHING = ctypes.c_char * 0
-MAX_SHAPES = 1000
-"""The number of shapes whose layouts are remembered."""
-Status = ctypes.c_int64 * STATUS_WORDS
-"""The status of a call, zeros before it."""
-
-
-def number_type(name: str, type: Attribute) -> Number:
-    """Return the C type of a parameter of type `type`; PasslineError if it is not a number of C."""
-    match type:
-        case IndexType():
-            return ctypes.c_int64
-        case IntegerType() if type.bitwidth in INTEGERS:
-            return INTEGERS[type.bitwidth]
-        case Float32Type():
-            return ctypes.c_float
-        case Float64Type():
-            return ctypes.c_double
-        case _:
-            raise PasslineError(f"parameter '{name}' is {type}: expected a buffer or a C number")
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:
     """Return whether a memref type has no layout: its elements are contiguous, in row-major
     order."""
     return isinstance(type.layout, NoneAttr)
+
+
+class Number:
+    """A parameter that is a number of C: it is passed in an array without dimensions.
+    PasslineError for other types."""
+
+    shape = ()
+    narrow = None
+
+    def __init__(self, name: str, type: Attribute) -> None:
+        from ....interpreters.tir.table import buffer_dtype
+
+        match type:
+            case IntegerType() if type.bitwidth in NUMBER_WIDTHS:
+                pass
+            case IndexType() | Float32Type() | Float64Type():
+                pass
+            case _:
+                raise PasslineError(
+                    f"parameter '{name}' is {type}: expected a buffer or a C number"
+                )
+        self.type = type
+        self.stored = buffer_dtype(type)
+
+    def in_memory(self, value: object, *, writable: bool) -> Array:
+        """Return an array that holds a number, as C converts it to the type of the parameter."""
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            return np.array(value).astype(self.stored)
 
 
 class Buffer:
@@ -111,40 +101,27 @@ class Buffer:
         self.shape = type.get_shape()
         if is_output and DYNAMIC_INDEX in self.shape:
             raise PasslineError(f"result '{name}' is {type}: expected a static shape")
-        self.dtype = buffer_dtype(type)
-        """The dtype of the arrays of a caller."""
         self.narrow = element if isinstance(element, BFloat16Type | SmallFloat) else None
         """The element type if it is one that callers have as f32."""
         bits = np.uint16 if isinstance(element, BFloat16Type) else np.uint8
-        self.stored = self.dtype if self.narrow is None else np.dtype(bits)
+        self.stored = buffer_dtype(type) if self.narrow is None else np.dtype(bits)
         """The dtype of the elements in memory, as machine code reads and writes them."""
         self._empty, self._array = np.empty, np.ndarray
         self._size = prod(self.shape) * self.stored.itemsize
+        self.new = self._aligned
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes if it is
+        large: of a small one, a call would take longer."""
+        if self._size < SMALL:
+            self.new = partial(np.empty, self.shape, self.stored)
 
     def check_size(self) -> None:
         """Raise PasslineError if the arrays would exceed the limit on tensors."""
         if DYNAMIC_INDEX not in self.shape and (reason := too_many_elements(self.shape)):
             raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
 
-    def new(self) -> Array:
-        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes if it is
-        large: of a small one, a call would take longer."""
-        if self._size < SMALL:
-            return self._empty(self.shape, self.stored)
+    def _aligned(self) -> Array:
         memory = self._empty(self._size + ALIGNMENT, "u1")
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
-
-    def is_in_memory(self, value: object) -> bool:
-        """Return whether `value` is an array that can be passed without a copy, if its shape fits.
-        A quick test: False also for some arrays that `in_memory` would return as they are."""
-        if not isinstance(value, self._array) or self.narrow is not None:
-            return False
-        array = cast("Array", value)
-        return array.dtype == self.stored and array.flags.carray
-
-    def in_place(self, shape: Sequence[int], memory: bytearray) -> Array:
-        """Return memory that holds an array of `shape` as this array."""
-        return self._array(shape, self.stored, memory)
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
         """Return the elements contiguous in row-major order, in the type that machine code uses;
@@ -175,7 +152,10 @@ class Buffer:
         return numbers_of(memory, self.narrow)
 
 
-def parameters_of(function: Function) -> list[Buffer | Number]:
+Parameter: TypeAlias = Buffer | Number
+
+
+def parameters_of(function: Function) -> list[Parameter]:
     """Return, for each parameter, how it is passed; PasslineError if the function does not take
     buffers and numbers only, or returns values."""
     name = f"function @{function.sym_name.data}{place_of(function)}"
@@ -188,7 +168,7 @@ def parameters_of(function: Function) -> list[Buffer | Number]:
     inputs = len(types.inputs) - outputs
     names = [*argument_names(function), *(result_names(function) if outputs else [])]
     return [
-        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else number_type(name, type)
+        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else Number(name, type)
         for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
     ]
 
@@ -199,37 +179,3 @@ def address(array: Array) -> int:
         return ctypes.addressof(NOTHING.from_buffer(array))  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         return array.__array_interface__["data"][0]
-
-
-@lru_cache(MAX_SHAPES)
-def layout(shape: tuple[int, ...]) -> bytes:
-    """Return the rest of a descriptor after its pointers, for contiguous memory: the offset, the
-    sizes and the strides."""
-    strides = [prod(shape[i:]) for i in range(1, len(shape) + 1)]
-    return words(1 + 2 * len(shape))(0, *shape, *strides)
-
-
-@cache
-def words(count: int) -> Callable[..., bytes]:
-    """Return the function that stores `count` integers of 64 bits."""
-    return Struct(f"={count}q").pack
-
-
-def descriptor(memory: Array) -> bytes:
-    """Return MLIR's memref descriptor of a contiguous array: the allocated and the aligned pointer,
-    then its layout."""
-    place = address(memory)
-    return words(2)(place, place) + layout(memory.shape)
-
-
-def status_passing(
-    by_pointer: bool,
-) -> Callable[[ctypes.Array[ctypes.c_int64]], object]:
-    """Return the function that makes a status an argument: the array itself, of which ctypes passes
-    the address, or its descriptor."""
-
-    def status_descriptor(status: ctypes.Array[ctypes.c_int64]) -> bytes:
-        place = ctypes.addressof(status)
-        return words(5)(place, place, 0, STATUS_WORDS, 1)
-
-    return (lambda status: status) if by_pointer else status_descriptor
