@@ -18,7 +18,7 @@ from ....interpreters.signature import Function
 from ....passes.llvm.types import lowered_type
 from ..jit import Code
 from ..llvm_ir import ModuleWriter
-from ..llvm_text import Body, all_sizes, declaration, quoted
+from ..llvm_text import Body, Data, all_sizes, declaration, quoted
 from .parameters import Number, Parameter, parameters_of
 from .words import ALIGNMENT, FREE, CallWords
 
@@ -30,21 +30,72 @@ DONE, REFUSED, FAILED = range(3)
 """What the entry returns: REFUSED if an array does not fit, FAILED if an assertion does not
 hold."""
 
-RANK, KIND, ITEMSIZE, FLAGS, SHAPE, DATA = 4, 8, 12, 16, 24, 40
-"""The offsets of the fields of numpy's `PyArrayInterface`."""
+INTERFACE = "{ i32, i32, i8, i32, i32, ptr }"
+"""The start of numpy's `PyArrayInterface`: its version, the number of dimensions, the kind and the
+size of elements, flags, the sizes."""
+SIZES, DATA = 3, 5
+"""The words of a `PyArrayInterface` with the pointers to the sizes and to the elements."""
 CONTIGUOUS, ALIGNED, NATIVE, WRITEABLE = 0x1, 0x100, 0x200, 0x400
 """Flags of an array. Its elements are in row-major order, aligned, in the byte order of the
 machine."""
 
-DECLARATIONS = f"""\
+PYTHON = """\
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare ptr @PyLong_FromLong(i64)
 declare ptr @PyCapsule_GetPointer(ptr, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
+"""
+"""The functions of Python that the entry calls, which are in its limited API: all versions have
+them."""
+
+FITS = f"""\
+define internal i1 @fits(ptr %array, i64 %rank, i8 %kind, i32 %bytes, i32 %flags, ptr %sizes) {{
+start:
+  %given = load {INTERFACE}, ptr %array
+  %dimensions = extractvalue {INTERFACE} %given, 1
+  %given.rank = sext i32 %dimensions to i64
+  %given.kind = extractvalue {INTERFACE} %given, 2
+  %given.bytes = extractvalue {INTERFACE} %given, 3
+  %given.flags = extractvalue {INTERFACE} %given, 4
+  %given.sizes = extractvalue {INTERFACE} %given, 5
+  %needed.flags = and i32 %given.flags, %flags
+  %has.rank = icmp eq i64 %given.rank, %rank
+  %has.kind = icmp eq i8 %given.kind, %kind
+  %has.bytes = icmp eq i32 %given.bytes, %bytes
+  %has.flags = icmp eq i32 %needed.flags, %flags
+  %has.type = and i1 %has.kind, %has.bytes
+  %is.plain = and i1 %has.rank, %has.flags
+  %is.same = and i1 %has.type, %is.plain
+  br i1 %is.same, label %axes, label %refused
+axes:
+  %axis = phi i64 [ 0, %start ], [ %next, %compare ]
+  %fits = phi i1 [ true, %start ], [ %is.size, %compare ]
+  %is.axis = icmp slt i64 %axis, %rank
+  %goes.on = and i1 %is.axis, %fits
+  br i1 %goes.on, label %compare, label %end
+compare:
+  %size.place = getelementptr i64, ptr %sizes, i64 %axis
+  %size = load i64, ptr %size.place
+  %given.place = getelementptr i64, ptr %given.sizes, i64 %axis
+  %given.size = load i64, ptr %given.place
+  %is.any = icmp eq i64 %size, {DYNAMIC_INDEX}
+  %is.equal = icmp eq i64 %size, %given.size
+  %is.size = or i1 %is.any, %is.equal
+  %next = add i64 %axis, 1
+  br label %axes
+end:
+  ret i1 %fits
+refused:
+  ret i1 false
+}}
+"""
+"""The function that compares an array with a parameter: the type of its elements, its sizes, and
+flags that it needs."""
+
+TAKE = f"""\
 declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-
 define internal void @take(ptr %words, i64 %place, ptr %data, i64 %size, i64 %end) {{
   %counter = getelementptr i64, ptr %words, i64 {FREE}
   %memory = getelementptr i64, ptr %words, i64 %place
@@ -67,43 +118,32 @@ keep:
   ret void
 }}
 """
-"""The functions that the entry calls: those of Python are in its limited API, which all versions
-have. `take` writes where a result of `size` bytes is, which it moves to the room if it fits."""
+"""The function that writes to the words of a call where a result of `size` bytes is, which it moves
+to the room if it fits."""
 
 
 def entry_ir(function: Function, callee: str, *, has_status: bool) -> str:
     """Return the LLVM IR of the entry of a function, which calls the symbol `callee`; with
     `has_status`, the last argument is the status of the call."""
-    parameters, layout = parameters_of(function), CallWords(function)
-    body = Body()
+    layout, body, data = CallWords(function), Body(), Data()
+    parameters = parameters_of(function)
     require(body, body.value(f"icmp eq i64 %count, {1 + len(parameters)}"))
     words = body.value(f"call ptr @PyLong_AsVoidPtr(ptr {body.load('ptr', '%arguments', 0)})")
-    passed = read_arrays(body, parameters, len(parameters) - output_count(function), layout)
+    inputs = parameters[: len(parameters) - output_count(function)]
+    passed = read_arrays(body, data, parameters, inputs, returns=bool(layout.buffers))
     passed += [f"ptr {words}"] * has_status
     unknown = [buffer.shape.count(DYNAMIC_INDEX) for buffer in layout.buffers]
     thread = body.value("call ptr @PyEval_SaveThread()")
     results = body.call(callee, passed, unknown)
     if has_status:
-        status = body.load("i64", words, 0)
-        failed, succeeded = body.unless(body.value(f"icmp eq i64 {status}, 0"))
-        body.block(failed)
-        for data, *_ in results:
-            body.add(f"call void @free(ptr {data})")
-        return_from(body, FAILED, thread)
-        body.block(succeeded)
+        return_failure(body, words, results, thread)
     take_results(body, words, results, layout)
     return_from(body, DONE, thread)
     body.block("refused")
     return_from(body, REFUSED)
-    return "\n".join(
-        [
-            DECLARATIONS,
-            declaration(callee, passed, unknown),
-            f"define ptr {quoted(ENTRY)}(ptr %self, ptr %arguments, i64 %count) {{",
-            *body.lines,
-            "}\n",
-        ]
-    )
+    head = f"define ptr {quoted(ENTRY)}(ptr %self, ptr %arguments, i64 %count) {{"
+    callees = PYTHON, FITS, TAKE, declaration(callee, passed, unknown)
+    return "\n".join([*callees, head, *body.lines, "}", *data.lines, ""])
 
 
 def require(body: Body, condition: str) -> None:
@@ -123,53 +163,50 @@ def return_from(body: Body, code: int, thread: str = "") -> None:
 
 
 def read_arrays(
-    body: Body, parameters: Sequence[Parameter], inputs: int, layout: CallWords
+    body: Body,
+    data: Data,
+    parameters: Sequence[Parameter],
+    inputs: Sequence[Parameter],
+    *,
+    returns: bool,
 ) -> list[str]:
-    """Check the arrays of the first `inputs` parameters, and return the arguments of the function,
-    each after its type."""
-    is_changed = inputs == len(parameters) and not layout.buffers
-    passed: list[str] = []
-    for i, parameter in enumerate(parameters):
-        capsule = body.load("ptr", "%arguments", 1 + i)
-        array = body.value(f"call ptr @PyCapsule_GetPointer(ptr {capsule}, ptr null)")
-        if i < inputs:
-            check_array(body, array, parameter, is_changed=is_changed)
-        data = field(body, array, DATA, "ptr")
-        if isinstance(parameter, Number):
-            passed.append(number(body, data, ModuleWriter().type(lowered_type(parameter.type))))
-            continue
-        axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
-        passed += [f"ptr {data}", *(f"i64 {size_of(body, array, axis)}" for axis in axes)]
-    return passed
+    """Check the arrays of `inputs`, which come first, and return the arguments of the function,
+    each after its type. It changes its arrays if it neither `returns` buffers nor has outputs."""
+    is_changed = len(inputs) == len(parameters) and not returns
+    arrays = [capsule_pointer(body, 1 + i) for i in range(len(parameters))]
+    for array, parameter in zip(arrays, inputs):
+        check_array(body, array, parameter, data, is_changed=is_changed)
+    pairs = zip(arrays, parameters, strict=True)
+    return [text for array, each in pairs for text in arguments(body, array, each)]
 
 
-def check_array(body: Body, array: str, parameter: Parameter, *, is_changed: bool) -> None:
+def capsule_pointer(body: Body, position: int) -> str:
+    """Return the array interface in the capsule that is an argument of the entry."""
+    capsule = body.load("ptr", "%arguments", position)
+    return body.value(f"call ptr @PyCapsule_GetPointer(ptr {capsule}, ptr null)")
+
+
+def check_array(
+    body: Body, array: str, parameter: Parameter, data: Data, *, is_changed: bool
+) -> None:
     """Refuse an array that is not as machine code reads the parameter."""
-    dtype, needed = parameter.stored, CONTIGUOUS | ALIGNED | NATIVE
+    dtype, flags = parameter.stored, CONTIGUOUS | ALIGNED | NATIVE
     if is_changed and not isinstance(parameter, Number):
-        needed |= WRITEABLE
-    flags = body.value(f"and i32 {field(body, array, FLAGS, 'i32')}, {needed}")
-    for type, given, expected in (
-        ("i32", field(body, array, RANK, "i32"), len(parameter.shape)),
-        ("i8", field(body, array, KIND, "i8"), ord(dtype.kind)),
-        ("i32", field(body, array, ITEMSIZE, "i32"), dtype.itemsize),
-        ("i32", flags, needed),
-    ):
-        require(body, body.value(f"icmp eq {type} {given}, {expected}"))
-    for axis, size in enumerate(parameter.shape):
-        if size != DYNAMIC_INDEX:
-            require(body, body.value(f"icmp eq i64 {size_of(body, array, axis)}, {size}"))
+        flags |= WRITEABLE
+    expected = f"i64 {len(parameter.shape)}, i8 {ord(dtype.kind)}, i32 {dtype.itemsize}"
+    sizes = data.table("i64", map(str, parameter.shape))
+    passed = f"ptr {array}, {expected}, i32 {flags}, ptr {sizes}"
+    require(body, body.value(f"call i1 @fits({passed})"))
 
 
-def field(body: Body, array: str, offset: int, type: str) -> str:
-    """Return a field of an array interface."""
-    place = body.value(f"getelementptr i8, ptr {array}, i64 {offset}")
-    return body.value(f"load {type}, ptr {place}")
-
-
-def size_of(body: Body, array: str, axis: int) -> str:
-    """Return a size of an array."""
-    return body.load("i64", field(body, array, SHAPE, "ptr"), axis)
+def arguments(body: Body, array: str, parameter: Parameter) -> list[str]:
+    """Return the arguments, each after its type, that stand for a parameter."""
+    data = body.load("ptr", array, DATA)
+    if isinstance(parameter, Number):
+        return [number(body, data, ModuleWriter().type(lowered_type(parameter.type)))]
+    axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
+    sizes = body.load("ptr", array, SIZES) if axes else ""
+    return [f"ptr {data}", *(f"i64 {body.load('i64', sizes, axis)}" for axis in axes)]
 
 
 def number(body: Body, data: str, type: str) -> str:
@@ -181,6 +218,18 @@ def number(body: Body, data: str, type: str) -> str:
 
 
 # Results
+
+
+def return_failure(body: Body, words: str, results: Sequence[Sequence[str]], thread: str) -> None:
+    """Return from the entry if an assertion has failed: the results, which are there even so, are
+    freed."""
+    status = body.load("i64", words, 0)
+    failed, succeeded = body.unless(body.value(f"icmp eq i64 {status}, 0"))
+    body.block(failed)
+    for memory, *_ in results:
+        body.add(f"call void @free(ptr {memory})")
+    return_from(body, FAILED, thread)
+    body.block(succeeded)
 
 
 def take_results(

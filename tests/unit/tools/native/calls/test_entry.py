@@ -147,6 +147,28 @@ def test_numbers_are_those_of_the_type():
         native(X.copy(), 256)
 
 
+@pytest.mark.parametrize(
+    ("type", "dtype", "numbers"),
+    [
+        ("i1", "?", {True: True, 0: False, -1: True}),
+        ("i16", "i2", {-3: -3, 65535: -1}),
+        ("i32", "i4", {1 << 30: 1 << 30}),
+        ("i64", "i8", {-(1 << 63): -(1 << 63), (1 << 64) - 1: -1}),
+        ("index", "i8", {5: 5}),
+        ("f32", "f4", {0.1: np.float32(0.1), 1e300: np.inf, 3: 3}),
+        ("f64", "f8", {0.1: 0.1, 1e300: 1e300}),
+    ],
+)
+def test_types_of_numbers(type: str, dtype: str, numbers: dict[float, float]):
+    native = compiled(f"""
+      tir.prim_func @main(%n: {type}, %y: memref<1x{type}>) attributes {{tir.outputs = 1 : i64}} {{
+        %c0 = arith.constant 0 : index
+        memref.store %n, %y[%c0] : memref<1x{type}>
+      }}""")
+    for number, expected in numbers.items():
+        np.testing.assert_array_equal(native(number)[0], np.array([expected], dtype), strict=True)
+
+
 def test_small_results_are_in_the_memory_of_the_call(double: NativeFunction):
     """As many as there is room for; they begin at multiples of 16 bytes."""
     for rows in (0, 1, 3, ROOM // 32, ROOM // 16, ROOM // 16 + 1, 1000):
