@@ -1,21 +1,37 @@
-"""Shape rules of operations with parameters, which are properties or operands.
+"""Shape rules of operations whose parameters are operands.
 
-A property is an operand whose value is a constant. Sizes that would be negative are 0: the kernels
+Sizes that would be negative are 0: the kernels
 assert that the parameters are valid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, f64, i64
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax.data.creation import ArangeOp, OneHotOp
-from ...dialects.relax.data.image import ResizeOp
-from ...dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from ...dialects.relax.data.sorting import TopkOp
+from ...dialects.numbers import (
+    Computed,
+    Condition,
+    Insert,
+    Number,
+    Scalar,
+    ceildiv,
+    either,
+    equal,
+    less,
+    maximum,
+    minimum,
+    minus,
+    plus,
+    positive,
+    select,
+    times,
+)
+from ...dialects.relax.data.creation import ArangeOp
 from ...dialects.relax.dynamic.computation import (
     DynamicFullOp,
     DynamicOneHotOp,
@@ -34,52 +50,26 @@ from ...dialects.relax.dynamic.manipulation import (
     DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from ...dialects.relax.elementwise.broadcast import BroadcastToOp, TileOp
-from ...dialects.relax.reduction.reduction import ArgReductionOp, ReductionOp
-from ...dialects.relax.shapes import normalize_axis
+from ...dialects.relax.shapes import broadcast_numbers, normalize_axis, scaled, slice_length
 from ...dialects.relax.types import is_integer, is_ranked, tensor_type
 from ...dialects.sizes import Size
 from .dimensions import (
-    MINUS_ONE,
     Dimensions,
     Facts,
     Rules,
-    broadcast_dimensions,
+    dimensions_of,
     is_axis,
     number_of,
     numbers_of,
     replaced,
     reshaped,
-    scaled,
-    slice_length,
-)
-from .numbers import (
-    ONE,
-    ZERO,
-    Computed,
-    Condition,
-    Insert,
-    Number,
-    Scalar,
-    ceildiv,
-    computed,
-    either,
-    equal,
-    less,
-    maximum,
-    minimum,
-    minus,
-    plus,
-    positive,
-    select,
-    times,
 )
 
 __all__ = ["PARAMETER_RULES"]
 
 
 def _slice(op: DynamicStridedSliceOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape, axes = facts.of(op.data), numbers_of(facts, op.axes)
+    shape, axes = dimensions_of(facts, op.data), numbers_of(facts, op.axes)
     if shape is None or axes is None:
         return None
     bounds = [numbers_of(facts, value, len(axes)) for value in (op.begin, op.end, op.strides)]
@@ -95,37 +85,37 @@ def _slice(op: DynamicStridedSliceOp, facts: Facts) -> Sequence[Dimensions] | No
     return [[along(axis, size) for axis, size in enumerate(shape)]]
 
 
-def _filled(
-    op: BroadcastToOp | DynamicBroadcastToOp | DynamicFullOp, facts: Facts
-) -> Sequence[Dimensions]:
+def _filled(op: DynamicBroadcastToOp | DynamicFullOp, facts: Facts) -> Sequence[Dimensions]:
     given = numbers_of(facts, op.shape)
-    if given is None:
-        return [None]
-    return [[None if size.known == DYNAMIC_INDEX else positive(size) for size in given]]
+    return [None if given is None else [*map(positive, given)]]
 
 
 def _expand(op: DynamicExpandOp, facts: Facts) -> Sequence[Dimensions]:
-    given = numbers_of(facts, op.shape)
-    shape = None if given is None else [*map(positive, given)]
-    return [broadcast_dimensions(facts.of(op.data), shape)]
+    shape, given = dimensions_of(facts, op.data), numbers_of(facts, op.shape)
+    if shape is None or given is None:
+        return [None]
+    pairs = zip_longest(reversed(shape), reversed([*map(positive, given)]), fillvalue=1)
+    return [[broadcast_numbers(*pair) for pair in pairs][::-1]]
 
 
-def _reshape(op: ReshapeOp | DynamicReshapeOp, facts: Facts) -> Sequence[Dimensions] | None:
+def _reshape(op: DynamicReshapeOp, facts: Facts) -> Sequence[Dimensions] | None:
     target = numbers_of(facts, op.newshape)
-    return None if target is None else [reshaped(facts.of(op.data), target, op.allowzero)]
+    return (
+        None if target is None else [reshaped(dimensions_of(facts, op.data), target, op.allowzero)]
+    )
 
 
-def _tile(op: TileOp | DynamicTileOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape, reps = facts.of(op.data), numbers_of(facts, op.reps)
+def _tile(op: DynamicTileOp, facts: Facts) -> Sequence[Dimensions] | None:
+    shape, reps = dimensions_of(facts, op.data), numbers_of(facts, op.reps)
     if shape is None or reps is None:
         return None
     rank = max(len(shape), len(reps))
-    sizes, numbers = ((*(ONE,) * (rank - len(row)), *row) for row in (shape, reps))
+    sizes, numbers = ((*(1,) * (rank - len(row)), *row) for row in (shape, reps))
     return [[positive(times(*pair)) for pair in zip(sizes, numbers, strict=True)]]
 
 
-def _one_hot(op: OneHotOp | DynamicOneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.indices)) is None:
+def _one_hot(op: DynamicOneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
+    if (shape := dimensions_of(facts, op.indices)) is None:
         return None
     axis = normalize_axis(op.axis, len(shape) + 1)
     return [[*shape[:axis], positive(number_of(facts, op.depth)), *shape[axis:]]]
@@ -133,7 +123,7 @@ def _one_hot(op: OneHotOp | DynamicOneHotOp, facts: Facts) -> Sequence[Dimension
 
 def _pad(op: DynamicPadOp, facts: Facts) -> Sequence[Dimensions] | None:
     shape, widths, axes = (
-        facts.of(op.data),
+        dimensions_of(facts, op.data),
         numbers_of(facts, op.pad_width),
         numbers_of(facts, op.axes),
     )
@@ -143,16 +133,16 @@ def _pad(op: DynamicPadOp, facts: Facts) -> Sequence[Dimensions] | None:
 
     def padded(axis: int, size: Number) -> Number:
         for place, width in zip(axes, pairs, strict=True):
-            size = plus(size, select(is_axis(place, axis, len(shape)), width, ZERO))
+            size = plus(size, select(is_axis(place, axis, len(shape)), width, 0))
         return positive(size)
 
     return [[padded(axis, size) for axis, size in enumerate(shape)]]
 
 
-def _resize(op: ResizeOp | DynamicResizeOp, facts: Facts) -> Sequence[Dimensions] | None:
+def _resize(op: DynamicResizeOp, facts: Facts) -> Sequence[Dimensions] | None:
     """The sizes that are given, or for -1 the products of scales and sizes."""
-    shape, given = facts.of(op.data), numbers_of(facts, op.size)
-    spatial = op.SPATIAL if isinstance(op, ResizeOp) else op.spatial()
+    shape, given = dimensions_of(facts, op.data), numbers_of(facts, op.size)
+    spatial = op.spatial()
     if (
         shape is None
         or given is None
@@ -165,23 +155,23 @@ def _resize(op: ResizeOp | DynamicResizeOp, facts: Facts) -> Sequence[Dimensions
     for letter, size, scale in zip(spatial, given, scales, strict=False):
         axis = op.data_layout().axes.index(letter)
         if scale is not None:
-            size = select(equal(size, MINUS_ONE), scaled(shape[axis], scale), size)
+            size = select(equal(size, -1), scaled(shape[axis], scale), size)
         out[axis] = positive(size)
     return [out]
 
 
-def _topk(op: TopkOp | DynamicTopkOp, facts: Facts) -> Sequence[Dimensions] | None:
+def _topk(op: DynamicTopkOp, facts: Facts) -> Sequence[Dimensions] | None:
     """The number of elements that are selected: all if that is less than 1."""
-    if (shape := facts.of(op.data)) is None:
+    if (shape := dimensions_of(facts, op.data)) is None:
         return None
     axis, number = normalize_axis(op.axis, len(shape)), number_of(facts, op.k)
     # The kernel asserts that there are as many.
-    selected = number if isinstance(number, Size) else minimum(number, shape[axis])
-    return [replaced(shape, axis, select(less(number, ONE), shape[axis], selected))] * 2
+    selected = number if isinstance(number, int | Size) else minimum(number, shape[axis])
+    return [replaced(shape, axis, select(less(number, 1), shape[axis], selected))] * 2
 
 
 def _split(op: DynamicSplitOp, facts: Facts) -> Sequence[Dimensions] | None:
-    if (shape := facts.of(op.data)) is None:
+    if (shape := dimensions_of(facts, op.data)) is None:
         return None
     axis, sizes = normalize_axis(op.axis, len(shape)), numbers_of(facts, op.sizes)
     parts = [None] * len(op.results) if sizes is None else [*map(positive, sizes)]
@@ -210,56 +200,47 @@ def _kept(
         return [[size for size, is_gone in zip(shape, gone, strict=True) if is_gone is False]]
     if not is_ranked(type := result.type):
         return None
-    sizes: list[Number] = [ONE] * type.get_num_dims()
-    place: Number = ZERO
+    sizes: list[Number] = [1] * type.get_num_dims()
+    place: Number = 0
     for size, is_gone in zip(shape, gone, strict=True):
-        here = select(is_gone, MINUS_ONE, place)
+        here = select(is_gone, -1, place)
         for axis in range(len(sizes)):
-            sizes[axis] = select(equal(here, Size.of(axis)), size, sizes[axis])
-        place = plus(place, select(is_gone, ZERO, ONE))
+            sizes[axis] = select(equal(here, axis), size, sizes[axis])
+        place = plus(place, select(is_gone, 0, 1))
     return [sizes]
 
 
-def _reduction(
-    op: ReductionOp | ArgReductionOp | DynamicReduceOp, facts: Facts
-) -> Sequence[Dimensions] | None:
-    is_dynamic = isinstance(op, DynamicReduceOp)
-    shape, parameter = facts.of(op.operands[0]), op.operands[1] if is_dynamic else op.axis
-    if shape is None:
+def _reduction(op: DynamicReduceOp, facts: Facts) -> Sequence[Dimensions] | None:
+    shape, axes = dimensions_of(facts, op.data), numbers_of(facts, op.axes)
+    if shape is None or axes is None:
         return None
     gone: list[Condition] = [True] * len(shape)
-    if parameter is not None:
-        if (axes := numbers_of(facts, parameter)) is None:
-            return None
-        if axes or not is_dynamic or op.noop_with_empty_axes:
-            gone = _along_axes(axes, len(shape))
+    if axes or op.noop_with_empty_axes:
+        gone = _along_axes(axes, len(shape))
     if op.keepdims:
-        return [[select(is_gone, ONE, size) for size, is_gone in zip(shape, gone, strict=True)]]
-    return _kept(op.results[0], shape, gone)
+        return [[select(is_gone, 1, size) for size, is_gone in zip(shape, gone, strict=True)]]
+    return _kept(op.result, shape, gone)
 
 
-def _squeeze(op: SqueezeOp | DynamicSqueezeOp, facts: Facts) -> Sequence[Dimensions] | None:
-    shape = facts.of(op.data)
-    axes = None if op.axis is None else numbers_of(facts, op.axis)
+def _squeeze(op: DynamicSqueezeOp, facts: Facts) -> Sequence[Dimensions] | None:
+    shape, axes = dimensions_of(facts, op.data), numbers_of(facts, op.axis)
     if shape is None or axes is None:
         return None
     return _kept(op.result, shape, _along_axes(axes, len(shape)))
 
 
-def _expand_dims(
-    op: ExpandDimsOp | DynamicExpandDimsOp, facts: Facts
-) -> Sequence[Dimensions] | None:
-    shape, axes = facts.of(op.data), numbers_of(facts, op.axis)
+def _expand_dims(op: DynamicExpandDimsOp, facts: Facts) -> Sequence[Dimensions] | None:
+    shape, axes = dimensions_of(facts, op.data), numbers_of(facts, op.axis)
     if shape is None or axes is None:
         return None
     result: list[Number] = []
-    place: Number = ZERO
+    place: Number = 0
     for is_new in _along_axes(axes, len(shape) + len(axes)):
-        old: Number = ONE
+        old: Number = 1
         for number, size in enumerate(shape):
-            old = select(equal(place, Size.of(number)), size, old)
-        result.append(select(is_new, ONE, old))
-        place = plus(place, select(is_new, ZERO, ONE))
+            old = select(equal(place, number), size, old)
+        result.append(select(is_new, 1, old))
+        place = plus(place, select(is_new, 0, 1))
     return [result]
 
 
@@ -274,20 +255,20 @@ def _arange(op: ArangeOp, facts: Facts) -> Sequence[Dimensions]:
     if not is_integer(element_type):
         return [[Computed(_float_steps, tuple(map(Scalar, op.operands)))]]
     start, stop, step = (number_of(facts, value) for value in op.operands)
-    if (step.known or 0) > 0:
-        return [[ceildiv(maximum(minus(stop, start), ZERO), step.known or 1)]]
+    if isinstance(step, int) and step > 0:
+        return [[ceildiv(maximum(minus(stop, start), 0), step)]]
     return [[_integer_steps(start, stop, step)]]
 
 
 def _integer_steps(start: Number, stop: Number, step: Number) -> Number:
     """Return the number of integers start + i * step before `stop`; 0 for a step of 0."""
-    is_zero = equal(step, ZERO)
-    rounding = select(less(step, ZERO), ONE, MINUS_ONE)
+    is_zero = equal(step, 0)
+    rounding = select(less(step, 0), 1, -1)
     distance = plus(plus(minus(stop, start), step), rounding)
     # The least integer divided by -1 is a trap of the processor.
-    distance = maximum(distance, Size.of(-(2**63) + 1))
-    count = computed(arith.DivSIOp, distance, select(is_zero, ONE, step))
-    return select(is_zero, ZERO, maximum(count, ZERO))
+    distance = maximum(distance, -(2**63) + 1)
+    count = Computed("divsi", (distance, select(is_zero, 1, step)))
+    return select(is_zero, 0, maximum(count, 0))
 
 
 def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
@@ -339,17 +320,17 @@ def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
 
 PARAMETER_RULES: Rules = (
     (ArangeOp, _arange),
-    ((BroadcastToOp, DynamicBroadcastToOp, DynamicFullOp), _filled),
-    ((ExpandDimsOp, DynamicExpandDimsOp), _expand_dims),
+    ((DynamicBroadcastToOp, DynamicFullOp), _filled),
+    (DynamicExpandDimsOp, _expand_dims),
     (DynamicExpandOp, _expand),
-    ((OneHotOp, DynamicOneHotOp), _one_hot),
+    (DynamicOneHotOp, _one_hot),
     (DynamicPadOp, _pad),
-    ((ReductionOp, ArgReductionOp, DynamicReduceOp), _reduction),
-    ((ReshapeOp, DynamicReshapeOp), _reshape),
-    ((ResizeOp, DynamicResizeOp), _resize),
+    (DynamicReduceOp, _reduction),
+    (DynamicReshapeOp, _reshape),
+    (DynamicResizeOp, _resize),
     (DynamicSplitOp, _split),
-    ((SqueezeOp, DynamicSqueezeOp), _squeeze),
+    (DynamicSqueezeOp, _squeeze),
     (DynamicStridedSliceOp, _slice),
-    ((TileOp, DynamicTileOp), _tile),
-    ((TopkOp, DynamicTopkOp), _topk),
+    (DynamicTileOp, _tile),
+    (DynamicTopkOp, _topk),
 )

@@ -8,16 +8,31 @@ arithmetic of sizes in i64 is taken not to overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
 from math import prod
 from typing import Any, TypeAlias
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1, i64
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.numbers import (
+    Condition,
+    Number,
+    as_number,
+    as_size,
+    at_least,
+    equal,
+    less,
+    maximum,
+    minimum,
+    minus,
+    plus,
+    product,
+    quotient,
+    sum_of,
+    times,
+)
 from ...dialects.relax.constant import ConstantOp, FullOp, constant_integers
 from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, SizeOfOp
@@ -57,22 +72,6 @@ from ...dialects.relax.types import is_integer, is_ranked, is_tensor, static_sha
 from ...dialects.sizes import Size
 from ...passmanager.ir.per_class import PerClass
 from .dimensions import Facts
-from .numbers import (
-    ONE,
-    ZERO,
-    Condition,
-    Number,
-    at_least,
-    computed,
-    equal,
-    less,
-    maximum,
-    minimum,
-    minus,
-    plus,
-    product,
-    times,
-)
 
 __all__ = ["Elements", "computed_elements"]
 
@@ -138,12 +137,12 @@ def _literal(op: ConstantOp | FullOp, facts: Facts) -> Sequence[Size] | None:
 
 def _shape_of(op: ShapeOfOp, facts: Facts) -> Sequence[Size | None] | None:
     shape = facts.of(op.data)
-    return None if shape is None else [*map(_sure, shape)]
+    return None if shape is None else [*map(as_size, shape)]
 
 
 def _size_of(op: SizeOfOp, facts: Facts) -> Sequence[Size | None] | None:
     shape = facts.of(op.data)
-    return None if shape is None else [_sure(product(shape))]
+    return None if shape is None else [as_size(product(shape))]
 
 
 # Moving elements
@@ -205,8 +204,8 @@ def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
         shape = facts.elements_of(op.operands[1])
     if elements is None or shape is None or len(shape) != 1 or shape[0] is None:
         return None
-    number = shape[0].known
-    if number is None or not 0 <= number <= MAX_ELEMENTS:
+    number = as_number(shape[0])
+    if not isinstance(number, int) or not 0 <= number <= MAX_ELEMENTS:
         return None
     if len(elements) == number:
         return elements
@@ -215,29 +214,25 @@ def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
 
 # Arithmetic
 
-Function: TypeAlias = "Callable[[Size, Size], Number | Condition | None]"
+Function: TypeAlias = "Callable[[Number, Number], Number | None]"
 
 
-def _sure(number: Number | Condition | None) -> Size | None:
-    """Return a number if it is an expression of sizes; 1 or 0 for a truth value."""
-    if isinstance(number, bool):
-        return ONE if number else ZERO
-    return number if isinstance(number, Size) else None
-
-
-def _divided(a: Size, b: Size) -> Number:
+def _divided(a: Number, b: Number) -> Number | None:
     """Return the quotient rounded down or toward zero, which is the same for these."""
     # Rounding modes of ONNX `Div` (to 0) and Python's `//` (down) differ for negative numbers.
-    if b.known is None or b.known < 1 or not at_least(a, ZERO):
-        return computed(arith.DivSIOp, a, b)
-    return a // b.known
+    return quotient(a, b) if isinstance(b, int) and b > 0 and at_least(a, 0) else None
 
 
-def _at_least(a: Size, b: Size) -> Condition:
-    return less(b, plus(a, ONE))
+def _remainder(a: Number, b: Number) -> Number | None:
+    whole = _divided(a, b)
+    return None if whole is None else minus(a, times(whole, b))
 
 
-def _differ(a: Size, b: Size) -> bool | None:
+def _at_least(a: Number, b: Number) -> Condition:
+    return less(b, plus(a, 1))
+
+
+def _differ(a: Number, b: Number) -> bool | None:
     same = equal(a, b)
     return not same if isinstance(same, bool) else None
 
@@ -247,14 +242,14 @@ _FUNCTIONS: dict[type[Operation], Function] = {
     DivideOp: _divided,
     EqualOp: equal,
     FloorDivideOp: _divided,
-    FloorModOp: lambda a, b: minus(a, times(_divided(a, b), b)),
+    FloorModOp: _remainder,
     GreaterEqualOp: _at_least,
     GreaterOp: lambda a, b: less(b, a),
     LessEqualOp: lambda a, b: _at_least(b, a),
     LessOp: less,
     MaximumOp: maximum,
     MinimumOp: minimum,
-    ModOp: lambda a, b: minus(a, times(_divided(a, b), b)),
+    ModOp: _remainder,
     MultiplyOp: times,
     NotEqualOp: _differ,
     SubtractOp: minus,
@@ -270,7 +265,10 @@ def _binary(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
     function = _FUNCTIONS[type(op)]
     if columns is None:
         return None
-    return [None if a is None or b is None else _sure(function(a, b)) for a, b in columns]
+    return [
+        None if a is None or b is None else as_size(function(as_number(a), as_number(b)))
+        for a, b in columns
+    ]
 
 
 def _where(op: WhereOp, facts: Facts) -> Sequence[Size | None] | None:
@@ -307,18 +305,18 @@ def _product(op: ProdOp, facts: Facts) -> Sequence[Size | None] | None:
 
 
 def _sum(op: SumOp, facts: Facts) -> Sequence[Size | None] | None:
-    return _reduced(op, facts, lambda sizes: reduce(plus, sizes, ZERO))
+    return _reduced(op, facts, sum_of)
 
 
 def _reduced(
-    op: ProdOp | SumOp, facts: Facts, function: Callable[[Sequence[Size]], Number]
+    op: ProdOp | SumOp, facts: Facts, function: Callable[[Iterable[Number]], Number]
 ) -> Sequence[Size | None] | None:
     elements = _elements(op.input, facts)
     # No axes at all reduce nothing; such an identity is rare, and left out.
     if elements is None or op.axis == () or tensor_type(op.result).element_type != i64:
         return None
-    known = [element for element in elements if element is not None]
-    return [_sure(function(known))] if len(known) == len(elements) else None
+    known = [as_number(element) for element in elements if element is not None]
+    return [as_size(function(known))] if len(known) == len(elements) else None
 
 
 _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (

@@ -17,7 +17,8 @@ from typing import TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from .shapes import Shape, shape_text, times
+from ..numbers import quotient
+from .shapes import Shape, computed_size, num_elements, shape_text
 
 __all__ = ["Layout", "Relayout"]
 
@@ -98,7 +99,8 @@ class Layout:
                     f"dimension {self.axes.index(c)} is {sizes[c]}, "
                     f'but {factor} in layout "{self.text}"'
                 )
-        return {c: times(sizes[c], self.factors.get(c.lower(), 1)) for c in self.primal}
+        factors = ((c, self.factors.get(c.lower(), 1)) for c in self.primal)
+        return {c: num_elements((sizes[c], factor)) for c, factor in factors}
 
     def shape(self, extents: dict[str, int]) -> Shape:
         """Return the shape in this layout of a tensor whose axes have these sizes.
@@ -111,14 +113,12 @@ class Layout:
 
     def _outer(self, axis: str, extent: int) -> int:
         factor = self.factors.get(axis.lower(), 1)
-        if extent == DYNAMIC_INDEX:
-            return extent
-        if extent % factor:
+        if extent != DYNAMIC_INDEX and extent % factor:
             raise VerifyException(
                 f"axis {axis} of size {extent} does not split into blocks of {factor}, "
                 f'as layout "{self.text}" requires'
             )
-        return extent // factor
+        return computed_size(lambda size: quotient(size, factor), extent)
 
     def transform(self, shape: Shape | None, to: Layout) -> Shape:
         """Return the shape in layout `to` of a tensor that has `shape` in this layout."""

@@ -1,21 +1,45 @@
-"""Shape inference rules. A shape is a tuple of sizes; DYNAMIC_INDEX stands for an unknown size."""
+"""Shape inference rules. A shape is a tuple of sizes; DYNAMIC_INDEX stands for an unknown size.
+
+The rules are for symbolic sizes too: an unknown size may have an expression (`SymbolicSize`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import prod
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from math import floor, frexp, isfinite, prod
+from typing import Self, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
+
+from ..numbers import (
+    Computed,
+    Number,
+    at_least,
+    ceildiv,
+    equal,
+    less,
+    maximum,
+    minimum,
+    minus,
+    plus,
+    product,
+    quotient,
+    select,
+    times,
+)
 
 __all__ = [
     "MAX_RANK",
     "MAX_SIZE",
     "Shape",
+    "SymbolicSize",
     "broadcast",
     "broadcast_dimension",
+    "broadcast_numbers",
     "check_rank",
+    "combined_size",
+    "computed_size",
     "is_static",
     "matmul",
     "merge",
@@ -24,8 +48,9 @@ __all__ = [
     "num_elements",
     "reduce",
     "replace_dimension",
+    "scaled",
     "shape_text",
-    "times",
+    "slice_length",
     "widen",
 ]
 
@@ -36,6 +61,58 @@ MAX_RANK = 1 << 16
 
 MAX_SIZE = (1 << 63) - 1
 """The largest dimension, and the largest number of elements that is computed with."""
+
+
+class SymbolicSize(int):
+    """An unknown size, equal to DYNAMIC_INDEX, with an expression of other sizes.
+
+    The operand types of an operation have such sizes while `analysis/shapes` infers the shapes of
+    its results. Two of them are equal if their expressions are.
+    """
+
+    number: Number
+
+    def __new__(cls, number: Number) -> Self:
+        size = super().__new__(cls, DYNAMIC_INDEX)
+        size.number = number
+        return size
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, SymbolicSize):
+            return self.number == other.number
+        return other == DYNAMIC_INDEX
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+
+_UNKNOWN = Computed("", ())
+"""An unknown size without an expression, in the numbers that `computed_size` passes."""
+
+
+def computed_size(rule: Callable[[Number], Number], size: int) -> int:
+    """Return the size that `rule` computes from one size, as `combined_size`."""
+    return combined_size(lambda numbers: rule(*numbers), (size,))
+
+
+def combined_size(rule: Callable[[Sequence[Number]], Number], sizes: Sequence[int]) -> int:
+    """Return the size that `rule` computes from `sizes`: DYNAMIC_INDEX if it depends on unknown
+    ones, with an expression if all of these have one."""
+    numbers: Sequence[Number] = sizes
+    if DYNAMIC_INDEX in sizes:
+        numbers = [_number(size) for size in sizes]
+    result = rule(numbers)
+    if isinstance(result, int):
+        return result
+    return DYNAMIC_INDEX if _UNKNOWN in numbers else SymbolicSize(result)
+
+
+def _number(size: int) -> Number:
+    if isinstance(size, SymbolicSize):
+        return size.number
+    return _UNKNOWN if size == DYNAMIC_INDEX else size
 
 
 def shape_text(shape: Shape) -> str:
@@ -54,17 +131,14 @@ def is_static(shape: Shape) -> bool:
     return DYNAMIC_INDEX not in shape
 
 
-def times(*factors: int) -> int:
-    """Return the product of sizes: unknown if one is unknown, even if another is 0."""
-    return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
-
-
 def num_elements(shape: Iterable[int]) -> int:
     """Return the number of elements, which is 0 if one dimension is; DYNAMIC_INDEX if unknown."""
     dimensions = (*shape,)
     if 0 in dimensions:
         return 0
-    return prod(dimensions) if is_static(dimensions) else DYNAMIC_INDEX
+    if is_static(dimensions):
+        return prod(dimensions)
+    return combined_size(product, dimensions)
 
 
 def replace_dimension(shape: Shape, axis: int, *dimensions: int) -> Shape:
@@ -94,11 +168,22 @@ def broadcast(lhs: Shape, rhs: Shape) -> Shape:
 
 def broadcast_dimension(a: int, b: int) -> int | None:
     """Return the size to which two sizes broadcast; None if they are incompatible."""
+    if DYNAMIC_INDEX in (a, b):
+        return combined_size(lambda sizes: broadcast_numbers(*sizes), (a, b))
+    return a if b in (a, 1) else b if a == 1 else None
+
+
+def broadcast_numbers(a: Number, b: Number) -> Number:
+    """Return the size to which two sizes broadcast, at least one of them unknown."""
+    # Equal symbolic sizes are one: `n` with `n` and 1 is `n`.
     if a == b or b == 1:
         return a
-    if a == 1 or a == DYNAMIC_INDEX:
-        return b
-    return a if b == DYNAMIC_INDEX else None
+    # Different sizes: a valid program broadcasts to the one that is not 1 in any run. Of `n` and
+    # `4` that is 4, whether n is 1 or 4; of `n` and `m` a run knows.
+    for size in (a, b):
+        if size == 0 or at_least(size, 2):
+            return size
+    return select(equal(a, 1), b, a)
 
 
 def matmul(lhs: Shape, rhs: Shape) -> Shape:
@@ -175,3 +260,53 @@ def widen(lhs: Shape, rhs: Shape) -> Shape | None:
 def _pad(shape: Shape, rank: int) -> Shape:
     """Prepend dimensions of size 1."""
     return (1,) * (rank - len(shape)) + shape
+
+
+def slice_length(size: Number, begin: Number, end: Number, step: Number) -> Number:
+    """Return the number of elements of a Python slice of a dimension; for a step of 0, of one with
+    a step of 1."""
+    if isinstance(begin, int) and isinstance(end, int) and isinstance(step, int):
+        if isinstance(size, int):
+            return len(range(*slice(begin, end, step or 1).indices(size)))
+        if step >= 0 <= end <= begin:
+            return 0  # whatever the size
+    is_down = less(step, 0)
+    low = select(is_down, -1, 0)
+    high = plus(size, low)
+
+    def bound(number: Number) -> Number:
+        """Return a bound of the slice, counted from the first element and clamped."""
+        if isinstance(number, int) and abs(number) >= MAX_SIZE:
+            return high if number > 0 else low
+        if number == low == 0:
+            return 0
+        # Counted from the end: -1 of `n` is `n - 1`.
+        number = select(less(number, 0), plus(number, size), number)
+        return maximum(minimum(number, high), low)
+
+    first, last = bound(begin), bound(end)
+    distance = select(is_down, minus(first, last), minus(last, first))
+    # A slice that ends before it starts is empty, not of negative length.
+    if isinstance(step, int):
+        return ceildiv(maximum(distance, 0), abs(step) or 1)
+    step = select(is_down, minus(0, step), step)
+    step = select(equal(step, 0), 1, step)
+    # Not as in `ceildiv`: the step may be the greatest integer.
+    whole = plus(quotient(minus(distance, 1), step), 1)
+    return select(less(distance, 1), 0, whole)
+
+
+def scaled(size: Number, scale: float) -> Number:
+    """Return the product of a size and a scale, rounded down; that with an integer or a power of 2
+    is an expression of the size."""
+    if isinstance(size, int):
+        return floor(size * scale)
+    if isfinite(scale) and scale > 0:
+        if scale == int(scale):
+            return times(size, int(scale))
+        # `floor(n * scale)` is computed in floats: 161 * (1 / 161) is below 1. Powers of 2 are
+        # exact.
+        fraction, _ = frexp(scale)
+        if fraction == 0.5:
+            return quotient(size, int(1 / scale))
+    return Computed("scale", (size, scale))

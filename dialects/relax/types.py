@@ -36,7 +36,7 @@ from ...compat.floats import (
     Float8E5M2Type,
     Float8E8M0FNUType,
 )
-from .shapes import MAX_SIZE, Shape, is_static, merge, shape_text, widen
+from .shapes import MAX_SIZE, Shape, SymbolicSize, is_static, merge, shape_text, widen
 
 __all__ = [
     "TENSOR",
@@ -158,9 +158,10 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
     """Return the tensor type with the element type of `type`, unranked if `shape` is None."""
     if shape is None:
         return UnrankedTensorType(type.element_type)
-    if is_ranked(type) and type.get_shape() == shape:
+    # An unknown size has an expression in one of them, perhaps.
+    if is_ranked(type) and type.get_shape() == shape and is_static(shape):
         return type
-    return _tensor(type.element_type, shape)
+    return make_tensor_type(type.element_type, shape)
 
 
 def with_element(type: Tensor, element: Attribute) -> Tensor:
@@ -169,12 +170,16 @@ def with_element(type: Tensor, element: Attribute) -> Tensor:
         return type
     if not is_ranked(type):
         return UnrankedTensorType(element)
-    return _tensor(element, type.get_shape())
+    return make_tensor_type(element, type.get_shape())
 
 
 def make_tensor_type(element: Attribute, shape: Shape | None) -> Tensor:
     """Return the tensor type of `element` and `shape`, unranked if `shape` is None."""
-    return UnrankedTensorType(element) if shape is None else _tensor(element, shape)
+    if shape is None:
+        return UnrankedTensorType(element)
+    if not is_static(shape) and any(isinstance(size, SymbolicSize) for size in shape):
+        return TensorType(element, shape)
+    return _tensor(element, shape)
 
 
 # Cached, as types are immutable: xDSL verifies each new one, which takes 7 us.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, f64, i64
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from ...analysis.shapes.numbers import Computed, Dimension, Element, Number, Scalar
 from ...analysis.shapes.rules import computed_dimensions
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
+from ...dialects.numbers import Computed, Dimension, Element, Insert, Number, Scalar
 from ...dialects.relax.constant import constant_integers, constant_number
 from ...dialects.relax.types import is_ranked, is_tensor
 from ...dialects.size_values import SizeValues
@@ -22,6 +24,40 @@ from ..no_kernel import NoKernel
 from ..scalars import is_unsigned
 
 __all__ = ["CallSizes"]
+
+Function: TypeAlias = Callable[..., SSAValue]
+
+
+def operation(cls: Callable[..., Operation]) -> Function:
+    """Return the function that inserts one operation."""
+
+    def function(insert: Insert, *operands: SSAValue) -> SSAValue:
+        return insert(cls(*operands))
+
+    return function
+
+
+def scale(insert: Insert, size: SSAValue, factor: SSAValue) -> SSAValue:
+    """Insert the product of a size and an f64, rounded down."""
+    number = insert(arith.SIToFPOp(insert(arith.IndexCastOp(size, i64)), f64))
+    product = insert(arith.FPToSIOp(insert(arith.MulfOp(number, factor)), i64))
+    return insert(arith.IndexCastOp(product, IndexType()))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "addi": operation(arith.AddiOp),
+    "divsi": operation(arith.DivSIOp),
+    "eq": operation(partial(arith.CmpiOp, arg="eq")),
+    "maxsi": operation(arith.MaxSIOp),
+    "minsi": operation(arith.MinSIOp),
+    "muli": operation(arith.MuliOp),
+    "ori": operation(arith.OrIOp),
+    "scale": scale,
+    "select": operation(arith.SelectOp),
+    "slt": operation(partial(arith.CmpiOp, arg="slt")),
+    "subi": operation(arith.SubiOp),
+}
+"""The functions of numbers by name."""
 
 
 class Scope(ABC):
@@ -37,7 +73,7 @@ class Scope(ABC):
                     if (symbol := size.lone_symbol) is not None:
                         self.places.setdefault(symbol, (value, axis))
 
-    def of(self, value: SSAValue) -> Sequence[Number] | None:
+    def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
         """Return the shape of a tensor, for rules."""
         return self.shapes.of(value)
 
@@ -95,6 +131,8 @@ class Scope(ABC):
         """Return the value of a number; `known` are values of others."""
         if (value := known.get(number)) is None:
             match number:
+                case int():
+                    value = self.value_of(Size.of(number))
                 case Size():
                     value = self.value_of(number)
                 case Element():
@@ -103,9 +141,16 @@ class Scope(ABC):
                     value = self.size(number.value, number.axis)
                 case Scalar():
                     value = self.number(number.value)
-                case Computed():
-                    operands = [self.computed(operand, known) for operand in number.operands]
-                    value = number.compute(self.insert, *operands)
+                case Computed(function, given):
+                    operands = [
+                        self.insert(arith.ConstantOp(FloatAttr(operand, f64)))
+                        if isinstance(operand, float)
+                        else self.computed(operand, known)
+                        for operand in given
+                    ]
+                    if isinstance(function, str):
+                        function = FUNCTIONS[function]
+                    value = function(self.insert, *operands)
             known[number] = value
         return value
 
@@ -229,7 +274,7 @@ class CallSizes(Scope):
 
     # Rules
 
-    def of(self, value: SSAValue) -> Sequence[Number] | None:
+    def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
         # The size of an operand is `2 * h` where `h` is that of the result: it is read.
         if (shape := self.shapes.of(value)) is None:
             return None

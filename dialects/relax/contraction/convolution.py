@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import plus, times
 from ..attributes import int_prop, ints_prop, opt_type_prop, string_prop
 from ..interfaces import (
     Along,
@@ -22,7 +23,7 @@ from ..interfaces import (
     choose_layouts,
 )
 from ..layout import Layout, Relayout
-from ..shapes import times
+from ..shapes import computed_size, num_elements
 from ..types import TENSOR, make_tensor_type, product_element, shape_of, static_shape, tensor_type
 from ..windows.windows import Window, WindowOp, per_dimension
 
@@ -217,15 +218,17 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
                 f"data has {data} channels, but weight has {inputs} input channels"
             )
         _multiple_of(groups, max(data, inputs), "channels of data")
-        return times(outputs, groups)
+        return num_elements((outputs, groups))
 
     def extent(self, window: Window, extent: int) -> int:
         padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, least=0)
-        if DYNAMIC_INDEX in (extent, window.size):
+        if window.size == DYNAMIC_INDEX:
             return DYNAMIC_INDEX
         added = padding[self.SPATIAL.index(window.axis)]
-        result = window.covered(extent) - window.before - window.after + added
-        if result < 1:
+        rest = window.covered(0) - window.before - window.after + added
+        # A convolution's formula solved for the input.
+        result = computed_size(lambda n: plus(times(n, window.stride), rest), extent)
+        if DYNAMIC_INDEX != result < 1:
             raise VerifyException(
                 f"dimension {window.axis} of the result is {result}: {window.covered(extent)} less "
                 f"padding of {window.before} and {window.after}, plus {added}"

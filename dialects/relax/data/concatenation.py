@@ -14,6 +14,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import sum_of
 from ..attributes import (
     int_prop,
 )
@@ -26,7 +27,7 @@ from ..interfaces import (
 from ..layout import Relayout
 from ..shapes import (
     Shape,
-    is_static,
+    combined_size,
     merge,
     normalize_axis,
     replace_dimension,
@@ -75,12 +76,9 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
                 )
             shape = merged
         sizes = [shape[axis] for shape in known]
-        complete = len(known) == len(shapes) and is_static((*sizes,))
-        return (
-            with_shape(
-                type, replace_dimension(shape, axis, sum(sizes) if complete else DYNAMIC_INDEX)
-            ),
-        )
+        complete = len(known) == len(shapes)
+        size = combined_size(sum_of, sizes) if complete else DYNAMIC_INDEX
+        return (with_shape(type, replace_dimension(shape, axis, size)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = most_common_relayout(relayouts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import quotient
 from ..attributes import (
     bool_prop,
     check_choice,
@@ -25,7 +26,7 @@ from ..attributes import (
 from ..base import TensorOp
 from ..interfaces import Injective, InLayout
 from ..layout import Layout
-from ..shapes import times
+from ..shapes import computed_size, num_elements, scaled
 from ..types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
 from ..windows.windows import Spatial1d, Spatial2d, Spatial3d, per_dimension
 
@@ -156,12 +157,10 @@ class ResizeOp(InLayout, Injective, ResampleOp, ABC):
             return [*per_dimension("size", self.size, self.SPATIAL)]
         per_dimension("size", [1 if size == -1 else size for size in self.size], self.SPATIAL)
         rows = zip(self.size, self.scales, extents, strict=True)
-        return [size if size != -1 else scaled(n, scale) for size, scale, n in rows]
-
-
-def scaled(extent: int, scale: float) -> int:
-    """Return the size of a dimension after it is scaled; DYNAMIC_INDEX if it is unknown."""
-    return extent if extent == DYNAMIC_INDEX else floor(extent * scale)
+        return [
+            size if size != -1 else computed_size(partial(scaled, scale=scale), n)
+            for size, scale, n in rows
+        ]
 
 
 def _check_pixels(axis: str, extent: int) -> None:
@@ -250,7 +249,7 @@ class UpsamplingOp(ImageOp):
         """Return the height and width of the result for the height and width of an image."""
         scales = self.scale_h, self.scale_w
         pairs = zip(extents, scales, strict=True)
-        return [n if n == DYNAMIC_INDEX else round(n * scale) for n, scale in pairs]
+        return [DYNAMIC_INDEX if n == DYNAMIC_INDEX else round(n * scale) for n, scale in pairs]
 
     def sampling(self) -> Sampling:
         aligned = self.align_corners
@@ -271,14 +270,12 @@ class BlockOp(ImageOp, ABC):
 
     def quotient(self, axis: str, extent: int, by: int) -> int:
         """Return the size of an axis divided by `by`; VerifyException if there is a remainder."""
-        if extent == DYNAMIC_INDEX:
-            return extent
-        if extent % by:
+        if extent != DYNAMIC_INDEX and extent % by:
             raise VerifyException(
                 f"dimension {axis} is {extent}, but block_size {self.block_size} requires a "
                 f"multiple of {by}"
             )
-        return extent // by
+        return computed_size(lambda size: quotient(size, by), extent)
 
 
 @irdl_op_definition
@@ -292,7 +289,7 @@ class SpaceToDepthOp(BlockOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         block, extents = self.block(), self.extents()
-        extents["C"] = times(extents["C"], block * block)
+        extents["C"] = num_elements((extents["C"], block * block))
         for axis in "HW":
             extents[axis] = self.quotient(axis, extents[axis], block)
         return (self.image_type(**extents),)
@@ -317,5 +314,5 @@ class DepthToSpaceOp(BlockOp):
         block, extents = self.block(), self.extents()
         extents["C"] = self.quotient("C", extents["C"], block * block)
         for axis in "HW":
-            extents[axis] = times(extents[axis], block)
+            extents[axis] = num_elements((extents[axis], block))
         return (self.image_type(**extents),)

@@ -15,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import quotient
 from ..attributes import (
     bool_prop,
     ints_prop,
@@ -31,6 +32,7 @@ from ..interfaces import (
 from ..layout import Relayout
 from ..shapes import (
     Shape,
+    computed_size,
     is_static,
     normalize_axes,
     num_elements,
@@ -92,7 +94,8 @@ def infer_reshape(shape: Shape | None, newshape: Sequence[int], allowzero: bool)
         fits = given % known == 0
     else:
         fits = total == given or 0 in (shape[i] for i in copied)
-    rest = total // given if fits and total != DYNAMIC_INDEX and given else DYNAMIC_INDEX
+    fits_some = fits and given > 0
+    rest = computed_size(lambda n: quotient(n, given), total) if fits_some else DYNAMIC_INDEX
     result = tuple(
         shape[i] if i in copied else rest if n < 0 else n for i, n in enumerate(newshape)
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
@@ -13,6 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import Number, ceildiv, maximum, minus, times
 from ..attributes import (
     PropertyValue,
     int_prop,
@@ -28,8 +31,11 @@ from ..interfaces import (
 )
 from ..layout import Relayout
 from ..shapes import (
+    MAX_SIZE,
+    computed_size,
     normalize_axis,
     replace_dimension,
+    slice_length,
 )
 from ..types import (
     TENSOR,
@@ -94,14 +100,25 @@ def check_results(op: TensorOp, number: int) -> None:
 
 
 def part_sizes(size: int, indices: Sequence[int] | None, sections: int) -> list[int]:
-    """Return the sizes of the parts of a dimension, all DYNAMIC_INDEX if `size` is unknown."""
+    """Return the sizes of the parts of a dimension of that `size`."""
     if indices is None and sections < 1:
         raise VerifyException(f"sections is {sections}, expected at least 1")
     if sections > MAX_SECTIONS:
         raise VerifyException(f"sections is {sections}, expected at most {MAX_SECTIONS}")
-    if size == DYNAMIC_INDEX:
-        return [DYNAMIC_INDEX] * (sections if indices is None else len(indices) + 1)
-    return [len(range(*part.indices(size))) for part in split_slices(size, indices, sections)]
+    if size != DYNAMIC_INDEX:
+        return [len(range(*part.indices(size))) for part in split_slices(size, indices, sections)]
+    if indices is None:
+        # That the parts are of equal size is not sure: the last is what the others leave.
+        last = computed_size(
+            lambda n: maximum(minus(n, times(ceildiv(n, sections), sections - 1)), 0), size
+        )
+        return [computed_size(lambda n: ceildiv(n, sections), size)] * (sections - 1) + [last]
+    bounds = pairwise([0, *indices, MAX_SIZE])
+    return [computed_size(partial(_part, a, b), size) for a, b in bounds]
+
+
+def _part(begin: int, end: int, size: Number) -> Number:
+    return slice_length(size, begin, end, 1)
 
 
 def split_slices(size: int, indices: Sequence[int] | None, sections: int) -> list[slice]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
@@ -14,8 +15,10 @@ from ..base import TensorOp
 from ..interfaces import Conversion, Injective, LayoutRule, first_relayout
 from ..layout import Relayout
 from ..shapes import (
+    computed_size,
     normalize_axes,
     replace_dimension,
+    slice_length,
 )
 from ..types import TENSOR, number_type, shape_of, with_shape
 
@@ -46,7 +49,8 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
         if shape is None:
             return (type,)
         for axis, part in parts.items():
-            shape = replace_dimension(shape, axis, slice_size(shape[axis], part))
+            length = partial(slice_length, begin=part.start, end=part.stop, step=part.step)
+            shape = replace_dimension(shape, axis, computed_size(length, shape[axis]))
         return (with_shape(type, shape),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
@@ -98,12 +102,3 @@ def whole_blocks(part: slice, size: int, factor: int) -> slice:
     if size == DYNAMIC_INDEX or step != 1 or start % factor or stop % factor:
         raise VerifyException(f"the slice does not consist of whole blocks of {factor}")
     return slice(start // factor, stop // factor, 1)
-
-
-def slice_size(size: int, part: slice) -> int:
-    """Return the size of a slice of a dimension; DYNAMIC_INDEX if it is unknown."""
-    if size != DYNAMIC_INDEX:
-        return len(range(*part.indices(size)))
-    # Even if the size is unknown, 0 <= stop <= start shows that the slice is empty.
-    empty = part.step > 0 and 0 <= part.stop <= part.start
-    return 0 if empty else DYNAMIC_INDEX

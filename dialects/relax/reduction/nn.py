@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import plus
 from ..attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from ..base import TensorOp
 from ..data.reshape import ReshapeOp
@@ -34,7 +35,7 @@ from ..interfaces import (
     first_relayout,
 )
 from ..layout import Relayout
-from ..shapes import normalize_axis, times
+from ..shapes import computed_size, normalize_axis, num_elements
 from ..types import (
     TENSOR,
     Float,
@@ -227,7 +228,9 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
     """Return the size of dimension `index` after padding; VerifyException if that is invalid."""
     if size == DYNAMIC_INDEX:
-        return size
+        # A negative width may remove more than there is.
+        is_sure = min(before, after) >= 0
+        return computed_size(lambda n: plus(n, before + after), size) if is_sure else DYNAMIC_INDEX
     kept = size + min(before, 0) + min(after, 0)
     if kept < 0:
         raise VerifyException(
@@ -255,7 +258,7 @@ class BatchFlattenOp(CompositeOp, View, TensorOp):
             return (with_shape(type, (DYNAMIC_INDEX, DYNAMIC_INDEX)),)
         if not shape:
             raise VerifyException("data is a scalar, expected at least one dimension")
-        return (with_shape(type, (shape[0], times(*shape[1:]))),)
+        return (with_shape(type, (shape[0], num_elements(shape[1:]))),)
 
     def decompose(self, builder: Builder) -> Sequence[SSAValue]:
         return builder.insert(ReshapeOp(self.data, newshape=(0, -1))).results

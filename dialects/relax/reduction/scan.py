@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -14,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from ..attributes import bool_prop, opt_int_prop
 from ..base import TensorOp
 from ..interfaces import AlongAxes
-from ..shapes import is_static, normalize_axis
+from ..shapes import normalize_axis, num_elements
 from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
 
 __all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
@@ -39,7 +38,7 @@ class ScanOp(AlongAxes, TensorOp, ABC):
         check_number(type := tensor_type(self.input))
         shape = shape_of(type)
         if self.axis is None:
-            size = DYNAMIC_INDEX if shape is None or not is_static(shape) else prod(shape)
+            size = DYNAMIC_INDEX if shape is None else num_elements(shape)
             return (with_shape(type, (size,)),)
         if shape is not None:
             normalize_axis(self.axis, len(shape))

@@ -10,10 +10,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import Number, ceildiv, minimum, plus, positive, quotient
 from ..attributes import ints_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
 from ..layout import Layout
+from ..shapes import computed_size
 
 __all__ = ["Spatial1d", "Spatial2d", "Spatial3d", "Window", "WindowOp", "per_dimension"]
 
@@ -43,18 +45,23 @@ class Window:
 
         VerifyException if not even one window fits into the padded dimension.
         """
-        if DYNAMIC_INDEX in (extent, self.size):
+        if self.size == DYNAMIC_INDEX:
             return DYNAMIC_INDEX
-        room = self.before + extent + self.after - self.span
-        if room < 0:
+        if DYNAMIC_INDEX != extent < self.span - self.before - self.after:
             raise VerifyException(
                 f"dimension {self.axis} is {extent}, padded {self.before} before and {self.after} "
                 f"after, which is smaller than a window of {self.span}"
             )
+        return computed_size(self._count, extent)
+
+    def _count(self, extent: Number) -> Number:
+        room = plus(extent, self.before + self.after - self.span)
         if not self.ceil:
-            return room // self.stride + 1
-        first_beyond = -(-(self.before + extent) // self.stride)
-        return min(-(-room // self.stride) + 1, first_beyond)
+            # Floor division of a symbolic size: `(n + 2 - 3) // 1 + 1` is `n`.
+            return positive(plus(quotient(room, self.stride), 1))
+        # The last window may have to start before the padding at the end.
+        first_beyond = ceildiv(plus(extent, self.before), self.stride)
+        return positive(minimum(plus(ceildiv(room, self.stride), 1), first_beyond))
 
     def covered(self, count: int) -> int:
         """Return the number of positions that `count` windows cover, counted from the first

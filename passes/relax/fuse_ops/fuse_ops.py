@@ -12,11 +12,10 @@ from ....analysis.calls.call_graph import CallGraph
 from ....analysis.fusion.fusion_graph import FusionGraph
 from ....analysis.fusion.graph_partitioner import GraphPartitioner
 from ....analysis.memory.concatenations import is_in_place
-from ....analysis.shapes.numbers import product
 from ....analysis.shapes.symbolic_shapes import SymbolicShapes
+from ....dialects.numbers import as_number, product
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import View
-from ....dialects.sizes import TooComplex
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -93,10 +92,7 @@ def keeps_count(op: Operation, shapes: SymbolicShapes) -> bool:
     before, after = shapes.of(op.operands[0]), shapes.of(op.results[0])
     if before is None or after is None:
         return False
-    try:
-        return product(before) == product(after)
-    except TooComplex:
-        return False
+    return product(map(as_number, before)) == product(map(as_number, after))
 
 
 @dataclass(frozen=True)
