@@ -155,9 +155,11 @@ def product(numbers: Iterable[Number]) -> Number:
 def quotient(a: Number, b: Number) -> Number:
     """Return the quotient by a positive number, rounded down; of a negative number that is no
     expression of sizes, toward zero."""
+    if b == 1:
+        return a
     if isinstance(b, int) and isinstance(a, int | Size):
         return as_number(a // b)
-    return a if b == 1 else Computed("divsi", (a, b))
+    return Computed("divsi", (a, b))
 
 
 def ceildiv(a: Number, b: int) -> Number:

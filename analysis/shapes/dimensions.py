@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.numbers import (
     Condition,
@@ -24,7 +25,8 @@ from ...dialects.numbers import (
     select,
 )
 from ...dialects.relax.constant import constant_integers
-from ...dialects.relax.types import static_shape
+from ...dialects.relax.shapes import SymbolicSize
+from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
 from ...dialects.sizes import Size
 
 __all__ = [
@@ -32,12 +34,14 @@ __all__ = [
     "Facts",
     "Rule",
     "Rules",
+    "dimensions_in",
     "dimensions_of",
     "is_axis",
     "number_of",
     "numbers_of",
     "replaced",
     "reshaped",
+    "symbolic_type",
 ]
 
 Dimensions: TypeAlias = "Sequence[Number | None] | None"
@@ -57,9 +61,37 @@ class Facts(Protocol):
         """Return the shape of a tensor; None for an unknown rank."""
         ...
 
+    def type_of(self, value: SSAValue) -> Attribute:
+        """Return the type of a value; unknown sizes of a tensor have expressions in it."""
+        ...
+
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
         """Return the elements of a small integer vector or scalar."""
         ...
+
+
+def symbolic_type(type: Attribute, shape: Dimensions) -> Attribute:
+    """Return the tensor type with these dimensions, other types as they are."""
+    if not is_tensor(type) or shape is None:
+        return type
+    return make_tensor_type(type.element_type, tuple([_symbolic_size(n) for n in shape]))
+
+
+def _symbolic_size(number: Number | None) -> int:
+    if number is None:
+        return DYNAMIC_INDEX
+    number = as_number(number)
+    return number if isinstance(number, int) and number >= 0 else SymbolicSize(number)
+
+
+def dimensions_in(type: Attribute | None) -> Dimensions:
+    """Return the dimensions of a tensor type; None for an unknown rank and for other types."""
+    if type is None or not is_tensor(type) or (shape := shape_of(type)) is None:
+        return None
+    return [
+        size.number if isinstance(size, SymbolicSize) else None if size == DYNAMIC_INDEX else size
+        for size in shape
+    ]
 
 
 def dimensions_of(facts: Facts, value: SSAValue) -> list[Number] | None:

@@ -8,28 +8,25 @@ which nothing is known is None.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.dialects.tensor import CastOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.numbers import as_size
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.shapes import SymbolicSize
 from ...dialects.relax.tuples import MatchCastOp
-from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of
-from ...dialects.sizes import Size
 from ...passmanager.ir.per_class import PerClass
-from .dimensions import Dimensions, Facts, Rule, Rules, dimensions_of
+from .dimensions import Dimensions, Facts, Rule, dimensions_in, symbolic_type
 from .parameter_rules import PARAMETER_RULES
 
-__all__ = ["computed_dimensions", "inferred_dimensions"]
+__all__ = ["computed_dimensions", "inferred_types"]
 
 
-def computed_dimensions(op: Operation, facts: Facts) -> Sequence[Dimensions] | None:
-    """Return the dimensions of each result of `op`, which has no regions; None without a rule."""
+def inferred_types(op: Operation, facts: Facts) -> Sequence[Attribute] | None:
+    """Return the type of each result of `op`, which has no regions, in which unknown sizes may have
+    expressions; None without a rule."""
     if (rule := _rule_of[type(op)]) is None:
         return None
     try:
@@ -38,52 +35,45 @@ def computed_dimensions(op: Operation, facts: Facts) -> Sequence[Dimensions] | N
         return None
 
 
-def inferred_dimensions(
-    op: Operation, facts: Facts
-) -> Sequence[Sequence[Size | None] | None] | None:
-    """Return the dimensions of each result of `op` that are expressions of sizes, as
-    `computed_dimensions` does."""
-    if (rows := computed_dimensions(op, facts)) is None:
-        return None
-    return [None if row is None else [as_size(number) for number in row] for row in rows]
+def computed_dimensions(op: Operation, facts: Facts) -> Sequence[Dimensions] | None:
+    """Return the dimensions of each result of `op`, which has no regions; None without a rule."""
+    types = inferred_types(op, facts)
+    return None if types is None else [dimensions_in(type) for type in types]
 
 
-def _infer(op: InfersType, facts: Facts) -> Sequence[Dimensions]:
-    types = [_symbolic_type(value, facts) for value in op.operands]
-    copy = op.create(
-        operands=Block(arg_types=types).args, properties=op.properties, attributes=op.attributes
-    )
-    return [_dimensions_in(type) for type in copy.infer_types()]
+def _infer(op: InfersType, facts: Facts) -> Sequence[Attribute]:
+    args = Block(arg_types=[facts.type_of(value) for value in op.operands]).args
+    copy = op.create(operands=args, properties=op.properties, attributes=op.attributes)
+    return copy.infer_types()
 
 
-def _symbolic_type(value: SSAValue, facts: Facts) -> Attribute:
-    if not is_tensor(type := value.type) or (shape := dimensions_of(facts, value)) is None:
-        return type
-    sizes = (n if isinstance(n, int) and n >= 0 else SymbolicSize(n) for n in shape)
-    return make_tensor_type(type.element_type, tuple(sizes))
+def _first(op: Operation, facts: Facts) -> Sequence[Attribute]:
+    """The type of the operand."""
+    return [facts.type_of(op.operands[0])]
 
 
-def _dimensions_in(type: Attribute) -> Dimensions:
-    if not is_tensor(type) or (shape := shape_of(type)) is None:
-        return None
-    return [
-        size.number if isinstance(size, SymbolicSize) else None if size == DYNAMIC_INDEX else size
-        for size in shape
-    ]
+Infer: TypeAlias = "Callable[[Any, Facts], Sequence[Attribute] | None]"
 
 
-def _first(op: Operation, facts: Facts) -> Sequence[Dimensions]:
-    """The shape of the operand."""
-    return [dimensions_of(facts, op.operands[0])]
+def _of_dimensions(rule: Rule) -> Infer:
+    def infer(op: Operation, facts: Facts) -> Sequence[Attribute] | None:
+        rows = rule(op, facts)
+        return None if rows is None else [*map(symbolic_type, op.result_types, rows)]
+
+    return infer
 
 
-_RULES: Rules = (((CastOp, MatchCastOp), _first), *PARAMETER_RULES, (InfersType, _infer))
+_RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Infer]] = (
+    ((CastOp, MatchCastOp), _first),
+    *((classes, _of_dimensions(rule)) for classes, rule in PARAMETER_RULES),
+    (InfersType, _infer),
+)
 
 
-def _find_rule(cls: type[Operation]) -> Rule | None:
+def _find_rule(cls: type[Operation]) -> Infer | None:
     # Searched once for each class (`PerClass`). The first match counts: a class would have to stand
     # before its base.
     return next((rule for classes, rule in _RULES if issubclass(cls, classes)), None)
 
 
-_rule_of = PerClass[Operation, "Rule | None"](_find_rule)
+_rule_of = PerClass[Operation, "Infer | None"](_find_rule)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from operator import is_
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp
@@ -21,13 +22,16 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.dimension_names import dimension_names_in, with_dimension_names
+from ...dialects.numbers import as_size
 from ...dialects.relax.graph import GraphOp
-from ...dialects.relax.types import is_tensor, shape_of
+from ...dialects.relax.shapes import SymbolicSize
+from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
 from ...dialects.sizes import Size, TooComplex, size_of_text
 from ..calls.call_graph import CallGraph
 from ..region_flow import result_terminators
 from ..traversal import in_order
-from .rules import inferred_dimensions
+from .dimensions import dimensions_in, symbolic_type
+from .rules import inferred_types
 from .values import Elements, computed_elements
 
 __all__ = ["Sizes", "SymbolicShapes", "name_results"]
@@ -40,7 +44,10 @@ class SymbolicShapes:
     """The shapes of all tensors in a module, and the elements of small integer tensors."""
 
     def __init__(self, module: ModuleOp, graph: CallGraph | None = None) -> None:
+        self._types: dict[SSAValue, Attribute] = {}
+        """The types of tensors, with the expressions of their sizes."""
         self._shapes: dict[SSAValue, Sizes] = {}
+        """The shapes in these types that were asked for."""
         self._elements: dict[SSAValue, Elements] = {}
         self._results: dict[FuncOp, Sequence[Dimensions]] = {}
         """The shapes of the results of functions that are done."""
@@ -66,7 +73,7 @@ class SymbolicShapes:
         """Return the shapes of the results of `ops`, one after the other, if values from outside
         have the shapes `given`."""
         shapes = SymbolicShapes(ModuleOp([]))
-        shapes._shapes |= given
+        shapes._types = {v: symbolic_type(v.type, sizes) for v, sizes in given.items()}
         for op in ops:
             shapes._visit(op)
         return shapes
@@ -75,7 +82,18 @@ class SymbolicShapes:
 
     def of(self, value: SSAValue) -> Sizes | None:
         """Return the shape of a tensor; None if its rank is unknown or it is not a tensor."""
-        found = self._shapes.get(value)
+        if (found := self._shapes.get(value)) is None:
+            dimensions = dimensions_in(self.type_of(value))
+            if dimensions is None:
+                return None
+            found = tuple([size for number in dimensions if (size := as_size(number)) is not None])
+            if value in self._types:
+                self._shapes[value] = found
+        return found
+
+    def type_of(self, value: SSAValue) -> Attribute:
+        """Return the type of a value; unknown sizes of a tensor have expressions in it."""
+        found = self._types.get(value)
         return self._declared(value, None) if found is None else found
 
     def elements_of(self, value: SSAValue) -> Elements | None:
@@ -89,8 +107,8 @@ class SymbolicShapes:
 
     def move(self, old: SSAValue, new: SSAValue) -> None:
         """Record that `new` takes the place of `old`."""
-        if old in self._shapes:
-            self._shapes[new] = self._shapes[old]
+        if old in self._types:
+            self._types[new] = self._types[old]
         if old in self._elements:
             self._elements[new] = self._elements[old]
 
@@ -122,7 +140,7 @@ class SymbolicShapes:
             named: Dimensions = None
             if attributes is not None and arg.owner is op.regions[0].first_block:
                 named = _named(attributes.data[arg.index], arg.type)
-            self._set(arg, named)
+            self._set(arg, symbolic_type(arg.type, named))
 
     def _leave(self, op: Operation) -> None:
         """Give the results of an operation with regions the shapes of what the regions yield."""
@@ -130,7 +148,7 @@ class SymbolicShapes:
             self._results[op] = self._yielded(op, len(op.function_type.outputs))
         elif isinstance(op, IfOp | GraphOp):
             for result, dimensions in zip(op.results, self._yielded(op, len(op.results))):
-                self._set(result, dimensions)
+                self._set(result, symbolic_type(result.type, dimensions))
         else:  # what a loop carries may have another size in each iteration
             for result in op.results:
                 self._set(result, None)
@@ -144,20 +162,22 @@ class SymbolicShapes:
 
     def _infer(self, op: Operation) -> None:
         """Give the results of an operation without regions their shapes and elements."""
-        rows: Sequence[Dimensions] | None
+        types: Sequence[Attribute] | None = None
+        is_unknown = any(static_shape(result.type) is None for result in op.results)
         try:
-            rows = self._call(op) if isinstance(op, CallOp) else inferred_dimensions(op, self)
+            if is_unknown:
+                types = self._call(op) if isinstance(op, CallOp) else inferred_types(op, self)
             elements = computed_elements(op, self)
         # Products of sums grow without limit, in deep models with many unknown sizes.
         except TooComplex:
-            rows = elements = None
+            types = elements = None
         for i, result in enumerate(op.results):
-            self._set(result, None if rows is None else rows[i])
+            self._set(result, None if types is None else types[i])
         if elements is not None:
             self._elements[op.results[0]] = elements
 
-    def _call(self, op: CallOp) -> Sequence[Dimensions] | None:
-        """Return the shapes of the results of a function for the shapes of the arguments; None
+    def _call(self, op: CallOp) -> Sequence[Attribute] | None:
+        """Return the types of the results of a function for the shapes of the arguments; None
         while they are unknown, as in a recursion."""
         callee = self._functions.get(op.callee.string_value())
         if (
@@ -183,30 +203,39 @@ class SymbolicShapes:
                 return None
             return size.substitute(lambda symbol: known[symbol.name])
 
-        return [None if row is None else [in_caller(size) for size in row] for row in results]
+        rows = [None if row is None else [in_caller(size) for size in row] for row in results]
+        return [*map(symbolic_type, op.result_types, rows)]
 
-    def _set(self, value: SSAValue, dimensions: Dimensions) -> None:
-        if (shape := self._declared(value, dimensions)) is not None:
-            self._shapes[value] = shape
+    def _set(self, value: SSAValue, inferred: Attribute | None) -> None:
+        if is_tensor(value.type):
+            self._types[value] = self._declared(value, inferred)
 
-    def _declared(self, value: SSAValue, dimensions: Dimensions) -> Sizes | None:
-        """Return the shape with the known sizes of the type, the inferred ones, and new symbols."""
-        if not is_tensor(value.type):
-            return None
-        shape = shape_of(value.type)
+    def _declared(self, value: SSAValue, inferred: Attribute | None) -> Attribute:
+        """Return the type with the known sizes of the declared type, the inferred ones, and new
+        symbols."""
+        type = value.type
+        if not is_tensor(type) or static_shape(type) is not None:
+            return type
+        shape = shape_of(type)
+        found = shape_of(inferred) if inferred is not None and is_tensor(inferred) else None
         if shape is None:
-            if dimensions is None:
-                return None
-            shape = (DYNAMIC_INDEX,) * len(dimensions)
-        if dimensions is None or len(dimensions) != len(shape):
-            dimensions = [None] * len(shape)
-        return tuple(
-            Size.of(size) if size != DYNAMIC_INDEX else self._fresh() if known is None else known
-            for size, known in zip(shape, dimensions, strict=True)
-        )
+            if found is None:
+                return type
+            shape = (DYNAMIC_INDEX,) * len(found)
+        if found is None or len(found) != len(shape):
+            found = shape
+        sizes = [self._size(*pair) for pair in zip(shape, found, strict=True)]
+        if inferred is not None and all(map(is_, sizes, found)):
+            return inferred
+        return make_tensor_type(type.element_type, tuple(sizes))
 
-    def _fresh(self) -> Size:
-        return Size.symbol(f"?{next(self._numbers)}")
+    def _size(self, declared: int, inferred: int) -> int:
+        if declared not in (DYNAMIC_INDEX, inferred):
+            return declared
+        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Size)
+        if is_sure or inferred != DYNAMIC_INDEX:
+            return inferred
+        return SymbolicSize(Size.symbol(f"?{next(self._numbers)}"))
 
 
 def _named(attributes: DictionaryAttr, type: Attribute) -> Dimensions:

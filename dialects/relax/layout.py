@@ -99,8 +99,9 @@ class Layout:
                     f"dimension {self.axes.index(c)} is {sizes[c]}, "
                     f'but {factor} in layout "{self.text}"'
                 )
-        factors = ((c, self.factors.get(c.lower(), 1)) for c in self.primal)
-        return {c: num_elements((sizes[c], factor)) for c, factor in factors}
+        for c, factor in self.factors.items():
+            sizes[c.upper()] = num_elements((sizes[c.upper()], factor))
+        return {c: sizes[c] for c in self.primal}
 
     def shape(self, extents: dict[str, int]) -> Shape:
         """Return the shape in this layout of a tensor whose axes have these sizes.
@@ -112,7 +113,8 @@ class Layout:
         )
 
     def _outer(self, axis: str, extent: int) -> int:
-        factor = self.factors.get(axis.lower(), 1)
+        if (factor := self.factors.get(axis.lower())) is None:
+            return extent
         if extent != DYNAMIC_INDEX and extent % factor:
             raise VerifyException(
                 f"axis {axis} of size {extent} does not split into blocks of {factor}, "

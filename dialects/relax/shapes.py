@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import floor, frexp, isfinite, prod
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
@@ -88,31 +88,24 @@ class SymbolicSize(int):
     __hash__ = int.__hash__
 
 
-_UNKNOWN = Computed("", ())
-"""An unknown size without an expression, in the numbers that `computed_size` passes."""
-
-
 def computed_size(rule: Callable[[Number], Number], size: int) -> int:
     """Return the size that `rule` computes from one size, as `combined_size`."""
-    return combined_size(lambda numbers: rule(*numbers), (size,))
+    if size != DYNAMIC_INDEX:
+        return cast(int, rule(size))
+    return _size(rule(size.number)) if isinstance(size, SymbolicSize) else DYNAMIC_INDEX
 
 
 def combined_size(rule: Callable[[Sequence[Number]], Number], sizes: Sequence[int]) -> int:
-    """Return the size that `rule` computes from `sizes`: DYNAMIC_INDEX if it depends on unknown
-    ones, with an expression if all of these have one."""
-    numbers: Sequence[Number] = sizes
-    if DYNAMIC_INDEX in sizes:
-        numbers = [_number(size) for size in sizes]
-    result = rule(numbers)
-    if isinstance(result, int):
-        return result
-    return DYNAMIC_INDEX if _UNKNOWN in numbers else SymbolicSize(result)
+    """Return the size that `rule` computes from `sizes`: DYNAMIC_INDEX if one is unknown, with an
+    expression if all unknown ones have one."""
+    if DYNAMIC_INDEX not in sizes:
+        return cast(int, rule(sizes))
+    numbers = [size.number if isinstance(size, SymbolicSize) else size for size in sizes]
+    return DYNAMIC_INDEX if DYNAMIC_INDEX in numbers else _size(rule(numbers))
 
 
-def _number(size: int) -> Number:
-    if isinstance(size, SymbolicSize):
-        return size.number
-    return _UNKNOWN if size == DYNAMIC_INDEX else size
+def _size(number: Number) -> int:
+    return number if isinstance(number, int) else SymbolicSize(number)
 
 
 def shape_text(shape: Shape) -> str:
@@ -168,9 +161,12 @@ def broadcast(lhs: Shape, rhs: Shape) -> Shape:
 
 def broadcast_dimension(a: int, b: int) -> int | None:
     """Return the size to which two sizes broadcast; None if they are incompatible."""
-    if DYNAMIC_INDEX in (a, b):
-        return combined_size(lambda sizes: broadcast_numbers(*sizes), (a, b))
-    return a if b in (a, 1) else b if a == 1 else None
+    if DYNAMIC_INDEX not in (a, b):
+        return a if b in (a, 1) else b if a == 1 else None
+    known = max(a, b)
+    if known not in (DYNAMIC_INDEX, 1):
+        return known
+    return combined_size(lambda sizes: broadcast_numbers(*sizes), (a, b))
 
 
 def broadcast_numbers(a: Number, b: Number) -> Number:
@@ -268,8 +264,6 @@ def slice_length(size: Number, begin: Number, end: Number, step: Number) -> Numb
     if isinstance(begin, int) and isinstance(end, int) and isinstance(step, int):
         if isinstance(size, int):
             return len(range(*slice(begin, end, step or 1).indices(size)))
-        if step >= 0 <= end <= begin:
-            return 0  # whatever the size
     is_down = less(step, 0)
     low = select(is_down, -1, 0)
     high = plus(size, low)

@@ -17,7 +17,9 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FunctionType,
+    IntAttr,
     IntegerType,
+    NoneAttr,
     Signedness,
     TensorType,
     TupleType,
@@ -36,6 +38,7 @@ from ...compat.floats import (
     Float8E5M2Type,
     Float8E8M0FNUType,
 )
+from ..unverified import make_attribute
 from .shapes import MAX_SIZE, Shape, SymbolicSize, is_static, merge, shape_text, widen
 
 __all__ = [
@@ -159,7 +162,7 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
     if shape is None:
         return UnrankedTensorType(type.element_type)
     # An unknown size has an expression in one of them, perhaps.
-    if is_ranked(type) and type.get_shape() == shape and is_static(shape):
+    if is_ranked(type) and _sizes(type) == shape and is_static(shape):
         return type
     return make_tensor_type(type.element_type, shape)
 
@@ -178,8 +181,13 @@ def make_tensor_type(element: Attribute, shape: Shape | None) -> Tensor:
     if shape is None:
         return UnrankedTensorType(element)
     if not is_static(shape) and any(isinstance(size, SymbolicSize) for size in shape):
-        return TensorType(element, shape)
+        # Not cached, as expressions refer to values.
+        sizes = ArrayAttr([make_attribute(IntAttr, data=size) for size in shape])
+        return make_attribute(TensorType, shape=sizes, element_type=element, encoding=_NONE)
     return _tensor(element, shape)
+
+
+_NONE = NoneAttr()
 
 
 # Cached, as types are immutable: xDSL verifies each new one, which takes 7 us.

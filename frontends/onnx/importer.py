@@ -211,7 +211,7 @@ class Importer(Builder):
         if function.arg_attrs is not None and any(
             DIMENSIONS in attributes.data for attributes in function.arg_attrs
         ):
-            name_results(function, SymbolicShapes(module))
+            name_results(function, SymbolicShapes.of_function(function))
         return module
 
     def define_initializers(self, graph: GraphProto, scope: Scope) -> None:

@@ -10,8 +10,9 @@ from typing import TypeAlias
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, f64, i64
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
+from ...analysis.shapes.dimensions import symbolic_type
 from ...analysis.shapes.rules import computed_dimensions
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.numbers import Computed, Dimension, Element, Insert, Number, Scalar
@@ -76,6 +77,10 @@ class Scope(ABC):
     def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
         """Return the shape of a tensor, for rules."""
         return self.shapes.of(value)
+
+    def type_of(self, value: SSAValue) -> Attribute:
+        """Return the type of a value with the sizes that rules are to compute with."""
+        return symbolic_type(value.type, self.of(value))
 
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
         """Return the elements of a small integer vector or scalar, for rules."""

@@ -49,8 +49,7 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
         if shape is None:
             return (type,)
         for axis, part in parts.items():
-            length = partial(slice_length, begin=part.start, end=part.stop, step=part.step)
-            shape = replace_dimension(shape, axis, computed_size(length, shape[axis]))
+            shape = replace_dimension(shape, axis, slice_size(shape[axis], part))
         return (with_shape(type, shape),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
@@ -102,3 +101,11 @@ def whole_blocks(part: slice, size: int, factor: int) -> slice:
     if size == DYNAMIC_INDEX or step != 1 or start % factor or stop % factor:
         raise VerifyException(f"the slice does not consist of whole blocks of {factor}")
     return slice(start // factor, stop // factor, 1)
+
+
+def slice_size(size: int, part: slice) -> int:
+    """Return the size of a slice of a dimension."""
+    if part.step > 0 and 0 <= part.stop <= part.start:
+        return 0  # also if the size is unknown
+    length = partial(slice_length, begin=part.start, end=part.stop, step=part.step)
+    return computed_size(length, size)

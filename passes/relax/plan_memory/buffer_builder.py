@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from ....analysis.shapes.rules import inferred_dimensions
+from ....analysis.shapes.dimensions import symbolic_type
+from ....analysis.shapes.rules import computed_dimensions
+from ....dialects.numbers import as_size
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.reshape import SqueezeOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
@@ -315,6 +317,9 @@ class Operand:
     def of(self, value: SSAValue) -> Sequence[Size]:
         return self.shape
 
+    def type_of(self, value: SSAValue) -> Attribute:
+        return symbolic_type(value.type, self.shape)
+
     def elements_of(self, value: SSAValue) -> None:
         return None
 
@@ -326,8 +331,8 @@ def view_shape(op: Operation, shape: Sequence[Size]) -> list[Size]:
     """
     if isinstance(op, SqueezeOp) and op.axis is None:
         return [size for size in shape if size.known != 1]
-    (dimensions,) = inferred_dimensions(op, Operand(shape)) or [shape]
-    known = [size for size in dimensions or () if size is not None]
+    (dimensions,) = computed_dimensions(op, Operand(shape)) or [shape]
+    known = [size for number in dimensions or () if (size := as_size(number)) is not None]
     if dimensions is None or len(known) < len(dimensions):
         raise TooComplex(f"the shape of '{op.name}'")
     return known
