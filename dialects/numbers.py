@@ -102,19 +102,13 @@ def as_size(number: Number | None) -> Size | None:
     return number if isinstance(number, Size) else None
 
 
-def at_least(a: Number, b: Number) -> bool:
-    """Return whether `a >= b` for sure."""
-    match _difference(a, b):
-        case Size(low=low):
-            return low is not None and low >= 0
-        case int() as known:
-            return known >= 0
-        case _:
-            return False
-
-
-def _difference(a: Number, b: Number) -> Number:
-    return _arithmetic(operator.sub, "subi", a, b)
+def at_least(a: Number, b: Number, margin: int = 0) -> bool:
+    """Return whether `a >= b + margin` for sure."""
+    if not isinstance(a, int | Size) or not isinstance(b, int | Size):
+        return False
+    difference = minus(a, b)
+    low = difference.low if isinstance(difference, Size) else difference
+    return isinstance(low, int) and low >= margin
 
 
 def _arithmetic(function: Callable[..., Number], name: str, a: Number, b: Number) -> Number:
@@ -135,7 +129,7 @@ def plus(a: Number, b: Number) -> Number:
 
 
 def minus(a: Number, b: Number) -> Number:
-    return a if b == 0 else _difference(a, b)
+    return a if b == 0 else _arithmetic(operator.sub, "subi", a, b)
 
 
 def times(a: Number, b: Number) -> Number:
@@ -187,16 +181,16 @@ def positive(a: Number) -> Number:
 
 def less(a: Number, b: Number) -> Condition:
     """Return whether `a < b`."""
-    if at_least(b, plus(a, 1)) or at_least(a, b):
-        return not at_least(a, b)
-    return Computed("slt", (a, b))
+    if at_least(a, b):
+        return False
+    return at_least(b, a, 1) or Computed("slt", (a, b))
 
 
 def equal(a: Number, b: Number) -> Condition:
     """Return whether `a == b`."""
     if a == b:
         return True
-    if less(a, b) is True or less(b, a) is True:
+    if at_least(a, b, 1) or at_least(b, a, 1):
         return False
     return Computed("eq", (a, b))
 

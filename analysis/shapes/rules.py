@@ -15,11 +15,13 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.relax.data.creation import ArangeOp
+from ...dialects.relax.dimensions import Dimensions, Facts, dimensions_in, symbolic_type
+from ...dialects.relax.dynamic.base import DynamicOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.tuples import MatchCastOp
 from ...passmanager.ir.per_class import PerClass
-from .dimensions import Dimensions, Facts, Rule, dimensions_in, symbolic_type
-from .parameter_rules import PARAMETER_RULES
+from .ranges import number_of_steps
 
 __all__ = ["computed_dimensions", "inferred_types"]
 
@@ -52,28 +54,28 @@ def _first(op: Operation, facts: Facts) -> Sequence[Attribute]:
     return [facts.type_of(op.operands[0])]
 
 
-Infer: TypeAlias = "Callable[[Any, Facts], Sequence[Attribute] | None]"
+def _dynamic(op: DynamicOp, facts: Facts) -> Sequence[Attribute]:
+    return [*map(symbolic_type, op.result_types, op.infer_dimensions(facts))]
 
 
-def _of_dimensions(rule: Rule) -> Infer:
-    def infer(op: Operation, facts: Facts) -> Sequence[Attribute] | None:
-        rows = rule(op, facts)
-        return None if rows is None else [*map(symbolic_type, op.result_types, rows)]
-
-    return infer
+def _arange(op: ArangeOp, facts: Facts) -> Sequence[Attribute]:
+    return [symbolic_type(op.result.type, [number_of_steps(op, facts)])]
 
 
-_RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Infer]] = (
+Rule: TypeAlias = Callable[[Any, Facts], Sequence[Attribute]]
+
+_RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
+    (ArangeOp, _arange),
     ((CastOp, MatchCastOp), _first),
-    *((classes, _of_dimensions(rule)) for classes, rule in PARAMETER_RULES),
+    (DynamicOp, _dynamic),
     (InfersType, _infer),
 )
 
 
-def _find_rule(cls: type[Operation]) -> Infer | None:
+def _find_rule(cls: type[Operation]) -> Rule | None:
     # Searched once for each class (`PerClass`). The first match counts: a class would have to stand
     # before its base.
     return next((rule for classes, rule in _RULES if issubclass(cls, classes)), None)
 
 
-_rule_of = PerClass[Operation, "Infer | None"](_find_rule)
+_rule_of = PerClass[Operation, "Rule | None"](_find_rule)

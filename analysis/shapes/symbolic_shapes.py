@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.dimension_names import dimension_names_in, with_dimension_names
 from ...dialects.numbers import as_size
+from ...dialects.relax.dimensions import dimensions_in, symbolic_type
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.shapes import SymbolicSize
 from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
@@ -30,7 +31,6 @@ from ...dialects.sizes import Size, TooComplex, size_of_text
 from ..calls.call_graph import CallGraph
 from ..region_flow import result_terminators
 from ..traversal import in_order
-from .dimensions import dimensions_in, symbolic_type
 from .rules import inferred_types
 from .values import Elements, computed_elements
 

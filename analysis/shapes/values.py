@@ -38,6 +38,7 @@ from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, SizeOfOp
 from ...dialects.relax.data.gather import TakeOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
+from ...dialects.relax.dimensions import Facts
 from ...dialects.relax.dynamic.computation import DynamicFullOp
 from ...dialects.relax.dynamic.manipulation import (
     DynamicBroadcastToOp,
@@ -71,7 +72,6 @@ from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_integer, is_ranked, is_tensor, static_shape, tensor_type
 from ...dialects.sizes import Size
 from ...passmanager.ir.per_class import PerClass
-from .dimensions import Facts
 
 __all__ = ["Elements", "computed_elements"]
 

@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAt
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from ...analysis.shapes.dimensions import symbolic_type
 from ...analysis.shapes.rules import computed_dimensions
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.numbers import Computed, Dimension, Element, Insert, Number, Scalar
 from ...dialects.relax.constant import constant_integers, constant_number
+from ...dialects.relax.dimensions import symbolic_type
 from ...dialects.relax.types import is_ranked, is_tensor
 from ...dialects.size_values import SizeValues
 from ...dialects.sizes import Size, Symbol

@@ -10,22 +10,24 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import positive
 from ..attributes import PropertyValue
 from ..base import TensorOp
-from ..constant import constant_integers
+from ..constant import constant_elements, constant_integers
+from ..dimensions import Dimensions, Facts, TypeFacts, known_shape, numbers_of
 from ..interfaces import OnHost
+from ..interfaces.computing import SIGNATURES
 from ..shapes import (
-    check_rank,
     num_elements,
     shape_text,
 )
 from ..types import (
     Tensor,
     check_indices,
+    make_tensor_type,
     number_type,
     shape_of,
     tensor_type,
-    with_shape,
 )
 
 __all__ = ["DynamicOp"]
@@ -61,14 +63,15 @@ class DynamicOp(OnHost, TensorOp, ABC):
         names = [name for name, _ in self.get_irdl_definition().operands]
         return {**self.properties, **dict(zip(names[self.INPUTS :], values, strict=True))}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        """Return the result types when some parameter values are unknown; by default those of an
-        operation whose parameter is the shape.
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        """Return the dimensions of each result, from what is known of the operands; by default
+        those of an operation whose parameter is the shape.
 
-        `type` is the type of the first operand, `lengths` the number of values of each parameter,
-        DYNAMIC_INDEX if unknown.
+        Sizes that would be negative are 0: the kernels assert that the parameters are valid.
+        VerifyException if known ones are not.
         """
-        return unknown_shape(type, *lengths)
+        given = numbers_of(facts, self.operands[self.INPUTS])
+        return [None if given is None else [*map(positive, given)]]
 
     def static_op(
         self,
@@ -96,16 +99,34 @@ class DynamicOp(OnHost, TensorOp, ABC):
         known = [value for value in values if value is not None]
         return known if len(known) == len(values) else None
 
+    def inferred_types(self) -> Sequence[Attribute]:
+        # Parameters that are not constant say no more than their types.
+        if any(constant_elements(value) for value in self.operands[self.INPUTS :]):
+            return self.infer_types()
+        return SIGNATURES.types_of(self, self.infer_types)
+
     def infer_types(self) -> Sequence[Attribute]:
         types = [number_type(value) for value in self.operands[: self.INPUTS]]
-        lengths = [parameter_length(value) for value in self.operands[self.INPUTS :]]
+        for value in self.operands[self.INPUTS :]:
+            parameter_length(value)
         if (values := self.known_values()) is not None:
             # Create it on arguments of a temporary block: otherwise it would remain among the
             # users of this operation's operands.
             static = self.static_op(Block(arg_types=types).args, values)
             if static is not None:
                 return static.result_types
-        return self.infer_dynamic(types[0], *lengths)
+        return self.infer_dynamic()
+
+    def infer_dynamic(self) -> Sequence[Attribute]:
+        """Return the result types when some parameter values are unknown."""
+        rows = self.infer_dimensions(TypeFacts())
+        return [
+            make_tensor_type(self.element_of(i), known_shape(row)) for i, row in enumerate(rows)
+        ]
+
+    def element_of(self, index: int) -> Attribute:
+        """Return the element type of a result; by default that of the first operand."""
+        return number_type(self.operands[0]).element_type
 
 
 def parameter_length(value: SSAValue) -> int:
@@ -123,16 +144,3 @@ def single_integer(values: Sequence[int]) -> int:
     if len(values) != 1:
         raise VerifyException(f"expected one integer, got {[*values]}")
     return values[0]
-
-
-def rank_of(type: Tensor) -> int:
-    """Return the rank of a tensor type; DYNAMIC_INDEX if it is unranked."""
-    shape = shape_of(type)
-    return DYNAMIC_INDEX if shape is None else len(shape)
-
-
-def unknown_shape(type: Tensor, rank: int) -> Sequence[Attribute]:
-    """Return a tensor type with `rank` unknown dimensions; unranked if that is DYNAMIC_INDEX.
-    VerifyException for a rank that no tensor has."""
-    check_rank(rank)
-    return (with_shape(type, None if rank == DYNAMIC_INDEX else (DYNAMIC_INDEX,) * rank),)

@@ -6,25 +6,50 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i64
+from xdsl.dialects.builtin import TensorType, i64
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import (
+    Condition,
+    Number,
+    equal,
+    less,
+    minimum,
+    plus,
+    positive,
+    select,
+)
+from ...sizes import Size
 from ..attributes import bool_prop, check_choice, int_prop, string_prop
 from ..base import TensorOp
 from ..constant import FullOp, constant_elements, constant_integers, constant_number
 from ..data.creation import OneHotOp, check_scalar
 from ..data.image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
 from ..data.sorting import TopkOp
+from ..dimensions import (
+    Dimensions,
+    Facts,
+    along_axes,
+    axes_of,
+    dimensions_of,
+    is_axis,
+    kept,
+    number_in,
+    number_of,
+    numbers_of,
+    replaced,
+    sizes_of,
+)
 from ..elementwise.broadcast import BroadcastToOp
 from ..layout import Layout
 from ..reduction.nn import PadOp
 from ..reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
 from ..reduction.scan import CumprodOp, CumsumOp
-from ..shapes import normalize_axes, normalize_axis, replace_dimension
+from ..shapes import normalize_axes, normalize_axis, scaled
 from ..types import (
     TENSOR,
     Tensor,
@@ -32,17 +57,13 @@ from ..types import (
     shape_of,
     static_shape,
     tensor_type,
-    with_element,
-    with_shape,
 )
 from .base import (
     DynamicOp,
     Properties,
     Values,
     parameter_length,
-    rank_of,
     single_integer,
-    unknown_shape,
 )
 
 __all__ = [
@@ -116,15 +137,15 @@ class DynamicOneHotOp(DynamicOp):
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
         return {**self.properties, "depth": single_integer(*values)}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        with_depth = OneHotOp(
-            *Block(arg_types=self.operand_types).args[:3], depth=0, axis=self.axis
-        ).result.type
-        shape = shape_of(type)
-        if shape is None:
-            return (with_depth,)
+    def element_of(self, index: int) -> Attribute:
+        inputs = Block(arg_types=self.operand_types).args[:3]
+        return tensor_type(OneHotOp(*inputs, depth=0, axis=self.axis).result).element_type
+
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        if (shape := dimensions_of(facts, self.indices)) is None:
+            return [None]
         axis = normalize_axis(self.axis, len(shape) + 1)
-        return (with_shape(with_depth, (*shape[:axis], DYNAMIC_INDEX, *shape[axis:])),)
+        return [[*shape[:axis], positive(number_of(facts, self.depth)), *shape[axis:]]]
 
 
 @irdl_op_definition
@@ -153,41 +174,51 @@ class DynamicPadOp(DynamicOp):
         return None if constant_elements(self.pad_value) is None else self.known_widths()
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
-        if (rank := rank_of(type)) == DYNAMIC_INDEX:
+        if (shape := shape_of(type)) is None:
             return None
         widths, axes = values
         (value,) = constant_elements(self.pad_value) or (0,)
-        width = pad_width_of(widths, axes, rank)
+        width = pad_width_of(widths, axes, len(shape))
         return {"pad_width": width, "pad_value": float(value), "pad_mode": self.pad_mode}
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
         check_scalar(self.pad_value, type.element_type)
-        lengths = parameter_length(self.pad_width), parameter_length(self.axes)
+        for value in (self.pad_width, self.axes):
+            parameter_length(value)
         if (values := self.known_widths()) is not None:
             static = self.static_op(Block(arg_types=[type]).args, values)
             if static is not None:
                 return static.result_types
-        return self.infer_dynamic(type, *lengths)
+        return self.infer_dynamic()
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        widths, axes = lengths
-        if DYNAMIC_INDEX not in lengths and widths != 2 * axes:
-            raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
-        axes = constant_integers(self.axes)
-        if (shape := shape_of(type)) is None or axes is None:
-            return unknown_shape(type, rank_of(type))
-        padded = normalize_axes(axes, len(shape))
-        result = (DYNAMIC_INDEX if i in padded else d for i, d in enumerate(shape))
-        return (with_shape(type, tuple(result)),)
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        widths = numbers_of(facts, self.pad_width)
+        if (shape := dimensions_of(facts, self.data)) is None:
+            return [None]
+        axes = axes_of(facts, self.axes, len(shape))
+        if widths is None or axes is None:
+            return [[None] * len(shape)]
+        check_widths(len(widths), len(axes))
+        pairs = [plus(*pair) for pair in zip(widths, widths[len(axes) :], strict=False)]
+
+        def padded(axis: int, size: Number) -> Number:
+            for place, width in zip(axes, pairs, strict=True):
+                size = plus(size, select(is_axis(place, axis, len(shape)), width, 0))
+            return positive(size)
+
+        return [[padded(axis, size) for axis, size in enumerate(shape)]]
+
+
+def check_widths(widths: int, axes: int) -> None:
+    """Raise VerifyException unless there are two widths for each axis."""
+    if widths != 2 * axes:
+        raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
 
 
 def pad_width_of(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
     """Return the property `pad_width` of `relax.nn.pad`: two widths for each dimension."""
-    if len(widths) != 2 * len(axes):
-        raise VerifyException(
-            f"expected two widths for each of {len(axes)} axes, got {len(widths)}"
-        )
+    check_widths(len(widths), len(axes))
     result = [0] * 2 * rank
     for i, axis in enumerate(normalize_axes(axes, rank)):
         result[2 * axis], result[2 * axis + 1] = widths[i], widths[i + len(axes)]
@@ -232,14 +263,19 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         (size,) = values
         return {"size": size, **self.properties, "layout": self.layout or None}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        (spatial,) = lengths
-        if spatial == DYNAMIC_INDEX:
-            return unknown_shape(type, rank_of(type))
-        self.check_sampling(spatial)
-        layout = self.data_layout()
-        extents = layout.extents(shape_of(type)) | dict.fromkeys(self.spatial(), DYNAMIC_INDEX)
-        return (with_shape(type, layout.shape(extents)),)
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        """The sizes that are given, or for -1 the products of scales and sizes."""
+        shape, given = dimensions_of(facts, self.data), numbers_of(facts, self.size)
+        if given is None:
+            return [shape and [None] * len(shape)]
+        self.check_sampling(len(given))
+        layout, spatial = self.data_layout(), self.resize_class(len(given)).SPATIAL
+        extents = layout.extents(None if shape is None else sizes_of(shape))
+        for axis, size, scale in zip(spatial, given, self.scales or (None,) * len(given)):
+            if scale is not None and (old := number_in(extents[axis])) is not None:
+                size = select(equal(size, -1), scaled(old, scale), size)
+            (extents[axis],) = sizes_of([positive(size)])
+        return [[*map(number_in, layout.shape(extents))]]
 
 
 @irdl_op_definition
@@ -279,17 +315,17 @@ class DynamicReduceOp(DynamicOp):
         check_choice("reduction", self.reduction, [*self.REDUCTIONS])
         return super().infer_types()
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        shape = shape_of(type)
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        if (shape := dimensions_of(facts, self.data)) is None:
+            return [None]
+        if (axes := axes_of(facts, self.axes, len(shape))) is None:
+            return [[n if n == 1 else None for n in shape] if self.keepdims else None]
+        gone: list[Condition] = [True] * len(shape)
+        if axes or self.noop_with_empty_axes:
+            gone = along_axes(axes, len(shape))
         if self.keepdims:
-            ones = None if shape is None else tuple(d if d == 1 else DYNAMIC_INDEX for d in shape)
-            return (with_shape(type, ones),)
-        ranks = (rank_of(type), *lengths)
-        if DYNAMIC_INDEX in ranks:
-            return unknown_shape(type, DYNAMIC_INDEX)
-        if lengths[0] > ranks[0]:
-            raise VerifyException(f"{type} has less than {lengths[0]} dimensions")
-        return unknown_shape(type, ranks[0] - lengths[0])
+            return [[select(is_gone, 1, size) for size, is_gone in zip(shape, gone, strict=True)]]
+        return [kept(shape, gone, len(axes))]
 
 
 class DynamicScanOp(DynamicOp, ABC):
@@ -304,8 +340,8 @@ class DynamicScanOp(DynamicOp, ABC):
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
         return {**self.properties, "axis": single_integer(*values)}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        return (type,)
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        return [dimensions_of(facts, self.data)]
 
 
 @irdl_op_definition
@@ -342,8 +378,14 @@ class DynamicTopkOp(DynamicOp):
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
         return {**self.properties, "k": single_integer(*values)}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        if (shape := shape_of(type)) is not None:
-            axis = normalize_axis(self.axis, len(shape))
-            type = with_shape(type, replace_dimension(shape, axis, DYNAMIC_INDEX))
-        return (type, with_element(type, i64))
+    def element_of(self, index: int) -> Attribute:
+        return i64 if index else super().element_of(index)
+
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        """The number of elements that are selected: all if that is less than 1."""
+        if (shape := dimensions_of(facts, self.data)) is None:
+            return [None, None]
+        axis, number = normalize_axis(self.axis, len(shape)), number_of(facts, self.k)
+        # The kernel asserts that there are as many.
+        selected = number if isinstance(number, int | Size) else minimum(number, shape[axis])
+        return [replaced(shape, axis, select(less(number, 1), shape[axis], selected))] * 2

@@ -11,24 +11,44 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_result_def
 from xdsl.utils.exceptions import VerifyException
 
+from ...numbers import (
+    Number,
+    equal,
+    plus,
+    positive,
+    select,
+    times,
+)
 from ..attributes import bool_prop, int_prop, opt_int_prop
 from ..base import TensorOp
 from ..constant import constant_integers
 from ..data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from ..data.split import SplitOp, check_results
 from ..data.strided_slice import StridedSliceOp
+from ..dimensions import (
+    Dimensions,
+    Facts,
+    along_axes,
+    axes_of,
+    dimensions_of,
+    is_axis,
+    kept,
+    number_in,
+    numbers_of,
+    replaced,
+    reshaped,
+    sizes_of,
+)
 from ..elementwise.broadcast import BroadcastToOp, TileOp
 from ..shapes import (
-    Shape,
     broadcast,
-    check_rank,
     is_static,
-    normalize_axes,
     normalize_axis,
     replace_dimension,
+    slice_length,
 )
 from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
-from .base import DynamicOp, Properties, parameter_length, rank_of, unknown_shape
+from .base import DynamicOp, Properties, parameter_length
 
 __all__ = [
     "DynamicBroadcastToOp",
@@ -55,6 +75,11 @@ class DynamicReshapeOp(DynamicOp):
     allowzero = bool_prop(False)
     result = result_def(TENSOR)
 
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        target = numbers_of(facts, self.newshape)
+        shape = dimensions_of(facts, self.data)
+        return [None if target is None else reshaped(shape, target, self.allowzero)]
+
 
 @irdl_op_definition
 class DynamicSqueezeOp(DynamicOp):
@@ -67,13 +92,11 @@ class DynamicSqueezeOp(DynamicOp):
     axis = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        (length,), rank = lengths, rank_of(type)
-        if DYNAMIC_INDEX in (rank, length):
-            return unknown_shape(type, DYNAMIC_INDEX)
-        if length > rank:
-            raise VerifyException(f"cannot squeeze {length} dimensions of {type}")
-        return unknown_shape(type, rank - length)
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        if (shape := dimensions_of(facts, self.data)) is None:
+            return [None]
+        axes = axes_of(facts, self.axis, len(shape))
+        return [None if axes is None else kept(shape, along_axes(axes, len(shape)), len(axes))]
 
 
 @irdl_op_definition
@@ -87,9 +110,19 @@ class DynamicExpandDimsOp(DynamicOp):
     axis = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        ranks = (rank_of(type), *lengths)
-        return unknown_shape(type, DYNAMIC_INDEX if DYNAMIC_INDEX in ranks else sum(ranks))
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        shape, axes = dimensions_of(facts, self.data), numbers_of(facts, self.axis)
+        if shape is None or axes is None:
+            return [None]
+        result: list[Number] = []
+        place: Number = 0
+        for is_new in along_axes(axes, len(shape) + len(axes)):
+            old: Number = 1
+            for number, size in enumerate(shape):
+                old = select(equal(place, number), size, old)
+            result.append(select(is_new, 1, old))
+            place = plus(place, select(is_new, 0, 1))
+        return [result]
 
 
 @irdl_op_definition
@@ -120,21 +153,16 @@ class DynamicExpandOp(DynamicOp):
     result = result_def(TENSOR)
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
-        shape = broadcast_both(type, *values)
-        return None if shape is None or not is_static(shape) else {"shape": shape}
+        (target,), shape = values, shape_of(type)
+        both = None if shape is None else broadcast(shape, (*target,))
+        return None if both is None or not is_static(both) else {"shape": both}
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        target = constant_integers(self.shape)
-        if target is None and DYNAMIC_INDEX not in lengths:
-            check_rank(lengths[0])
-            target = (DYNAMIC_INDEX,) * lengths[0]
-        return (with_shape(type, None if target is None else broadcast_both(type, target)),)
-
-
-def broadcast_both(type: Tensor, target: Sequence[int]) -> Shape | None:
-    """Return the result shape of `relax.dyn.expand`; None if `type` is unranked."""
-    shape = shape_of(type)
-    return None if shape is None else broadcast(shape, (*target,))
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        shape, given = dimensions_of(facts, self.data), numbers_of(facts, self.shape)
+        if shape is None or given is None:
+            return [None]
+        result = broadcast(sizes_of(shape), sizes_of([*map(positive, given)]))
+        return [[*map(number_in, result)]]
 
 
 @irdl_op_definition
@@ -148,9 +176,13 @@ class DynamicTileOp(DynamicOp):
     reps = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        ranks = (rank_of(type), *lengths)
-        return unknown_shape(type, DYNAMIC_INDEX if DYNAMIC_INDEX in ranks else max(ranks))
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        shape, reps = dimensions_of(facts, self.data), numbers_of(facts, self.reps)
+        if shape is None or reps is None:
+            return [None]
+        rank = max(len(shape), len(reps))
+        sizes, numbers = ((*(1,) * (rank - len(row)), *row) for row in (shape, reps))
+        return [[positive(times(*pair)) for pair in zip(sizes, numbers, strict=True)]]
 
 
 @irdl_op_definition
@@ -167,15 +199,26 @@ class DynamicStridedSliceOp(DynamicOp):
     strides = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        lengths = [parameter_length(value) for value in self.operands[1:]]
         if len({length for length in lengths if length != DYNAMIC_INDEX}) > 1:
             raise VerifyException("begin, end, axes and strides do not have the same length")
-        if (shape := shape_of(type)) is None:
-            return (type,)
-        axes = constant_integers(self.axes)
-        sliced = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
-        result = (DYNAMIC_INDEX if i in sliced else d for i, d in enumerate(shape))
-        return (with_shape(type, tuple(result)),)
+        if (shape := dimensions_of(facts, self.data)) is None:
+            return [None]
+        if (axes := axes_of(facts, self.axes, len(shape))) is None:
+            return [[None] * len(shape)]
+        bounds = [self.begin, self.end, self.strides]
+        columns = [numbers_of(facts, value, len(axes)) or () for value in bounds]
+        rows = [*zip(axes, *columns, strict=False)]
+
+        def along(axis: int, size: Number) -> Number:
+            result = size
+            for place, *bounds in rows:
+                if (here := is_axis(place, axis, len(shape))) is not False:
+                    result = select(here, slice_length(size, *bounds), result)
+            return result
+
+        return [[along(axis, size) for axis, size in enumerate(shape)]]
 
 
 @irdl_op_definition
@@ -196,21 +239,28 @@ class DynamicSplitOp(DynamicOp):
             check_sizes(sizes, shape[normalize_axis(self.axis, len(shape))])
         return {**self.properties, "indices": [*accumulate(sizes[:-1])]}
 
+    def inferred_types(self) -> Sequence[Attribute]:
+        return self.infer_types()  # it may read the number of results
+
     def infer_types(self) -> Sequence[Attribute]:
-        type, number = number_type(self.data), parameter_length(self.sizes)
-        sizes, shape = constant_integers(self.sizes), shape_of(type)
-        axis = 0 if shape is None else normalize_axis(self.axis, len(shape))
-        if sizes is not None and shape is not None:
-            check_sizes(sizes, shape[axis])
-        number = len(self.results) if number == DYNAMIC_INDEX else number
+        parameter_length(self.sizes)
+        return self.infer_dynamic()  # parts of a dimension of unknown size have known sizes
+
+    def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
+        shape, sizes = dimensions_of(facts, self.data), numbers_of(facts, self.sizes)
+        number = len(self.results if sizes is None else sizes)
         if number == 0:
             raise VerifyException("the number of results is unknown or 0")
         check_results(self, number)
-        sizes = (DYNAMIC_INDEX,) * number if sizes is None else sizes
-        return [with_shape(type, shape and replace_dimension(shape, axis, size)) for size in sizes]
-
-    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        return self.infer_types()
+        if shape is None:
+            return [None] * number
+        axis = normalize_axis(self.axis, len(shape))
+        if sizes is None:
+            return [replaced(shape, axis, None)] * number
+        known = [size for size in sizes if isinstance(size, int)]
+        if len(known) == number and isinstance(size := shape[axis], int):
+            check_sizes(known, size)
+        return [replaced(shape, axis, positive(size)) for size in sizes]
 
 
 def check_sizes(sizes: Sequence[int], size: int) -> None:

@@ -13,12 +13,13 @@ from ..types import refine
 from .signatures import SignatureTable
 
 __all__ = [
+    "SIGNATURES",
     "InfersType",
     "NonComputational",
     "OnHost",
 ]
 
-_SIGNATURES = SignatureTable()
+SIGNATURES = SignatureTable()
 
 
 class InfersType(Operation, ABC):
@@ -43,7 +44,7 @@ class InfersType(Operation, ABC):
     def inferred_types(self) -> Sequence[Attribute]:
         """Return the result types; VerifyException if the operands or properties are invalid."""
         if self.FROM_SIGNATURE:
-            return _SIGNATURES.types_of(self, self.infer_types)
+            return SIGNATURES.types_of(self, self.infer_types)
         return self.infer_types()
 
     def verify_(self) -> None:

@@ -16,11 +16,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from ....analysis.shapes.dimensions import symbolic_type
 from ....analysis.shapes.rules import computed_dimensions
 from ....dialects.numbers import as_size
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.reshape import SqueezeOp
+from ....dialects.relax.dimensions import symbolic_type
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.interfaces import View
 from ....dialects.sizes import Size, TooComplex

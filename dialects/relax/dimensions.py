@@ -1,14 +1,16 @@
-"""Dimensions that several rules compute, from what is known of the values before an operation."""
+"""Dimensions of tensors as numbers, which are computed from what is known of the values before an
+operation: from types, or from symbolic shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.numbers import (
+from ..numbers import (
     Condition,
     Dimension,
     Element,
@@ -19,45 +21,45 @@ from ...dialects.numbers import (
     either,
     equal,
     maximum,
+    plus,
     positive,
     product,
     quotient,
     select,
 )
-from ...dialects.relax.constant import constant_integers
-from ...dialects.relax.shapes import SymbolicSize
-from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
-from ...dialects.sizes import Size
+from ..sizes import Size
+from .constant import constant_integers
+from .shapes import Shape, SymbolicSize, check_rank, normalize_axes
+from .types import is_tensor, make_tensor_type, shape_of, static_shape, tensor_type
 
 __all__ = [
     "Dimensions",
     "Facts",
-    "Rule",
-    "Rules",
+    "TypeFacts",
+    "along_axes",
+    "axes_of",
     "dimensions_in",
     "dimensions_of",
     "is_axis",
+    "kept",
+    "known_shape",
+    "number_in",
     "number_of",
     "numbers_of",
     "replaced",
     "reshaped",
+    "sizes_of",
     "symbolic_type",
 ]
 
 Dimensions: TypeAlias = "Sequence[Number | None] | None"
-
-Rule: TypeAlias = "Callable[[Any, Facts], Sequence[Dimensions] | None]"
-"""A function that returns the dimensions of each result of an operation, None for what is not
-known."""
-
-Rules: TypeAlias = Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]]
-"""The rules of classes of operations."""
+"""The dimensions of a tensor, None for one of which nothing is known; None for an unknown rank."""
 
 
 class Facts(Protocol):
     """The shapes and elements that are known of the values before an operation."""
 
-    def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
+    def of(self, value: SSAValue) -> Sequence[Number] | None:
         """Return the shape of a tensor; None for an unknown rank."""
         ...
 
@@ -66,32 +68,70 @@ class Facts(Protocol):
         ...
 
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
-        """Return the elements of a small integer vector or scalar."""
+        """Return the elements of a small integer vector or scalar, other than a constant."""
         ...
 
 
-def symbolic_type(type: Attribute, shape: Dimensions) -> Attribute:
-    """Return the tensor type with these dimensions, other types as they are."""
-    if not is_tensor(type) or shape is None:
-        return type
-    return make_tensor_type(type.element_type, tuple([_symbolic_size(n) for n in shape]))
+class TypeFacts:
+    """The facts that types state."""
+
+    def of(self, value: SSAValue) -> Sequence[Number] | None:
+        shape = shape_of(tensor_type(value))
+        if shape is None:
+            return None
+        return [Dimension(value, i) if n == DYNAMIC_INDEX else n for i, n in enumerate(shape)]
+
+    def type_of(self, value: SSAValue) -> Attribute:
+        return value.type
+
+    def elements_of(self, value: SSAValue) -> None:
+        return None
 
 
-def _symbolic_size(number: Number | None) -> int:
+# Types
+
+
+def sizes_of(numbers: Sequence[Number | None]) -> Shape:
+    """Return numbers as a shape, in which unknown sizes have expressions."""
+    return tuple([_size(number) for number in numbers])
+
+
+def _size(number: Number | None) -> int:
     if number is None:
         return DYNAMIC_INDEX
     number = as_number(number)
     return number if isinstance(number, int) and number >= 0 else SymbolicSize(number)
 
 
-def dimensions_in(type: Attribute | None) -> Dimensions:
+def symbolic_type(type: Attribute, shape: Dimensions) -> Attribute:
+    """Return the tensor type with these dimensions, other types as they are."""
+    if not is_tensor(type) or shape is None:
+        return type
+    return make_tensor_type(type.element_type, sizes_of(shape))
+
+
+def dimensions_in(type: Attribute) -> Dimensions:
     """Return the dimensions of a tensor type; None for an unknown rank and for other types."""
-    if type is None or not is_tensor(type) or (shape := shape_of(type)) is None:
+    if not is_tensor(type) or (shape := shape_of(type)) is None:
         return None
-    return [
-        size.number if isinstance(size, SymbolicSize) else None if size == DYNAMIC_INDEX else size
-        for size in shape
-    ]
+    return [*map(number_in, shape)]
+
+
+def number_in(size: int) -> Number | None:
+    """Return the number that a size in a shape is; None for an unknown size."""
+    if isinstance(size, SymbolicSize):
+        return size.number
+    return None if size == DYNAMIC_INDEX else size
+
+
+def known_shape(dimensions: Dimensions) -> Shape | None:
+    """Return the dimensions as a shape with the known sizes only."""
+    if dimensions is None:
+        return None
+    return tuple([n if isinstance(n, int) and n >= 0 else DYNAMIC_INDEX for n in dimensions])
+
+
+# Operands
 
 
 def dimensions_of(facts: Facts, value: SSAValue) -> list[Number] | None:
@@ -100,25 +140,19 @@ def dimensions_of(facts: Facts, value: SSAValue) -> list[Number] | None:
     return None if shape is None else [*map(as_number, shape)]
 
 
-def replaced(shape: Sequence[Number], axis: int, *sizes: Number | None) -> Dimensions:
-    """Return `shape` with other sizes in the place of a dimension."""
-    return [*shape[:axis], *sizes, *shape[axis + 1 :]]
-
-
 def numbers_of(facts: Facts, parameter: SSAValue, count: int | None = None) -> list[Number] | None:
     """Return the integers of a parameter, a vector or a scalar. None if their number is not known;
-    other operands may say that there are `count`."""
+    other operands may say that there are `count`. VerifyException for a number that is no rank."""
     if (shape := static_shape(parameter.type)) is not None:
         count = shape[0] if shape else 1
+        check_rank(count)
     found = facts.elements_of(parameter)
     if found is None and (known := constant_integers(parameter)) is not None:
-        found = [*map(Size.of, known)]
+        return [*known]
     if found is None and count is None:
         return None
     found = found or [None] * (count or 0)
-    return [
-        Element(parameter, i) if size is None else as_number(size) for i, size in enumerate(found)
-    ]
+    return [Element(parameter, i) if n is None else as_number(n) for i, n in enumerate(found)]
 
 
 def number_of(facts: Facts, parameter: SSAValue) -> Number:
@@ -126,9 +160,52 @@ def number_of(facts: Facts, parameter: SSAValue) -> Number:
     return (numbers_of(facts, parameter) or [Element(parameter, 0)])[0]
 
 
+def axes_of(facts: Facts, parameter: SSAValue, rank: int) -> list[Number] | None:
+    """Return the integers of a parameter that are axes; VerifyException if known ones are not."""
+    numbers = numbers_of(facts, parameter)
+    known = [number for number in numbers or () if isinstance(number, int)]
+    normalize_axes(known, rank)
+    return numbers
+
+
+def replaced(shape: Sequence[Number], axis: int, *sizes: Number | None) -> Dimensions:
+    """Return `shape` with other sizes in the place of a dimension."""
+    return [*shape[:axis], *sizes, *shape[axis + 1 :]]
+
+
+# Axes
+
+
 def is_axis(number: Number, axis: int, rank: int) -> Condition:
     """Return whether an element of a list of axes, which may be negative, is `axis`."""
     return either(equal(number, axis), equal(number, axis - rank))
+
+
+def along_axes(axes: Sequence[Number], rank: int) -> list[Condition]:
+    """Return for each of `rank` dimensions whether it is one of `axes`."""
+    rows: list[Condition] = []
+    for axis in range(rank):
+        found: Condition = False
+        for number in axes:
+            found = either(found, is_axis(number, axis, rank))
+        rows.append(found)
+    return rows
+
+
+def kept(shape: Sequence[Number], gone: Sequence[Condition], removed: int) -> Dimensions:
+    """Return the dimensions of a shape that are not `gone`; `removed` of them are."""
+    if (rank := len(shape) - removed) < 0:
+        raise VerifyException(f"cannot remove {removed} of {len(shape)} dimensions")
+    if all(isinstance(is_gone, bool) for is_gone in gone):
+        return [size for size, is_gone in zip(shape, gone, strict=True) if is_gone is False]
+    sizes: list[Number] = [1] * rank
+    place: Number = 0
+    for size, is_gone in zip(shape, gone, strict=True):
+        here = select(is_gone, -1, place)
+        for axis in range(len(sizes)):
+            sizes[axis] = select(equal(here, axis), size, sizes[axis])
+        place = plus(place, select(is_gone, 0, 1))
+    return sizes
 
 
 # Views
@@ -148,12 +225,9 @@ def reshaped(
     ]
     beside = product(select(equal(size, -1), 1, size) for size in row)
 
-    def computed_size(size: Number) -> Number:
-        rest = quotient(product(shape), maximum(beside, 1))
-        return positive(select(equal(size, -1), rest, size))
-
+    rest = quotient(product(shape), maximum(beside, 1))
     return [
-        computed_size(size) if known is None else known
+        positive(select(equal(size, -1), rest, size)) if known is None else known
         for size, known in zip(row, sure, strict=True)
     ]
 
