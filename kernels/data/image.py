@@ -15,10 +15,12 @@ from ..layouts import relayout
 __all__ = ["IMAGE"]
 
 
-def space_to_depth(op: ops.SpaceToDepthOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def space_to_depth(op: ops.SpaceToDepthOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
     data, block = relayout(data, layout, plain), op.block_size
     n, c, height, width = data.shape
+    for size in (height, width):
+        b.require_equal(size % block, 0, f"a size is no multiple of {block}", op)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
@@ -31,11 +33,12 @@ def space_to_depth(op: ops.SpaceToDepthOp, _: KernelBuilder, data: Tensor) -> Te
     return relayout(Elements(shape, data.element, read), plain, layout)
 
 
-def depth_to_space(op: ops.DepthToSpaceOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def depth_to_space(op: ops.DepthToSpaceOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
     data, block = relayout(data, layout, plain), op.block_size
     n, c, height, width = data.shape
     channels = c // (block * block)
+    b.require_equal(c, channels * block * block, f"a size is no multiple of {block * block}", op)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index

@@ -37,6 +37,8 @@ class InfersType(Operation, ABC):
     def infer_types(self) -> Sequence[Attribute]:
         """Compute the result types, as precise as the operand types allow.
 
+        An unknown size that is copied from an operand type means the same size. Other unknown sizes
+        are DYNAMIC_INDEX, or computed by the functions of `shapes`, which know symbolic sizes.
         Callers use `inferred_types`, which knows the types of operations seen before.
         VerifyException if the operands or properties are invalid.
         """

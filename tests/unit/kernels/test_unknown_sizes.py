@@ -124,6 +124,36 @@ def test_matrices_that_do_not_multiply():
         run(module, "main", (numbers((2, 3)), numbers((4, 2))))
 
 
+def test_einsum():
+    equation = '{subscripts = "bsi,bti->bst"}'
+    text = function(
+        f"%x: {T}, %y: {T}", T, f"  %r = relax.einsum %x, %y {equation} : ({T}, {T}) -> {T}"
+    )
+    check(text, [(2, 3, 6), (2, 5, 6)], [(1, 1, 9), (1, 4, 9)], [(0, 2, 3), (0, 1, 3)])
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match="the sizes of 'i' differ"):
+        run(module, "main", (numbers((2, 3, 6)), numbers((2, 5, 7))))
+
+
+I4 = "tensor<?x?x?x?xf32>"
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "wrong", "multiple"),
+    [
+        ("space_to_depth", [(2, 3, 4, 6), (1, 1, 2, 2), (0, 1, 4, 2)], (1, 2, 5, 4), 2),
+        ("depth_to_space", [(2, 8, 3, 5), (1, 4, 1, 1), (1, 12, 2, 0)], (1, 6, 2, 2), 4),
+    ],
+)
+def test_blocks_of_pixels(name: str, shapes: Sequence[Shape], wrong: Shape, multiple: int):
+    body = f"  %r = relax.nn.{name} %x {{block_size = 2}} : ({I4}) -> {I4}"
+    text = function(f"%x: {I4}", I4, body)
+    check(text, *([shape] for shape in shapes))
+    legalize(module := parsed(text))
+    with pytest.raises(PasslineError, match=f"a size is no multiple of {multiple}"):
+        run(module, "main", (numbers(wrong),))
+
+
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax(name: str, axis: int):

@@ -125,6 +125,28 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         "%r = relax.gather_nd %x, %p : (tensor<?x?x6xf32>, tensor<?x2xi64>) -> tensor<?x?xf32>",
         ["t", "6"],
     ),
+    "einsum": (
+        [X, Y],
+        '%r = relax.einsum %x, %y {subscripts = "bsi,bti->bst"} '
+        f": (tensor<?x?x6xf32>, tensor<?x?x6xf32>) -> {T3}",
+        ["b", "s", "t"],
+    ),
+    "blocks of pixels as channels": (
+        [IMAGE],
+        f"%r = relax.nn.space_to_depth %i {{block_size = 2}} : (tensor<?x2x?x?xf32>) -> {T4}",
+        ["b", "8", "s", "t // 2"],
+    ),
+    "channels as blocks of pixels": (
+        ["%i: tensor<?x?x?x?xf32> {onnx.dims = ['b', '8 * s', 't', 's']}"],
+        f"%r = relax.nn.depth_to_space %i {{block_size = 2}} : (tensor<?x?x?x?xf32>) -> {T4}",
+        ["b", "2 * s", "2 * t", "2 * s"],
+    ),
+    "slices where a condition is true": (
+        [X],
+        "%c = relax.constant dense<[1, 0]> : tensor<2xi1>\n"
+        f"%r = relax.dyn.compress %x, %c {{axis = 2}} : (tensor<?x?x6xf32>, tensor<2xi1>) -> {T3}",
+        ["b", "s", None],
+    ),
     "global pool": (
         [IMAGE],
         f"%r = relax.nn.global_avg_pool2d %i : (tensor<?x2x?x?xf32>) -> {T4}",

@@ -20,9 +20,23 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from passline.dialects.numbers import Number, as_size
 from passline.dialects.relax.layout import Layout
-from passline.dialects.relax.shapes import Shape, broadcast, matmul, merge, shape_text, widen
-from passline.dialects.relax.types import refine, unify
+from passline.dialects.relax.shapes import (
+    Shape,
+    SymbolicSize,
+    broadcast,
+    computed_size,
+    matmul,
+    merge,
+    num_elements,
+    scaled,
+    shape_text,
+    slice_length,
+    widen,
+)
+from passline.dialects.relax.types import make_tensor_type, refine, shape_of, unify, with_shape
+from passline.dialects.sizes import Size
 
 D = DYNAMIC_INDEX
 
@@ -52,6 +66,59 @@ def test_broadcast_is_numpys(lhs: Shape, rhs: Shape):
 @given(shapes, shapes)
 def test_matmul_is_numpys(lhs: Shape, rhs: Shape):
     assert our_shape(matmul, lhs, rhs) == numpy_shape(np.matmul, lhs, rhs)
+
+
+def bound(size: int, sizes: dict[str, int]) -> int | None:
+    """Return a size for the sizes of symbols; None if a run alone knows it."""
+    number: Number = size.number if isinstance(size, SymbolicSize) else size
+    expression = as_size(number)
+    return None if expression is None else expression.bind(sizes).known
+
+
+@pytest.mark.parametrize("rule", [broadcast, matmul])
+@given(shapes, shapes, st.sets(st.integers(0, 7)))
+def test_symbolic_dimensions_have_the_size_of_each_run(
+    rule: Callable[[Shape, Shape], Shape], lhs: Shape, rhs: Shape, hidden: set[int]
+):
+    if (known := our_shape(rule, lhs, rhs)) is None:
+        return
+    sizes = {f"d{i}": size for i, size in enumerate((*lhs, *rhs)) if i in hidden}
+    symbols = [
+        SymbolicSize(Size.symbol(f"d{i}")) if i in hidden else size
+        for i, size in enumerate((*lhs, *rhs))
+    ]
+    found = rule(tuple(symbols[: len(lhs)]), tuple(symbols[len(lhs) :]))
+    for actual, expected in zip(found, known, strict=True):
+        assert bound(actual, sizes) in (expected, None)
+
+
+@given(st.integers(0, 9), *[st.integers(-12, 12)] * 2, st.sampled_from([-3, -2, -1, 1, 2, 3]))
+def test_a_symbolic_slice_has_the_length_of_each_run(size: int, begin: int, end: int, step: int):
+    def length(number: Number) -> Number:
+        return slice_length(number, begin, end, step)
+
+    assert computed_size(length, size) == len(range(size)[begin:end:step])
+    symbolic = computed_size(length, SymbolicSize(Size.symbol("n")))
+    assert bound(symbolic, {"n": size}) in (len(range(size)[begin:end:step]), None)
+
+
+@given(st.integers(0, 99), st.sampled_from([0.25, 0.3, 0.5, 1.0, 1.5, 2.0]))
+def test_a_symbolic_size_is_scaled_as_in_each_run(size: int, scale: float):
+    symbolic = computed_size(lambda n: scaled(n, scale), SymbolicSize(Size.symbol("n")))
+    assert bound(symbolic, {"n": size}) in (int(size * scale), None)
+
+
+def test_symbolic_sizes_of_types():
+    """Types differ in their expressions; a size without one is in no type with one."""
+    n, m = (SymbolicSize(Size.symbol(name)) for name in "nm")
+    plain, first, second = (make_tensor_type(f32, (size, 2)) for size in (D, n, m))
+    assert first != second and first == make_tensor_type(f32, (n, 2))
+    assert shape_of(with_shape(first, (D, 2))) is not shape_of(first)
+    for type in (plain, with_shape(first, (D, 2)), with_shape(plain, (D, 2))):
+        assert (shape := shape_of(type)) == (D, 2) and shape is not None
+        assert not isinstance(shape[0], SymbolicSize)
+    assert num_elements((n, 2)) == SymbolicSize(Size.symbol("n") * Size.of(2))
+    assert num_elements((n, 0)) == 0
 
 
 @given(shapes, shapes, st.sets(st.integers(0, 7)))
