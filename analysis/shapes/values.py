@@ -38,7 +38,7 @@ from ...dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ...dialects.relax.data.creation import ShapeOfOp, SizeOfOp
 from ...dialects.relax.data.gather import TakeOp
 from ...dialects.relax.data.strided_slice import StridedSliceOp
-from ...dialects.relax.dimensions import Facts
+from ...dialects.relax.dimensions import Facts, dimensions_of
 from ...dialects.relax.dynamic.computation import DynamicFullOp
 from ...dialects.relax.dynamic.manipulation import (
     DynamicBroadcastToOp,
@@ -136,12 +136,12 @@ def _literal(op: ConstantOp | FullOp, facts: Facts) -> Sequence[Size] | None:
 
 
 def _shape_of(op: ShapeOfOp, facts: Facts) -> Sequence[Size | None] | None:
-    shape = facts.of(op.data)
+    shape = dimensions_of(facts, op.data)
     return None if shape is None else [*map(as_size, shape)]
 
 
 def _size_of(op: SizeOfOp, facts: Facts) -> Sequence[Size | None] | None:
-    shape = facts.of(op.data)
+    shape = dimensions_of(facts, op.data)
     return None if shape is None else [as_size(product(shape))]
 
 
@@ -199,7 +199,7 @@ def _concatenate(op: ConcatenateOp | StackOp, facts: Facts) -> Sequence[Size | N
 
 def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
     """One element, as often as the result has elements."""
-    elements, shape = _elements(op.operands[0], facts), facts.of(op.results[0])
+    elements, shape = _elements(op.operands[0], facts), dimensions_of(facts, op.results[0])
     if isinstance(op, DynamicFullOp | DynamicBroadcastToOp | DynamicExpandOp):
         shape = facts.elements_of(op.operands[1])
     if elements is None or shape is None or len(shape) != 1 or shape[0] is None:

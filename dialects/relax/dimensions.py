@@ -30,7 +30,7 @@ from ..numbers import (
 from ..sizes import Size
 from .constant import constant_integers
 from .shapes import Shape, SymbolicSize, check_rank, normalize_axes
-from .types import is_tensor, make_tensor_type, shape_of, static_shape, tensor_type
+from .types import is_tensor, make_tensor_type, shape_of, static_shape
 
 __all__ = [
     "Dimensions",
@@ -46,7 +46,6 @@ __all__ = [
     "number_in",
     "number_of",
     "numbers_of",
-    "replaced",
     "reshaped",
     "sizes_of",
     "symbolic_type",
@@ -57,11 +56,7 @@ Dimensions: TypeAlias = "Sequence[Number | None] | None"
 
 
 class Facts(Protocol):
-    """The shapes and elements that are known of the values before an operation."""
-
-    def of(self, value: SSAValue) -> Sequence[Number] | None:
-        """Return the shape of a tensor; None for an unknown rank."""
-        ...
+    """The types and elements that are known of the values before an operation."""
 
     def type_of(self, value: SSAValue) -> Attribute:
         """Return the type of a value; unknown sizes of a tensor have expressions in it."""
@@ -74,12 +69,6 @@ class Facts(Protocol):
 
 class TypeFacts:
     """The facts that types state."""
-
-    def of(self, value: SSAValue) -> Sequence[Number] | None:
-        shape = shape_of(tensor_type(value))
-        if shape is None:
-            return None
-        return [Dimension(value, i) if n == DYNAMIC_INDEX else n for i, n in enumerate(shape)]
 
     def type_of(self, value: SSAValue) -> Attribute:
         return value.type
@@ -136,8 +125,9 @@ def known_shape(dimensions: Dimensions) -> Shape | None:
 
 def dimensions_of(facts: Facts, value: SSAValue) -> list[Number] | None:
     """Return the shape of a tensor as numbers; None for an unknown rank."""
-    shape = facts.of(value)
-    return None if shape is None else [*map(as_number, shape)]
+    if (shape := dimensions_in(facts.type_of(value))) is None:
+        return None
+    return [Dimension(value, i) if size is None else size for i, size in enumerate(shape)]
 
 
 def numbers_of(facts: Facts, parameter: SSAValue, count: int | None = None) -> list[Number] | None:
@@ -166,11 +156,6 @@ def axes_of(facts: Facts, parameter: SSAValue, rank: int) -> list[Number] | None
     known = [number for number in numbers or () if isinstance(number, int)]
     normalize_axes(known, rank)
     return numbers
-
-
-def replaced(shape: Sequence[Number], axis: int, *sizes: Number | None) -> Dimensions:
-    """Return `shape` with other sizes in the place of a dimension."""
-    return [*shape[:axis], *sizes, *shape[axis + 1 :]]
 
 
 # Axes

@@ -41,7 +41,6 @@ from ..dimensions import (
     number_in,
     number_of,
     numbers_of,
-    replaced,
     sizes_of,
 )
 from ..elementwise.broadcast import BroadcastToOp
@@ -388,4 +387,5 @@ class DynamicTopkOp(DynamicOp):
         axis, number = normalize_axis(self.axis, len(shape)), number_of(facts, self.k)
         # The kernel asserts that there are as many.
         selected = number if isinstance(number, int | Size) else minimum(number, shape[axis])
-        return [replaced(shape, axis, select(less(number, 1), shape[axis], selected))] * 2
+        size = select(less(number, 1), shape[axis], selected)
+        return [[*shape[:axis], size, *shape[axis + 1 :]]] * 2

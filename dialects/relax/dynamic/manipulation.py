@@ -35,7 +35,6 @@ from ..dimensions import (
     kept,
     number_in,
     numbers_of,
-    replaced,
     reshaped,
     sizes_of,
 )
@@ -255,12 +254,11 @@ class DynamicSplitOp(DynamicOp):
         if shape is None:
             return [None] * number
         axis = normalize_axis(self.axis, len(shape))
-        if sizes is None:
-            return [replaced(shape, axis, None)] * number
-        known = [size for size in sizes if isinstance(size, int)]
+        known = [size for size in sizes or () if isinstance(size, int)]
         if len(known) == number and isinstance(size := shape[axis], int):
             check_sizes(known, size)
-        return [replaced(shape, axis, positive(size)) for size in sizes]
+        parts = [None] * number if sizes is None else map(positive, sizes)
+        return [[*shape[:axis], size, *shape[axis + 1 :]] for size in parts]
 
 
 def check_sizes(sizes: Sequence[int], size: int) -> None:

@@ -314,9 +314,6 @@ class Operand:
     def __init__(self, shape: Sequence[Size]) -> None:
         self.shape = shape
 
-    def of(self, value: SSAValue) -> Sequence[Size]:
-        return self.shape
-
     def type_of(self, value: SSAValue) -> Attribute:
         return symbolic_type(value.type, self.shape)
 
