@@ -2,13 +2,13 @@
 what is to be computed at run time.
 
 An operation infers its result types from operand types whose unknown sizes have expressions
-(`SymbolicSize`). Operations whose parameters are operands have rules of their own. A dimension of
-which nothing is known is None.
+(`SymbolicSize`). A dimension of which nothing is known is None.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 from xdsl.dialects.tensor import CastOp
@@ -18,8 +18,10 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relax.data.creation import ArangeOp
 from ...dialects.relax.dimensions import Dimensions, Facts, dimensions_in, symbolic_type
 from ...dialects.relax.dynamic.base import DynamicOp
-from ...dialects.relax.interfaces import InfersType
+from ...dialects.relax.interfaces import Elementwise, InfersType
+from ...dialects.relax.shapes import broadcast
 from ...dialects.relax.tuples import MatchCastOp
+from ...dialects.relax.types import is_tensor, shape_of, with_shape
 from ...passmanager.ir.per_class import PerClass
 from .ranges import number_of_steps
 
@@ -49,6 +51,17 @@ def _infer(op: InfersType, facts: Facts) -> Sequence[Attribute]:
     return copy.infer_types()
 
 
+def _elementwise(op: Elementwise, facts: Facts) -> Sequence[Attribute]:
+    """The shape to which all operands broadcast."""
+    operands = map(facts.type_of, op.operands)
+    shapes = [shape_of(type) if is_tensor(type) else () for type in operands]
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes):
+        return op.result_types
+    shape = reduce(broadcast, known)
+    return [with_shape(type, shape) if is_tensor(type) else type for type in op.result_types]
+
+
 def _first(op: Operation, facts: Facts) -> Sequence[Attribute]:
     """The type of the operand."""
     return [facts.type_of(op.operands[0])]
@@ -68,6 +81,7 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     (ArangeOp, _arange),
     ((CastOp, MatchCastOp), _first),
     (DynamicOp, _dynamic),
+    (Elementwise, _elementwise),
     (InfersType, _infer),
 )
 
