@@ -79,7 +79,7 @@ class SymbolicSize(int):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, SymbolicSize):
-            return self.number == other.number
+            return self.number is other.number or self.number == other.number
         return other == DYNAMIC_INDEX
 
     def __ne__(self, other: object) -> bool:
@@ -235,6 +235,8 @@ def merge(lhs: Shape, rhs: Shape) -> Shape | None:
 
     `merge((2, ?), (?, 3)) == (2, 3)`.
     """
+    if lhs == rhs:
+        return lhs
     if len(lhs) != len(rhs):
         return None
     if any(a != b and DYNAMIC_INDEX not in (a, b) for a, b in zip(lhs, rhs, strict=True)):

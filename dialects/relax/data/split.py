@@ -15,7 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import Number, ceildiv, maximum, minus, times
+from ...numbers import ceildiv, maximum, minus, times
 from ..attributes import (
     PropertyValue,
     int_prop,
@@ -108,17 +108,12 @@ def part_sizes(size: int, indices: Sequence[int] | None, sections: int) -> list[
     if size != DYNAMIC_INDEX:
         return [len(range(*part.indices(size))) for part in split_slices(size, indices, sections)]
     if indices is None:
+        part = partial(ceildiv, b=sections)
         # That the parts are of equal size is not sure: the last is what the others leave.
-        last = computed_size(
-            lambda n: maximum(minus(n, times(ceildiv(n, sections), sections - 1)), 0), size
-        )
-        return [computed_size(lambda n: ceildiv(n, sections), size)] * (sections - 1) + [last]
+        last = computed_size(lambda n: maximum(minus(n, times(part(n), sections - 1)), 0), size)
+        return [computed_size(part, size)] * (sections - 1) + [last]
     bounds = pairwise([0, *indices, MAX_SIZE])
-    return [computed_size(partial(_part, a, b), size) for a, b in bounds]
-
-
-def _part(begin: int, end: int, size: Number) -> Number:
-    return slice_length(size, begin, end, 1)
+    return [computed_size(partial(slice_length, begin=a, end=b, step=1), size) for a, b in bounds]
 
 
 def split_slices(size: int, indices: Sequence[int] | None, sections: int) -> list[slice]:

@@ -55,13 +55,13 @@ class Window:
         return computed_size(self._count, extent)
 
     def _count(self, extent: Number) -> Number:
-        room = plus(extent, self.before + self.after - self.span)
+        # `room // stride + 1`, where the last window may start at `room`.
+        reach = plus(extent, self.before + self.after - self.span + self.stride)
         if not self.ceil:
-            # Floor division of a symbolic size: `(n + 2 - 3) // 1 + 1` is `n`.
-            return positive(plus(quotient(room, self.stride), 1))
+            return positive(quotient(reach, self.stride))
         # The last window may have to start before the padding at the end.
         first_beyond = ceildiv(plus(extent, self.before), self.stride)
-        return positive(minimum(plus(ceildiv(room, self.stride), 1), first_beyond))
+        return positive(minimum(ceildiv(reach, self.stride), first_beyond))
 
     def covered(self, count: int) -> int:
         """Return the number of positions that `count` windows cover, counted from the first
