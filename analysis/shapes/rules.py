@@ -56,7 +56,7 @@ def _elementwise(op: Elementwise, facts: Facts) -> Sequence[Attribute]:
     operands = map(facts.type_of, op.operands)
     shapes = [shape_of(type) if is_tensor(type) else () for type in operands]
     known = [shape for shape in shapes if shape is not None]
-    if len(known) < len(shapes):
+    if len(known) < len(shapes) or not known:
         return op.result_types
     shape = reduce(broadcast, known)
     return [with_shape(type, shape) if is_tensor(type) else type for type in op.result_types]
@@ -87,8 +87,8 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
 
 
 def _find_rule(cls: type[Operation]) -> Rule | None:
-    # Searched once for each class (`PerClass`). The first match counts: a class would have to stand
-    # before its base.
+    # Searched once for each class (`PerClass`). The first match counts: a class stands before its
+    # bases.
     return next((rule for classes, rule in _RULES if issubclass(cls, classes)), None)
 
 
