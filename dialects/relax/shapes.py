@@ -85,7 +85,10 @@ class SymbolicSize(int):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = int.__hash__
+    def __hash__(self) -> int:
+        # Not that of DYNAMIC_INDEX, though equal to it: a cache by shapes that has seen one of
+        # them must not answer for the other.
+        return hash(self.number)
 
 
 def computed_size(rule: Callable[[Number], Number], size: int) -> int:

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.numbers import Number, as_size
-from passline.dialects.relax.layout import Layout
+from passline.dialects.relax.layout import Layout, Relayout
 from passline.dialects.relax.shapes import (
     Shape,
     SymbolicSize,
@@ -106,6 +106,13 @@ def test_a_symbolic_slice_has_the_length_of_each_run(size: int, begin: int, end:
 def test_a_symbolic_size_is_scaled_as_in_each_run(size: int, scale: float):
     symbolic = computed_size(lambda n: scaled(n, scale), SymbolicSize(Size.symbol("n")))
     assert bound(symbolic, {"n": size}) in (int(size * scale), None)
+
+
+def test_a_cache_does_not_return_the_expression_of_another_shape():
+    relayout = Relayout.parse("NCHW", "NHWC")
+    for size in (SymbolicSize(Size.symbol("n")), D, SymbolicSize(Size.symbol("m"))):
+        (found, *_) = relayout.transform((size, 3, 4, 5))
+        assert isinstance(found, SymbolicSize) == isinstance(size, SymbolicSize) and found == size
 
 
 def test_symbolic_sizes_of_types():
