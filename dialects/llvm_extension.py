@@ -32,6 +32,7 @@ from xdsl.traits import Pure
 from ..compat.llvm import BrOp, FPTruncOp, InsertElementOp, ShuffleVectorOp
 
 __all__ = [
+    "UNPREDICTABLE",
     "ExtractElementOp",
     "FCmpOp",
     "FPToSIOp",
@@ -44,6 +45,10 @@ __all__ = [
     "selection_class",
     "truth",
 ]
+
+UNPREDICTABLE = "llvm.unpredictable"
+"""The attribute of a select, of arith or llvm, whose condition changes at random: LLVM makes no
+branch of it."""
 
 
 @irdl_op_definition

@@ -10,6 +10,7 @@ from typing import cast
 from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -83,6 +84,12 @@ class TirBuilder(IndexBuilder):
             operands=[[], []], result_types=[type], properties={"alignment": _ALIGNMENT}
         )
         return self.insert(op).results[0]
+
+    def variable(self, value: Index) -> SSAValue:
+        """Allocate a buffer of one index, and store a value in it; LLVM keeps it in a register."""
+        variable = self.alloc((1,), IndexType(), "local")
+        self.store(self.index(value), variable, [0])
+        return variable
 
     def view(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
         """Return a view of `buffer`, which is contiguous, with another shape and the same number

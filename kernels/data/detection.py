@@ -7,7 +7,6 @@ their number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import (
@@ -31,10 +30,10 @@ from ...dialects.relax.types import is_ranked
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent
 from ...dialects.tir.ops import PrimFuncOp
-from ..builder import Buffer, Elements, KernelBuilder, Tensor
-from ..scalars import as_index, convert, divide, maximum, minimum, multiply, step_type
+from ..builder import Buffer, KernelBuilder, Tensor
+from ..scalars import as_index, convert, divide, less, multiply, step_type, widen
+from .merge_sort import Rows, allocate_rows, key_of, key_type, sort_rows
 from .separate_kernels import SeparateKernels, parameter_shape
-from .sorting import order
 
 __all__ = ["call_selection_kernel"]
 
@@ -84,7 +83,7 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
         Buffer(parameter_shape(b, value), type.element_type, value)
         for value, type in zip(func.args, types, strict=True)
     ]
-    boxes, scores, limit, iou, *threshold, rows, count = given
+    boxes, scores, limit, iou, *threshold, output, count = given
     wide = step_type(boxes.element)
     overlap = convert(b, b.read(iou, []), wide)
     check(op, b, boxes, scores, overlap)
@@ -92,52 +91,53 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
     batches, number, _ = boxes.shape
     most = b.min(b.max(as_index(b, b.read(limit, [])), 0), number)
     room = b.mul(b.mul(most, scores.shape[0]), scores.shape[1])
-    b.require(b.less(b.sub(room, 1), rows.shape[0]), f"{op.name}: no room for the boxes", op)
-    # The order of the negated scores: a NaN comes last.
-    negated = Elements(
-        scores.shape, wide, lambda b, at: b.pure(arith.NegfOp, convert(b, b.read(scores, at), wide))
-    )
-    # Boxes of equal scores stay in order, as the sort is stable; descending, it would keep them,
-    # too, but put NaN first.
-    ranks = order(b, b.buffered(negated), 2, False)
-    place = b.alloc((1,), IndexType(), "local")
-    b.store(b.index(0), place, [0])
+    b.require(b.less(b.sub(room, 1), output.shape[0]), f"{op.name}: no room for the boxes", op)
+    place = b.variable(0)
     with b.loop(batches) as batch:
         corners = corners_of(op, b, boxes, batch, number, wide)
         with b.loop(scores.shape[1]) as column:
-            chosen, taken = b.alloc((number,), IndexType()), b.alloc((1,), IndexType(), "local")
-            b.store(b.index(0), taken, [0])
-            with b.loop(number) as i:
-                box = as_index(b, b.read(ranks, [batch, column, i]))
-                before = b.load(taken, [0])
-                conditions = [b.less(before, most)]
-                if lowest is not None:
-                    score = convert(b, b.read(scores, [batch, column, box]), wide)
-                    conditions.append(b.pure(arith.CmpfOp, score, lowest, arg="ogt"))
-                with b.when(conditions):
-                    # All chosen boxes are compared, without an early end: at most `most` of them
-                    # for each box. As in onnxruntime, the order is that of batches, classes and
-                    # scores.
-                    found = b.accumulate(
-                        (before,),
-                        b.number(False, i1),
-                        lambda found, at: b.pure(
-                            arith.OrIOp,
-                            found,
-                            overlaps(b, corners, box, b.load(chosen, at), overlap),
-                        ),
-                    )
-                    with b.when([b.negation(found)]):
-                        b.store(box, chosen, [before])
-                        b.store(b.index(b.add(before, 1)), taken, [0])
-                        at = b.load(place, [0])
-                        for axis, value in enumerate((batch, column, box)):
-                            index = b.pure(arith.IndexCastOp, b.index(value), target_type=i64)
-                            b.store(index, rows.buffer, [at, axis])
-                        b.store(b.index(b.add(at, 1)), place, [0])
+            rows = allocate_rows(b, number, key_type(scores.element))
+            candidates = write_candidates(b, scores, (batch, column), lowest, rows)
+            row = sort_rows(b, rows, candidates)
+            # The chosen boxes are copied side by side, so that LLVM compares a vector of them.
+            chosen, taken = b.alloc((BOX, number), wide), b.variable(0)
+            with b.loop(candidates) as i, b.when([b.less(b.load(taken, [0]), most)]):
+                before, box = b.load(taken, [0]), rows.place(b, row, i)
+                own = [b.load(corners, [box, value]) for value in range(BOX)]
+                with b.when([b.negation(is_suppressed(b, own, chosen, before, overlap))]):
+                    for value in range(BOX):
+                        b.store(own[value], chosen, [value, before])
+                    b.store(b.index(b.add(before, 1)), taken, [0])
+                    at = b.load(place, [0])
+                    for axis, value in enumerate((batch, column, box)):
+                        index = b.pure(arith.IndexCastOp, b.index(value), target_type=i64)
+                        b.store(index, output.buffer, [at, axis])
+                    b.store(b.index(b.add(at, 1)), place, [0])
     total = b.pure(arith.IndexCastOp, b.load(place, [0]), target_type=i64)
     b.store(total, count.buffer, [0])
     return b.finish()
+
+
+def write_candidates(
+    b: KernelBuilder,
+    scores: Tensor,
+    outer: tuple[Index, Index],
+    lowest: SSAValue | None,
+    rows: Rows,
+) -> SSAValue:
+    """Write the keys of the scores that are above a threshold, and their places, to the first of
+    `rows`; return how many there are."""
+    count = b.variable(0)
+    with b.loop(scores.shape[2]) as box:
+        score = widen(b, b.read(scores, [*outer, box]))
+        conditions = [] if lowest is None else [less(b, lowest, score)]
+        with b.when(conditions):
+            at = b.load(count, [0])
+            # The order of the negated scores: a NaN comes last.
+            negated = b.pure(arith.NegfOp, score)
+            rows.store(b, 0, at, key_of(b, negated, False), b.index(box))
+            b.store(b.index(b.add(at, 1)), count, [0])
+    return b.load(count, [0])
 
 
 def check(
@@ -154,12 +154,9 @@ def check(
     b.require(b.all(inside), f"{op.name}: iou_threshold is not from 0 to 1", op)
 
 
-@dataclass(frozen=True)
-class Corners:
-    """Buffers with the least and the greatest coordinates of boxes along both axes."""
-
-    low: SSAValue
-    high: SSAValue
+BOX = 5
+"""The numbers that are stored of a box: the least coordinate along each axis, the greatest along
+each axis, and the area."""
 
 
 def corners_of(
@@ -169,54 +166,71 @@ def corners_of(
     batch: Index,
     number: Extent,
     wide: Attribute,
-) -> Corners:
-    """Write loops that compute the corners of the boxes of a batch."""
-    corners = Corners(b.alloc((number, 2), wide), b.alloc((number, 2), wide))
-    with b.loop(number) as box, b.loop(2) as axis:
-        first, second = (
-            convert(b, b.read(boxes, [batch, box, b.add(axis, shift)]), wide) for shift in (0, 2)
-        )
-        if op.center_point_box:
-            half = divide(b, second, b.number(2.0, wide))
-            low, high = b.pure(arith.SubfOp, first, half), b.pure(arith.AddfOp, first, half)
-        else:
-            # ONNX takes any two opposite corners.
-            swapped = b.pure(arith.CmpfOp, first, second, arg="oge")
-            low, high = (
-                b.pure(arith.SelectOp, swapped, *pair)
-                for pair in ((second, first), (first, second))
+) -> SSAValue:
+    """Write a loop that computes the corners and the areas of the boxes of a batch; return the
+    buffer with a row for each box."""
+    corners = b.alloc((number, BOX), wide)
+    with b.loop(number) as box:
+        sides: list[SSAValue] = []
+        for axis in range(2):
+            first, second = (
+                convert(b, b.read(boxes, [batch, box, axis + shift]), wide) for shift in (0, 2)
             )
-        b.store(low, corners.low, [box, axis])
-        b.store(high, corners.high, [box, axis])
+            if op.center_point_box:
+                half = divide(b, second, b.number(2.0, wide))
+                low, high = b.pure(arith.SubfOp, first, half), b.pure(arith.AddfOp, first, half)
+            else:
+                # ONNX takes any two opposite corners.
+                swapped = b.pure(arith.CmpfOp, first, second, arg="oge")
+                low, high = (
+                    b.pure(arith.SelectOp, swapped, *pair)
+                    for pair in ((second, first), (first, second))
+                )
+            b.store(low, corners, [box, axis])
+            b.store(high, corners, [box, axis + 2])
+            sides.append(b.pure(arith.SubfOp, high, low))
+        b.store(multiply(b, *sides), corners, [box, BOX - 1])
     return corners
 
 
+def is_suppressed(
+    b: KernelBuilder,
+    box: Sequence[SSAValue],
+    chosen: SSAValue,
+    number: SSAValue,
+    threshold: SSAValue,
+) -> SSAValue:
+    """Return whether a box overlaps one of the first `number` that were chosen."""
+
+    # All of them are compared, without an early end.
+    def found(before: SSAValue, at: Sequence[Index]) -> SSAValue:
+        other = [b.load(chosen, [value, *at]) for value in range(BOX)]
+        return b.pure(arith.OrIOp, before, overlaps(b, box, other, threshold))
+
+    return b.accumulate((number,), b.number(False, i1), found)
+
+
 def overlaps(
-    b: KernelBuilder, corners: Corners, box: Index, other: Index, threshold: SSAValue
+    b: KernelBuilder, box: Sequence[SSAValue], other: Sequence[SSAValue], threshold: SSAValue
 ) -> SSAValue:
     """Return whether the intersection over union of two boxes is above the threshold; false if an
     area is not positive."""
     zero = b.number(0.0, threshold.type)
 
-    def least(of: Index) -> list[SSAValue]:
-        return [b.load(corners.low, [of, axis]) for axis in range(2)]
+    def side(axis: int) -> SSAValue:
+        """Return the length of the intersection along an axis, 0 if it is empty."""
+        low, high = (
+            b.pure(arith.SelectOp, less(b, x, y), *pair)
+            for x, y, pair in (
+                (box[axis], other[axis], (other[axis], box[axis])),
+                (box[axis + 2], other[axis + 2], (box[axis + 2], other[axis + 2])),
+            )
+        )
+        length = b.pure(arith.SubfOp, high, low)
+        return b.pure(arith.SelectOp, less(b, length, zero), zero, length)
 
-    def greatest(of: Index) -> list[SSAValue]:
-        return [b.load(corners.high, [of, axis]) for axis in range(2)]
-
-    def area(low: Sequence[SSAValue], high: Sequence[SSAValue]) -> SSAValue:
-        height, width = sides(low, high)
-        return multiply(b, height, width)
-
-    def sides(low: Sequence[SSAValue], high: Sequence[SSAValue]) -> list[SSAValue]:
-        return [b.pure(arith.SubfOp, *pair) for pair in zip(high, low, strict=True)]
-
-    low = [maximum(b, *pair) for pair in zip(least(box), least(other), strict=True)]
-    high = [minimum(b, *pair) for pair in zip(greatest(box), greatest(other), strict=True)]
-    areas = [area(least(of), greatest(of)) for of in (box, other)]
-    common = area(low, high)
-    union = b.pure(arith.SubfOp, b.pure(arith.AddfOp, *areas), common)
-    positive = [*sides(low, high), common, *areas, union]
-    conditions = [b.pure(arith.CmpfOp, x, zero, arg="ogt") for x in positive]
-    share = divide(b, common, union)
-    return b.all([*conditions, b.pure(arith.CmpfOp, share, threshold, arg="ogt")])
+    # Nothing else needs to be asked: with an empty intersection or an area that is not positive the
+    # share is 0 or NaN, and an area is NaN if a coordinate is.
+    common = multiply(b, side(0), side(1))
+    union = b.pure(arith.SubfOp, b.pure(arith.AddfOp, box[-1], other[-1]), common)
+    return b.pure(arith.CmpfOp, divide(b, common, union), threshold, arg="ogt")

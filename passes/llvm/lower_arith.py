@@ -20,7 +20,14 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...compat import llvm as compat
-from ...dialects.llvm_extension import FPToSIOp, FPToUIOp, PoisonOp, UIToFPOp, truth
+from ...dialects.llvm_extension import (
+    UNPREDICTABLE,
+    FPToSIOp,
+    FPToUIOp,
+    PoisonOp,
+    UIToFPOp,
+    truth,
+)
 from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -231,7 +238,11 @@ def select(op: arith.SelectOp, build: Lowering) -> tuple[SSAValue, ...]:
     """Select each of the values that stand for an operand: a buffer has several."""
     condition = build.value(op.cond)
     pairs = zip(build.values(op.lhs), build.values(op.rhs), strict=True)
-    return tuple(build.select(condition, a, b) for a, b in pairs)
+    results = tuple(build.select(condition, a, b) for a, b in pairs)
+    if (mark := op.attributes.get(UNPREDICTABLE)) is not None:
+        for result in results:
+            cast("Operation", result.owner).attributes[UNPREDICTABLE] = mark
+    return results
 
 
 def poison(op: Operation, build: Lowering) -> SSAValue:

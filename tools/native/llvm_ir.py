@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...compat.floats import pack
 from ...compat.llvm import BrOp, ShuffleVectorOp
-from ...dialects.llvm_extension import FCmpOp, PoisonOp
+from ...dialects.llvm_extension import UNPREDICTABLE, FCmpOp, PoisonOp
 from ...passes.llvm.lower_arith import suffix
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
@@ -382,6 +382,11 @@ def of_operands(op: Operation, w: FunctionWriter) -> str:
     return f"{name_of(op)}{flags_of(op)} {', '.join(map(w.typed, op.operands))}"
 
 
+def selection(op: Operation, w: FunctionWriter) -> str:
+    metadata = ", !unpredictable !{}" if UNPREDICTABLE in op.attributes else ""
+    return f"{of_operands(op, w)}{metadata}"
+
+
 def of_fields(op: llvm.ExtractValueOp | llvm.InsertValueOp, w: FunctionWriter) -> str:
     """An instruction on a field of a structure."""
     return f"{of_operands(op, w)}, {', '.join(map(str, op.position.get_values()))}"
@@ -501,7 +506,8 @@ def unreachable(op: llvm.UnreachableOp, w: FunctionWriter) -> str:
 WRITERS: dict[str, Writer] = {
     **dict.fromkeys(BINARY, binary),
     **dict.fromkeys(CASTS, conversion),
-    **dict.fromkeys(("extractelement", "fneg", "insertelement", "select"), of_operands),
+    **dict.fromkeys(("extractelement", "fneg", "insertelement"), of_operands),
+    "select": selection,
     **dict.fromkeys(("extractvalue", "insertvalue"), of_fields),
     "icmp": compare_integers,
     "fcmp": compare_floats,

@@ -109,6 +109,7 @@ def of_rows(element: Element) -> Iterator[Operation]:
     yield scan.CumprodOp(x, axis=2, exclusive=True, reverse=True)
     yield sorting.SortOp(x, axis=1)
     yield sorting.ArgsortOp(x, descending=True)
+    yield sorting.SortOp(row, axis=1)
     yield sorting.TopkOp(row, k=5, axis=1)
     other = constant(np.arange(24).reshape(2, 4, 3) % 5 - 2, element)
     yield linear_algebra.EinsumOp(x, other, subscripts="bij,bik->bjk")

@@ -61,14 +61,14 @@ func.func @f(%x: vector<2x2xf32>) -> vector<2x2xf32> {
 // CHECK-NEXT:   %0 = llvm.icmp "ult" %a, %b : i64
 // CHECK-NEXT:   %1 = llvm.fcmp "olt" %x, %y : f32
 // CHECK-NEXT:   %2 = llvm.select %0, %x, %y : i1, f32
-// CHECK-NEXT:   %3 = llvm.select %1, %2, %y : i1, f32
+// CHECK-NEXT:   %3 = llvm.select %1, %2, %y {llvm.unpredictable} : i1, f32
 // CHECK-NEXT:   func.return %3 : f32
 // CHECK-NEXT: }
 func.func @f(%a: i64, %b: i64, %x: f32, %y: f32) -> f32 {
   %0 = arith.cmpi ult, %a, %b : i64
   %1 = arith.cmpf olt, %x, %y : f32
   %2 = arith.select %0, %x, %y : f32
-  %3 = arith.select %1, %2, %y : f32
+  %3 = arith.select %1, %2, %y {llvm.unpredictable} : f32
   func.return %3 : f32
 }
 

@@ -40,6 +40,10 @@ def body_of(text: str) -> list[str]:
         ),
         ('llvm.fcmp "oge" %x, %y : f32', "fcmp oge float %a2, %a3"),
         ("llvm.fneg %x : f32", "fneg float %a2"),
+        (
+            "llvm.select %c, %a, %b {llvm.unpredictable} : i1, i64",
+            "select i1 %a5, i64 %a0, i64 %a1, !unpredictable !{}",
+        ),
         ("llvm.uitofp %a : i64 to f32", "uitofp i64 %a0 to float"),
         ("llvm.inttoptr %a : i64 to !llvm.ptr", "inttoptr i64 %a0 to ptr"),
         ("llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> f32", "load float, ptr %a4, align 4"),
@@ -56,7 +60,7 @@ def body_of(text: str) -> list[str]:
 )
 def test_instructions(op: str, instruction: str) -> None:
     text = (
-        "llvm.func @f(%a: i64, %b: i64, %x: f32, %y: f32, %p: !llvm.ptr) {\n"
+        "llvm.func @f(%a: i64, %b: i64, %x: f32, %y: f32, %p: !llvm.ptr, %c: i1) {\n"
         f"  %r = {op}\n  llvm.return\n}}"
     )
     assert body_of(text) == ["b0:", f"%0 = {instruction}", "ret void"]
