@@ -11,7 +11,6 @@ each of them to the element of the result that its window has at its tap ("col2i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
@@ -82,43 +81,52 @@ class TransposedConvolution(Scheduled):
         total = self.products.element
         if 0 in self.shape:
             return
+        shape = self.shape_of_sums(b)
         with b.channels(images, known(channels)) as (image, outputs):
             # An element gets its products from several taps. They are added in the wide type in
             # `sums`, and rounded once when all taps are done.
-            sums = b.alloc(self.out, total)
+            sums = b.alloc(shape, total)
             with outputs as output:
-                b.fill(sums, self.out, total)
-                with b.loops([v.size for v in self.windows]) as taps:
-                    self.add_products(b, sums, [image, output, *taps], taps)
+                b.fill(sums, shape, total)
+                self.add_products(b, sums, [image, output])
                 with b.elements(self.out, b.lanes) as place:
-                    value = convert(b, b.load(sums, place), self.element)
+                    at = [b.add(i, v.before) for i, v in zip(place, self.windows, strict=True)]
+                    value = convert(b, b.load(sums, self.place_in_sums(b, at)), self.element)
                     store(self.index_of(b, [image, output, *place]), value)
 
-    def add_products(
-        self, b: KernelBuilder, sums: SSAValue, outer: Sequence[Index], taps: Sequence[Index]
-    ) -> None:
-        """Write loops that add the products of a tap, those inside of the result."""
-        with ExitStack() as stack:
-            source: list[Index] = []
-            place: list[Index] = []
-            dimensions = zip(taps, self.extents, self.out, self.windows, strict=True)
-            for tap, n, size, v in dimensions:
-                # Position i is added at i * stride - offset, which has to be in 0 ... size - 1.
-                offset = b.sub(v.before, b.mul(tap, v.dilation))
-                # Stride 2, padding 1, tap 0 and 4 outputs: offset 1, so 0 <= 2i - 1 < 4, and i is 1
-                # or 2. The bounds are computed once for a tap; the loop has no conditions.
-                low = first_at_least(b, offset, v.stride)
-                high = b.min(n, first_at_least(b, b.add(offset, size), v.stride))
-                i = stack.enter_context(b.loop(b.max(b.sub(high, low), 0), min=low))
-                source.append(i)
-                place.append(b.sub(b.mul(i, v.stride), offset))
-            product = b.read(self.products, [*outer, *source])
-            b.store(b.sum(b.load(sums, place), product), sums, place)
+    def shape_of_sums(self, b: KernelBuilder) -> Shape:
+        """Return the extents of the result with the padding, as far as there are products or
+        elements. The last dimension is divided by the stride: positions of the same remainder are
+        side by side, so that products of a row of data are added in vectors."""
+        # With stride 2, columns 0 1 2 3 4 5 are rows 0 2 4 and 1 3 5.
+        *outer, last = (
+            b.larger((n - 1) * v.stride + v.span, size + v.before)
+            for n, size, v in zip(self.extents, self.out, self.windows, strict=True)
+        )
+        stride = self.windows[-1].stride
+        return (*outer, stride, b.quotient(last + (stride - 1), stride))
 
+    def place_in_sums(self, b: KernelBuilder, place: Sequence[Index]) -> list[Index]:
+        """Return the index in the sums of an element of the result with the padding."""
+        *outer, column = place
+        stride = self.windows[-1].stride
+        return [*outer, b.mod(column, stride), b.floordiv(column, stride)]
 
-def first_at_least(b: KernelBuilder, bound: Index, stride: int) -> Index:
-    """Return the least index of at least 0 whose product with `stride` is at least `bound`."""
-    return b.floordiv(b.max(b.add(bound, stride - 1), 0), stride)
+    def add_products(self, b: KernelBuilder, sums: SSAValue, outer: Sequence[Index]) -> None:
+        """Write loops that add all products of an output channel."""
+        *extents, n = self.extents
+        sizes = [v.size for v in self.windows]
+        lanes = min(b.lanes, n) if isinstance(n, int) else b.lanes
+        with b.loops(extents) as source, b.loops(sizes) as taps:
+            place = [
+                b.add(b.mul(i, v.stride), b.mul(tap, v.dilation))
+                for i, tap, v in zip([*source, 0], taps, self.windows, strict=True)
+            ]
+            *row, first = self.place_in_sums(b, place)
+            with b.elements((n,), lanes) as (i,):
+                product = b.read(self.products, [*outer, *taps, *source, i])
+                at = [*row, b.add(first, i)]
+                b.store(b.sum(b.load(sums, at), product), sums, at)
 
 
 def products_of(
