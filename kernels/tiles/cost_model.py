@@ -240,9 +240,12 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     reads_in_place = e.constant is Operand.LHS and (
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
-    # Between blocks of terms, the sums of all rows are in a buffer of the kernel, which has an
-    # extent that is known.
-    parts = [*parts_of(e.inputs)] if e.m_known else [e.inputs]
+    parts = [*parts_of(e.inputs)]
+    if not e.m_known:
+        # The sums of many rows would leave the caches between blocks of terms, so there are only as
+        # many as it takes for the terms of two vectors of columns to stay in the second cache.
+        fitting = [n for n in parts if n * e.taps * 2 * lanes * e.bits // 8 <= panel // 2]
+        parts = fitting[:1] or parts[-1:]
     for m, vectors in tiles(e, target):
         few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
         if e.constant is Operand.RHS:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from xdsl.ir import SSAValue
+
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import volume
+from ...dialects.tir.extents import Shape, volume
 from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
@@ -134,10 +136,10 @@ def write_terms(
     for_tiles(b, t, s, block, m_tile, lambda tile: tile.finish(finish, sums, place(tile)))
 
 
-def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> tuple[int, ...]:
+def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> Shape:
     """Return the shape of the sums of all tiles of a block of columns, or of one row of tiles."""
-    assert isinstance(t.m, int)
-    down = -(-t.m // s.rows_of_tile) if all_rows else 1
+    assert not isinstance(t.m, SSAValue)
+    down = (t.m + (s.rows_of_tile - 1)) // s.rows_of_tile if all_rows else 1
     across = -(-s.rows * s.columns // s.tile)
     if s.in_place and not has_rows(t, s):
         across = s.rows * -(-s.columns // s.tile)

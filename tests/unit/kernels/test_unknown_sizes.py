@@ -40,11 +40,11 @@ def numbers(shape: Shape, dtype: str = "f4") -> Array:
     return (10 * values).astype(dtype) if dtype[0] == "i" else values.astype(dtype)
 
 
-def check(text: str, *cases: Sequence[Shape], rtol: float = 2e-5) -> None:
+def check(text: str, *cases: Sequence[Shape], rtol: float = 2e-5, target: str = "") -> None:
     """Check that a module has kernels only, and computes the same with them for each case, the
     shapes of the arguments."""
     before, after = parsed(text), parsed(text)
-    legalize(after)
+    legalize(after, target)
     left = {op.name for op in walk(after) if isinstance(op, TensorOp)}
     assert left <= {CallTIROp.name, "relax.dyn.reshape", "relax.constant"}, left
     for shapes in cases:
@@ -108,6 +108,15 @@ def test_matmul_of_a_constant():
     relu = f"  %r = relax.nn.relu %p : ({result}) -> {result}"
     text = function("%x: tensor<?x6xf32>", result, weight, product, relu)
     check(text, [(1, 6)], [(5, 6)], [(13, 6)], [(0, 6)])
+
+
+def test_blocks_of_terms():
+    weight = "%w = relax.constant dense<0.25> : tensor<600x10xf32>"
+    product = (
+        "%r = relax.matmul %x, %w : (tensor<?x600xf32>, tensor<600x10xf32>) -> tensor<?x10xf32>"
+    )
+    text = function("%x: tensor<?x600xf32>", "tensor<?x10xf32>", weight, product)
+    check(text, [(1, 600)], [(5, 600)], [(0, 600)], target="x86-64-v3{l2-cache=65536}")
 
 
 def test_terms_that_only_the_constant_tells():

@@ -99,6 +99,12 @@ def test_many_terms_are_summed_up_in_blocks():
     assert schedule_of(wide, large).inputs == 512
 
 
+def test_an_unknown_number_of_rows_has_few_blocks_of_terms():
+    long = Extents(128, 1, 1024, 12544, 1, 32, False, Operand.RHS, m_known=False)
+    assert schedule_of(long, X86).inputs == 1568
+    assert schedule_of(replace(long, inputs=1024), X86).inputs == 1024
+
+
 def test_one_row_reads_few_rows_of_a_large_matrix_at_a_time():
     product = Extents(1, 1, 4096, 4096, 1, 32, False)
     assert not schedule_of(product, X86).packs
