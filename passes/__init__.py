@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .llvm.lower_vector import LowerVector
     from .relax.adjust_matmul_order import AdjustMatmulOrder
     from .relax.alter_op_layout.alter_op_layout import AlterOpLayout
+    from .relax.cancel_transposes import CancelTransposes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
     from .relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
@@ -100,6 +101,7 @@ __all__ = [
     "BindParams",
     "BindShapes",
     "BindTarget",
+    "CancelTransposes",
     "Canonicalize",
     "CanonicalizeOps",
     "CombineParallelConv2D",
@@ -171,6 +173,7 @@ PASSES = {
     "backward-fold-scale-axis": "relax.fold_scale_axis.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-params": "relax.functions.bind_params:BindParams",
     "bind-shapes": "relax.sizes.bind_shapes:BindShapes",
+    "cancel-transposes": "relax.cancel_transposes:CancelTransposes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "combine-parallel-conv2d": "relax.combine_parallel.combine_parallel_conv2d:CombineParallelConv2D",
     "combine-parallel-matmul": "relax.combine_parallel.combine_parallel_matmul:CombineParallelMatmul",
@@ -244,6 +247,7 @@ OPTIMIZE = (
     # unknown are compared by their names.
     "fixpoint(sequential{opt-level=2}("
     "fold-constant,dynamic-to-static,unroll-loops,fold-symbolic-shapes))",
+    "cancel-transposes",  # before the passes that look for operations next to each other
     "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
     # the scales of attention.

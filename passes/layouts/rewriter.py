@@ -71,6 +71,10 @@ class LayoutRewriter:
             self.require(operand, relayout, op, tuple(conversion.expanded.get(i, ())))
             for i, (operand, relayout) in enumerate(pairs)
         ]
+        if conversion.forwards and (relayout := conversion.results[0]) is not None:
+            result = op.results[0]
+            self.available[result, (), relayout.key] = operands[0]
+            return self.forward(op, Version(operands[0], relayout, result.type))
         # A transform to the layout that the operand has now.
         if conversion.forwards and operands[0].type == op.results[0].type:
             return self.forward(op, Version(operands[0], None, operands[0].type))

@@ -51,7 +51,8 @@ class Conversion:
     op: type[IRDLOperation] | None = None
     """The class of the replacement, which gets `properties` only; None to keep the class."""
     forwards: bool = False
-    """True if the result equals the first operand in its new layout: the operation is erased."""
+    """True if the result, in its new layout, equals the first operand in that operand's: the
+    operation is erased."""
 
 
 class LayoutRule(Operation, ABC):
