@@ -56,10 +56,10 @@ class CancelTransposes(FunctionPass):
     opt_level = 3
     required = ("infer-type",)
     preserves = ("infer-type",)
+    acts_on = (TransposeOp,)
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        if TransposeOp in ops:
-            load_relayout(ops)
+        load_relayout(ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         change_layouts(func, {TransposeOp.name: Canceled()}, actions=ctx.actions)
