@@ -20,6 +20,9 @@ MAX_LENGTH = 200
 """Longer lines are cut."""
 
 
+RECURSION_LIMIT = sys.getrecursionlimit()
+
+
 def pytest_configure() -> None:
     """Cache bytecode even if the environment says not to; compute on one thread per worker; keep
     no machine code.
@@ -50,7 +53,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    """Skip a test whose fixtures need what an old xDSL lacks."""
+    """Skip a test whose fixtures need what an old xDSL lacks. Reset the limit of recursion, which a
+    tool that ran in this process may have raised."""
+    sys.setrecursionlimit(RECURSION_LIMIT)
     return (yield from skip_if_xdsl_lacks())
 
 
