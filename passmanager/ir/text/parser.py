@@ -310,10 +310,10 @@ class MemoizingParser(LocatingParser):
         known = _Clause(shape, clause, clause.segments(op))
         if self._decided(known, text) == ([v._type for v in op._operands], [*shape.result_types]):
             shapes.before_clauses[key] = known
-            found = _lists_in(key)
+            texts, lists = _around_lists(key)
             properties = [shape.properties.get(name) for name in clause.lists]
-            if clause.lists and properties == [*map(_integers, found)]:
-                shapes.before_clauses[_without_lists(key)] = known
+            if clause.lists and properties == [*map(_integers, lists)]:
+                shapes.before_clauses[texts] = known
 
     def _decided(self, known: _Clause, text: str) -> tuple[Types, Types] | None:
         """Return the types of operands and results that those in `text`, the end of a line, decide;
@@ -339,7 +339,7 @@ class MemoizingParser(LocatingParser):
         return shape
 
     def _with_number(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
-        if len(parts) != 3 or (match := _constant(parts[-1])) is None:
+        if len(parts) != 3 or parts[0] or (match := _constant(parts[-1])) is None:
             return None
         if (known := shapes.constants.get(match[2])) is None:
             return None
@@ -359,11 +359,12 @@ class MemoizingParser(LocatingParser):
     def _with_clause(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
         key, text = _before_clause(parts)
         if (known := shapes.before_clauses.get(key)) is None:
-            if (known := shapes.before_clauses.get(_without_lists(key))) is None:
+            texts, lists = _around_lists(key)
+            if (known := shapes.before_clauses.get(texts)) is None:
                 return None
             shape, clause, _ = known
-            lists = zip(clause.lists, map(_integers, _lists_in(key)), strict=True)
-            known = known._replace(shape=replace(shape, properties=shape.properties | dict(lists)))
+            found = zip(clause.lists, map(_integers, lists), strict=True)
+            known = known._replace(shape=replace(shape, properties=shape.properties | dict(found)))
         decided = self._decided(known, text)
         return None if decided is None else known.shape.with_types(*decided)
 
@@ -404,7 +405,7 @@ class MemoizingParser(LocatingParser):
             return known
         name, dimensions, element, rest = match.groups()
         sizes = [DYNAMIC_INDEX if size == "?" else int(size) for size in dimensions.split("x")[:-1]]
-        match self._types.get(element if not rest else f"{name}{element}{rest}"):
+        match self._types.get(_any_shape(name, element, rest) if rest else element):
             case None:
                 return None
             case TensorType() as other if rest:
@@ -438,8 +439,8 @@ class MemoizingParser(LocatingParser):
         type = self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
         if match is not None and type is not None and (shaped := _shaped(match[0])) is not None:
             name, _, element, rest = shaped.groups()
-            if rest:  # the key is not the text of a type
-                self._types[f"{name}{element}{rest}"] = type
+            if rest:
+                self._types[_any_shape(name, element, rest)] = type
         return type
 
     def parse_optional_function_type(self) -> FunctionType | None:
@@ -635,8 +636,9 @@ class _Shapes(dict[str, LineShape]):
         super().__init__()
         self.before_types: dict[str, LineShape] = {}
         """Shapes by the text before the types at the end of the line."""
-        self.before_clauses: dict[str, _Clause] = {}
-        """Shapes by the text before the types at the end of a declarative format."""
+        self.before_clauses: dict[str | tuple[str, ...], _Clause] = {}
+        """Shapes by the text before the types at the end of a declarative format, and by the texts
+        around the lists of integers in it."""
         self.constants: dict[str, LineShape] = {}
         """The shapes of `arith.constant` by the text after the number."""
 
@@ -657,17 +659,24 @@ def _before_clause(parts: list[str]) -> tuple[str, str]:
 
 
 _list = re.compile(r"\[((?:-?[0-9]{1,18}(?:, -?[0-9]{1,18})*)?)\]")
-_lists_in = _list.findall
 
 
-def _without_lists(key: str) -> str:
-    """Return the text of a line without the numbers in its lists."""
-    return _list.sub("[#]", key)
+def _around_lists(key: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return the texts around the lists of integers in the text of a line, and the numbers in these
+    lists."""
+    texts = _list.split(key)
+    return (*texts[::2],), texts[1::2]
 
 
 def _integers(text: str) -> DenseArrayBase[IntegerType]:
     """Return a list of integers as the property that it is read as."""
     return DenseArrayBase.from_list(i64, [*map(int, text.split(", "))] if text else [])
+
+
+def _any_shape(name: str, element: str, rest: str) -> str:
+    """Return the key of types that differ in their shapes alone, from the texts before and after
+    the shape. It is no text of a type: a line has no line break."""
+    return f"{name}\n{element}{rest}"
 
 
 class _TypesAtEnd(NamedTuple):

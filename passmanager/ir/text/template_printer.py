@@ -162,6 +162,9 @@ class TemplatePrinter(Printer):
         self._ends_with_type = PerClass[Operation, bool](
             lambda op_class: self.print_generic_format or ends_with_type[op_class]
         )
+        self._end_clause = PerClass[Operation, EndClause | None](
+            lambda op_class: None if self.print_generic_format else end_clause[op_class]
+        )
         self._has_region_template = PerClass[Operation, bool](
             lambda op_class: has_region_template(op_class, self.print_generic_format)
         )
@@ -333,7 +336,7 @@ class TemplatePrinter(Printer):
                 key = (*key, repeated)
             template = self._templates.get(key)
             if template is None:
-                if (clause := end_clause[type(op)]) is None:
+                if (clause := self._end_clause[type(op)]) is None:
                     return self._print_first(op, key, values)
                 return self._print_with_clause(op, fields, key, clause)
         self.templated += 1
@@ -379,12 +382,15 @@ class TemplatePrinter(Printer):
         named = [(at - start, value) for at, value in record]
         template = make_template(values, pieces[start:], named)
         if template is not None and (template := shorten(template)) is not None:
-            if len(self._templates) > _ENTRIES:
-                self._templates.clear()
-            self._templates[key] = template
+            self._keep(key, template)
         if debuginfo:
             self._print_location(op)
         return True
+
+    def _keep(self, key: Signature, template: OpTemplate) -> None:
+        if len(self._templates) > _ENTRIES:
+            self._templates.clear()
+        self._templates[key] = template
 
     def _print_with_clause(
         self, op: Operation, fields: Fields, key: Signature, clause: EndClause
@@ -403,7 +409,7 @@ class TemplatePrinter(Printer):
             repetition(values),
         )
         if (known := self._templates.get(before)) is not None:
-            template = self._templates[key] = OpTemplate(known.format + end, known.slots)
+            self._keep(key, template := OpTemplate(known.format + end, known.slots))
             self.templated += 1
             self.print_string(self._filled(template, values))
             if self.print_debuginfo:
@@ -412,7 +418,7 @@ class TemplatePrinter(Printer):
         printed = self._print_first(op, key, values)
         template = self._templates.get(key)
         if template is not None and template.format.endswith(end):
-            self._templates[before] = OpTemplate(template.format.removesuffix(end), template.slots)
+            self._keep(before, OpTemplate(template.format.removesuffix(end), template.slots))
         return printed
 
     # Ops whose text ends with their types: one template for ops of other types, too

@@ -157,6 +157,14 @@ def test_lists_that_are_not_of_numbers_alone():
     assert by_shape(function(*lines, arguments=f"%i: index, {BUFFERS}")) == 0
 
 
+@pytest.mark.parametrize("offset", ["[0]", "[#]"])
+def test_a_list_in_a_string_is_text(offset: str):
+    first = ("%m", "[1]", "[6]", "[1]", ' {s = "[#]"}', "memref<2x3xf32>", "6x")
+    second = ("%m", offset, "[3]", "[2]", ' {s = "[1]"}', "memref<2x3xf32>", "3x")
+    lines = [CAST.format(f"r{n}", *parts) for n, parts in enumerate((first, second))]
+    assert by_shape(function(*lines, '%c = "test.op"() : () -> i32', arguments=BUFFERS)) == 0
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -164,6 +172,7 @@ def test_lists_that_are_not_of_numbers_alone():
         ("%x = memref.load %m[%i, %f] : memref<2x3xf32>", "operand is used with type"),
         ("%x = memref.load %m[%i, %j] : memref<2x3xf32> to f32", "to"),
         ("%x = memref.load %m[%i, %j] : ", "type expected"),
+        ('%x = memref.load %o[%i, %j] : memreff32, "local"', "type expected"),
     ],
 )
 def test_types_that_are_not_those_of_the_operands(line: str, message: str):
@@ -578,3 +587,8 @@ def test_constants_that_differ_in_the_number(first: str, literal: str, count: in
 def test_constants_without_a_value(first: str, literal: str, message: str):
     lines = [f"%{n} = arith.constant {text}" for n, text in enumerate((first, literal))]
     assert message.lower() in error_of(function(*lines)).lower()
+
+
+def test_a_word_before_a_constant_is_an_error():
+    lines = [f"%{n} = arith.constant {n} : i32" for n in range(3)]
+    assert "operation 'x'" in error_of(function(*lines[:2], f"x{lines[2]}"))

@@ -30,6 +30,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from passline.passmanager.ir.text import template_printer
 from passline.passmanager.ir.text.locating_parser import LocatingParser
 from passline.passmanager.ir.text.op_templates import has_template
 from passline.passmanager.ir.text.parser import parse_module
@@ -393,6 +394,25 @@ def test_types_at_the_end(lines: list[str], style: PrintStyle) -> None:
     values = '%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)'
     module = read("\n".join([values, *lines]))
     assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_ops_of_functions_have_templates_of_their_own(style: PrintStyle) -> None:
+    values = '%a, %f = "test.op"() : () -> (i32, () -> ())'
+    lines = [
+        '%{} = "arith.minui"(%a, %a) : (i32, i32) -> i32',
+        '%{} = "arith.minui"(%f, %f) : (() -> (), () -> ()) -> (() -> ())',
+    ]
+    texts = [line.format(n) for n, line in enumerate(lines * 2)]
+    printed(read("\n".join([values, *texts])), style)
+
+
+@needs_part("printing")
+def test_templates_are_forgotten_where_lines_do_not_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(template_printer, "_ENTRIES", 10)
+    printer = printed(read("\n".join(f"%{n} = arith.constant {n} : i32" for n in range(100))))
+    assert printer.templated > 80
+    assert len(printer._templates) <= 11  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(
