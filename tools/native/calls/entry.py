@@ -267,8 +267,13 @@ FASTCALL = 0x80
 
 def builtin_function(code: Code) -> Callable[..., int]:
     """Return the function of Python that machine code is, which keeps the code."""
+    import numpy as np
+
     method = Method(b"entry", code.address, FASTCALL, None)
     types = ctypes.c_void_p, ctypes.py_object, ctypes.py_object
     new = ctypes.PYFUNCTYPE(ctypes.py_object, *types)(("PyCFunction_NewEx", ctypes.pythonapi))
-    # The second argument is the object that a method belongs to, which lives as long.
-    return cast("Callable[..., int]", new(ctypes.addressof(method), (method, code), None))
+    # The second argument is the object that a method belongs to, which lives as long. The collector
+    # of garbage does not look into an array: it frees the code of a function in a cycle only after
+    # the finalizers of the cycle, which may call it.
+    (keeps := np.empty((), object))[()] = (method, code)
+    return cast("Callable[..., int]", new(ctypes.addressof(method), keeps, None))

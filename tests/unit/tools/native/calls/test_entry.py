@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,18 @@ def test_the_code_checks_alone(double: NativeFunction):
     assert call(place, X.T.__array_struct__) == REFUSED
     assert call(place, X.__array_struct__, X.__array_struct__) == REFUSED
     assert call(place) == REFUSED
+
+
+def test_a_finalizer_in_a_cycle_may_call_the_code():
+    results: list[Array] = []
+
+    class Model:
+        def __init__(self, native: NativeFunction) -> None:
+            self.native, self.itself = native, self
+
+        def __del__(self) -> None:
+            results.extend(self.native(X))
+
+    Model(compiled(DOUBLE))
+    gc.collect()
+    np.testing.assert_array_equal(results[0], 2 * X)
