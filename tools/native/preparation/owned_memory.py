@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefT
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ....passmanager.errors import PasslineError
+from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "allocation_of",
     "allocations_before",
     "assert_allocated",
+    "check_returned",
     "live_after",
 ]
 
@@ -111,6 +114,27 @@ def is_freed(value: SSAValue, region: Region | None) -> bool:
     """Return whether `value` is freed in a block of `region`."""
     frees = [use.operation for use in value.uses if isinstance(use.operation, memref.DeallocOp)]
     return any(free.parent_region() is region for free in frees)
+
+
+def check_returned(module: ModuleOp) -> None:
+    """Raise PasslineError if a function returns a buffer that its caller cannot free: one that it
+    does not allocate, or one twice."""
+    for end in ops_of(module, func.ReturnOp):
+        buffers = [value for value in end.operands if isinstance(value.type, MemRefType)]
+        allocations = [allocation_of(value, {}) for value in buffers]
+        if len({*allocations}) < len(allocations) or any(map(is_kept, allocations)):
+            raise PasslineError(
+                f"'{end.name}'{place_of(end)} returns a buffer that the function does not "
+                "allocate, or one twice: the caller frees each of them"
+            )
+
+
+def is_kept(value: SSAValue) -> bool:
+    """Return whether a buffer is not allocated by its function, or freed at the end of it."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return isinstance(owner.parent_op(), func.FuncOp) and owner.prev_block is None
+    return isinstance(owner, memref.GetGlobalOp | memref.AllocaOp)
 
 
 def assert_allocated(module: ModuleOp) -> None:

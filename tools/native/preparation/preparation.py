@@ -37,7 +37,7 @@ from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions
 from .byte_storage import store_as_bytes
 from .math import expand_math
-from .owned_memory import assert_allocated
+from .owned_memory import assert_allocated, check_returned
 from .polls import insert_polls
 from .soft_promotion import soft_promote
 
@@ -116,6 +116,7 @@ def prepare_lowered(
     check_dialects(module)
     function = clone(entry_function(module, entry))
     parameters_of(function)
+    check_returned(module)
     is_long = insert_polls(module, entry, elsewhere.work)
     assert_allocated(module)
     failures = report_assertions(module, 0, elsewhere.parts, elsewhere.failing)

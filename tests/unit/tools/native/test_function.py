@@ -340,6 +340,19 @@ def test_threads():
             "parameter 'x' is memref<4xi3>: expected integers of 1, 2, 4, 8, 16, 32, 64 bits",
         ),
         (
+            "func.func @main(%x: memref<?xf32>) -> memref<?xf32> "
+            "{ func.return %x : memref<?xf32> }",
+            "'func.return' at x.mlir:1:55 returns a buffer that the function does not allocate",
+        ),
+        (
+            "func.func @main() -> (memref<4xf32>, memref<4xf32>) {\n"
+            "  %x = memref.alloc() : memref<4xf32>\n"
+            "  func.return %x, %x : memref<4xf32>, memref<4xf32>\n"
+            "}",
+            "'func.return' at x.mlir:3:3 returns a buffer that the function does not allocate, or "
+            "one twice",
+        ),
+        (
             "tir.prim_func @main(%x: f16) { }",
             "parameter 'x' is f16: expected a buffer or a C number",
         ),
