@@ -1,7 +1,7 @@
 """The end of the text of operations in a declarative format: types, such as `T to U` in `%v =
 memref.view %a[%i][] : T to U`, or an attribute, such as `1 : i32` in `%c = arith.constant 1 : i32`.
 
-If a format names types there alone, the text before them does not depend on types, and the written
+If a format has types there alone, the text before them does not depend on types, and the written
 types decide all others, by the constraints of the operation.
 """
 
@@ -37,8 +37,8 @@ _has_types = re.compile(r"\btype\(|\bfunctional-type\(").search
 
 @dataclass(frozen=True)
 class EndClause:
-    """What stands behind the last colon of a declarative format, the types of single operands and
-    results with a word or a comma between two, or a property at its end."""
+    """The end of a declarative format: behind a colon, the types of single operands and results,
+    with a word or a comma between two; or a property."""
 
     op_class: type[IRDLOperation]
     names: tuple[str, ...]
@@ -74,7 +74,8 @@ class EndClause:
         return [*types, text]
 
     def segments(self, op: Operation) -> tuple[int, ...]:
-        """Return the number of operands for each of the definition's."""
+        """Return the number of operands of `op` for each operand of its definition, which may be
+        optional or variadic."""
         values = (getattr(op, name) for name, _ in self.op_class.get_irdl_definition().operands)
         return (*map(_count, values),)
 
@@ -88,7 +89,7 @@ class EndClause:
         """Return the types of operands and results that the written types decide; None if these are
         invalid."""
         definition, state = self.op_class.get_irdl_definition(), ParsingState(self.op_class)
-        # What parsing does with operands before it knows their types is to count them.
+        # Before parsing knows the types of operands, it only counts them.
         state.operands = cast(list[Sequence[UnresolvedOperand] | None], [*map(range, segments)])
         state.properties, state.attributes = {**properties}, {**attributes}
         for (kind, index), type in zip(self._places, written, strict=True):
@@ -120,8 +121,8 @@ def _count(value: object) -> int:
 
 
 def _place(op_class: type[IRDLOperation], name: str) -> tuple[type, int]:
-    """Return whether an operand or a result has a name, and its index among the definitions;
-    KeyError if it is none, or not a single one."""
+    """Return the kind of the definition with a name, operand or result, and its index among those
+    of this kind; KeyError if there is none, or if it is optional or variadic."""
     definition = op_class.get_irdl_definition()
     for kind, definitions in (OperandDef, definition.operands), (ResultDef, definition.results):
         for index, (other, found) in enumerate(definitions):

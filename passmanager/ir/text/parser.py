@@ -398,8 +398,8 @@ class MemoizingParser(LocatingParser):
         return types
 
     def _type_of(self, text: str) -> TypeAttribute | None:
-        """Return the type of a text that was read before, or is that of a tensor or buffer of
-        elements of such a type, or of another shape than one that was read; else None.
+        """Return the type with a text: one that was read before, a tensor or buffer whose elements
+        are of such a type, or one that differs from such a type in its shape alone; else None.
         """
         if (known := self._types.get(text)) is not None or (match := _shaped(text)) is None:
             return known
@@ -649,7 +649,7 @@ class _Clause(NamedTuple):
     shape: LineShape
     clause: EndClause
     segments: tuple[int, ...]
-    """The number of operands for each of the definition's."""
+    """The number of operands for each operand of the definition."""
 
 
 def _before_clause(parts: list[str]) -> tuple[str, str]:

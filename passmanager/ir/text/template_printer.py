@@ -395,8 +395,8 @@ class TemplatePrinter(Printer):
     def _print_with_clause(
         self, op: Operation, fields: Fields, key: Signature, clause: EndClause
     ) -> bool:
-        """Print the first op of a signature: from the template of one with other types if there is
-        one, else keep one for these, too."""
+        """Print the first op of a signature from the template of ops with other types, or another
+        number, at their end; if there is none, keep one for these, too."""
         operands, results, *_ = fields
         values = results + operands
         texts = [self._text_of(attribute) for attribute in clause.written(op)]

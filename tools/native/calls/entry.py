@@ -36,8 +36,8 @@ size of elements, flags, the sizes."""
 SIZES, DATA = 3, 5
 """The words of a `PyArrayInterface` with the pointers to the sizes and to the elements."""
 CONTIGUOUS, ALIGNED, NATIVE, WRITEABLE = 0x1, 0x100, 0x200, 0x400
-"""Flags of an array. Its elements are in row-major order, aligned, in the byte order of the
-machine."""
+"""Flags of an array: its elements are in row-major order, aligned, in the byte order of the
+machine, and may be written to."""
 
 PYTHON = """\
 declare ptr @PyLong_AsVoidPtr(ptr)
@@ -118,8 +118,8 @@ keep:
   ret void
 }}
 """
-"""The function that writes to the words of a call where a result of `size` bytes is, which it moves
-to the room if it fits."""
+"""The function that moves a result of `size` bytes to the room of the words of a call, and writes
+its offset to them; of a result that does not fit, the address."""
 
 
 def entry_ir(function: Function, callee: str, *, has_status: bool) -> str:
@@ -170,8 +170,9 @@ def read_arrays(
     *,
     returns: bool,
 ) -> list[str]:
-    """Check the arrays of `inputs`, which come first, and return the arguments of the function,
-    each after its type. It changes its arrays if it neither `returns` buffers nor has outputs."""
+    """Check the arrays of `inputs`, the first parameters, and return the arguments of the function,
+    each after its type. A function that neither `returns` buffers nor has outputs writes to its
+    arrays."""
     is_changed = len(inputs) == len(parameters) and not returns
     arrays = [capsule_pointer(body, 1 + i) for i in range(len(parameters))]
     for array, parameter in zip(arrays, inputs):
@@ -189,7 +190,7 @@ def capsule_pointer(body: Body, position: int) -> str:
 def check_array(
     body: Body, array: str, parameter: Parameter, data: Data, *, is_changed: bool
 ) -> None:
-    """Refuse an array that is not as machine code reads the parameter."""
+    """Refuse an array that machine code cannot read, or write to if it `is_changed`, as it is."""
     dtype, flags = parameter.stored, CONTIGUOUS | ALIGNED | NATIVE
     if is_changed and not isinstance(parameter, Number):
         flags |= WRITEABLE
@@ -266,7 +267,7 @@ FASTCALL = 0x80
 
 
 def builtin_function(code: Code) -> Callable[..., int]:
-    """Return the function of Python that machine code is, which keeps the code."""
+    """Return a builtin function of Python that runs machine code, and keeps it in memory."""
     import numpy as np
 
     method = Method(b"entry", code.address, FASTCALL, None)

@@ -77,9 +77,9 @@ class CallWords:
 
 @lru_cache(MAX_SIZES)
 def memory_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> type[ctypes.Array[ctypes.c_char]]:
-    """Return the type of the memory of an array that machine code has allocated, which is freed
-    with the object: ctypes wants a type for each size. Numpy's arrays keep it: by the protocol of
-    buffers, which takes a third of the time of `__array_interface__`."""
+    """Return the type of objects that own memory of an array, allocated by machine code, and free
+    it in the end: ctypes wants a type for each size. Numpy's arrays keep the object by the protocol
+    of buffers, which takes a third of the time of `__array_interface__`."""
     release = free()
 
     class Memory(ctypes.c_char * (prod(shape) * dtype.itemsize)):
