@@ -231,9 +231,9 @@ class LocatingParser(LiteralParser):
     def _parse_block(self) -> Block:
         """Parse a block; xDSL refuses names that are numbers (`^1`), which MLIR's grammar has."""
         token = self._current_token
-        if not token.text[1:].isdigit():
+        if token.kind is not MLIRTokenKind.CARET_IDENT or not token.text[1:].isdigit():
             return super()._parse_block()
-        self._consume_token(MLIRTokenKind.CARET_IDENT)
+        self._consume_token()
         block = self._get_block_from_name(token.span)
         if self.blocks[name := token.text[1:]][1] is not None:
             self.raise_error(f"re-declaration of block '{name}'", token.span)

@@ -114,6 +114,11 @@ def test_what_is_no_op_is_an_error(ctx: Context):
         parse_module(ctx, '"test.op"() : () -> ()\n}', "a")
 
 
+def test_a_number_in_a_region_is_no_block(ctx: Context):
+    with pytest.raises(ParseError, match="in block definition"):
+        parse_module(ctx, '"test.op"() ({\n  "test.op"() : () -> ()\n  10\n}) : () -> ()', "a")
+
+
 # Resources
 
 
