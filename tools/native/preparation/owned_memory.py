@@ -29,6 +29,7 @@ __all__ = [
     "live_after",
 ]
 
+ZERO = IntegerAttr(0, IndexType())
 FIRST_PAGE = 4096
 """No memory is below this address: an aligned null pointer is."""
 
@@ -118,14 +119,15 @@ def is_freed(value: SSAValue, region: Region | None) -> bool:
 
 def check_returned(module: ModuleOp) -> None:
     """Raise PasslineError if a function returns a buffer that its caller cannot free: one that it
-    does not allocate, or one twice."""
+    does not allocate, a part of one, or one twice."""
     for end in ops_of(module, func.ReturnOp):
         buffers = [value for value in end.operands if isinstance(value.type, MemRefType)]
         allocations = [allocation_of(value, {}) for value in buffers]
-        if len({*allocations}) < len(allocations) or any(map(is_kept, allocations)):
+        is_twice = len({*allocations}) < len(allocations)
+        if is_twice or any(map(is_kept, allocations)) or any(map(is_part, buffers)):
             raise PasslineError(
                 f"'{end.name}'{place_of(end)} returns a buffer that the function does not "
-                "allocate, or one twice: the caller frees each of them"
+                "allocate, a part of one, or one twice: the caller frees each of them"
             )
 
 
@@ -135,6 +137,19 @@ def is_kept(value: SSAValue) -> bool:
     if isinstance(owner, Block):
         return isinstance(owner.parent_op(), func.FuncOp) and owner.prev_block is None
     return isinstance(owner, memref.GetGlobalOp | memref.AllocaOp)
+
+
+def is_part(value: SSAValue) -> bool:
+    """Return whether a buffer does not start, or may not start, where its allocation does. Other
+    views than `memref.view` have an offset in their types, which are then not returned."""
+    while isinstance(value.owner, VIEWS):
+        view = value.owner
+        value = view.operands[0]
+        if isinstance(view, memref.ViewOp):
+            shift = view.byte_shift.owner
+            if not (isinstance(shift, arith.ConstantOp) and shift.value == ZERO):
+                return True
+    return False
 
 
 def assert_allocated(module: ModuleOp) -> None:

@@ -349,8 +349,18 @@ def test_threads():
             "  %x = memref.alloc() : memref<4xf32>\n"
             "  func.return %x, %x : memref<4xf32>, memref<4xf32>\n"
             "}",
-            "'func.return' at x.mlir:3:3 returns a buffer that the function does not allocate, or "
-            "one twice",
+            "'func.return' at x.mlir:3:3 returns a buffer that the function does not allocate, a "
+            "part of one, or one twice",
+        ),
+        (
+            "func.func @main() -> memref<4xf32> {\n"
+            "  %x = memref.alloc() : memref<64xi8>\n"
+            "  %i = arith.constant 32 : index\n"
+            "  %y = memref.view %x[%i][] : memref<64xi8> to memref<4xf32>\n"
+            "  func.return %y : memref<4xf32>\n"
+            "}",
+            "'func.return' at x.mlir:5:3 returns a buffer that the function does not allocate, a "
+            "part of one",
         ),
         (
             "tir.prim_func @main(%x: f16) { }",
