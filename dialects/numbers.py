@@ -96,7 +96,7 @@ def as_number(number: Number) -> Number:
 
 
 def as_size(number: Number | None) -> Size | None:
-    """Return a number as a size; None if it is no expression of sizes."""
+    """Return a number as a size; None if it cannot be written as an expression of sizes."""
     if isinstance(number, int):
         return Size.of(int(number))
     return number if isinstance(number, Size) else None
@@ -147,8 +147,8 @@ def product(numbers: Iterable[Number]) -> Number:
 
 
 def quotient(a: Number, b: Number) -> Number:
-    """Return the quotient by a positive number, rounded down; of a negative number that is no
-    expression of sizes, toward zero."""
+    """Return the quotient by a positive number, rounded down. A computed number (`Computed`) is
+    divided at run time by `divsi`, which rounds a negative one toward zero."""
     if b == 1:
         return a
     if isinstance(b, int) and isinstance(a, int | Size):

@@ -89,7 +89,7 @@ class PasslineCompileMain(PasslineOptMain):
         super().use_pipeline([first, *passes, rest])
 
     def required_passes(self) -> Sequence[str]:
-        """Add the passes without which there is no machine code."""
+        """Return the required passes, and those that machine code needs."""
         return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:

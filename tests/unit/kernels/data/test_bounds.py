@@ -156,7 +156,7 @@ func.func @main(%x: tensor<{size}xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {{
 @pytest.mark.parametrize("size", ["?", 0])
 @pytest.mark.parametrize("mode", ["clip", "wrap"])
 def test_nothing_is_taken_of_no_elements(mode: str, size: int | str):
-    """There is no element to clip an index to; without indices, there is nothing to take."""
+    """An index into no elements cannot be clipped: it fails. Without indices, nothing does."""
     data = np.zeros(0, np.float32)
     with PassContext(verify_each=False):
         function = compile_module(parse(TAKE.format(size=size, mode=mode)))
