@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
+from itertools import count
 from operator import attrgetter
 from typing import Final, TypeAlias, cast
+from weakref import ref
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -31,7 +33,7 @@ Signature: TypeAlias = tuple[object, ...]
 """Class, number of results, numbers of types, names and numbers of properties and attributes."""
 
 _SMALL: Final = 1024
-_LIMIT: Final = 1 << 17
+_LIMIT: Final = 1 << 16
 """Tables of attributes start anew when they have more entries: IR that repeats has far fewer."""
 
 
@@ -42,14 +44,26 @@ class Signatures:
     which is far cheaper than a hash, and if that fails by equality, but for those whose equality is
     coarser than their text. With `scalars_only` equality is asked for scalar types alone: others
     are shared as a rule, and asking costs as much as checking an op once more.
+
+    An attribute that nothing else refers to is freed: its number goes with it, and is not given to
+    another one, so signatures that were made stay right.
     """
 
     def __init__(self, *, scalars_only: bool = False) -> None:
         self._is_compared = _is_scalar if scalars_only else _has_known_parts
         self._numbers: dict[int, int] = {}  # by identity
-        self._kept: list[Attribute] = []  # so that the identities stay theirs
         self._by_value: dict[Attribute, int] = {}
-        self._next = 0
+        self._new_number = count(1).__next__  # also for several threads
+        references = self._references = dict[int, _Reference | Attribute]()
+        numbers = self._numbers
+
+        def forget(reference: _Reference) -> None:
+            """Remove an attribute that is freed, before its identity may be that of another one."""
+            # At the exit of Python, globals may be gone.
+            numbers.pop(reference.key, None)
+            references.pop(reference.key, None)
+
+        self._forget = cast(Callable[[ref[Attribute]], object], forget)
 
     def of(self, op: Operation, fields: Fields) -> Signature:
         """Return the signature of an op with these fields; it has None for an attribute without a
@@ -92,23 +106,34 @@ class Signatures:
         """Return the number of an attribute."""
         if (number := self._numbers.get(id(attribute))) is not None:
             return number
-        # All at once, as with the objects goes the promise that no identity is reused. No number is
-        # given to another attribute, so signatures that were made stay right.
-        if len(self._kept) > _LIMIT:
-            self._numbers.clear()
-            self._kept.clear()
         is_compared = self._is_compared[type(attribute)]
         if is_compared:
             number = self._by_value.get(attribute)
         if number is None:
-            number = self._next = self._next + 1
+            number = self._new_number()
             if len(self._by_value) > _LIMIT:
                 self._by_value.clear()
             if is_compared and _is_comparable(attribute):
                 self._by_value[attribute] = number
-        self._numbers[id(attribute)] = number
-        self._kept.append(attribute)
+        if len(self._numbers) > _LIMIT:  # without the references, nothing is forgotten any more
+            self._references.clear()
+            self._numbers.clear()
+        key = id(attribute)
+        try:
+            reference = self._references[key] = _Reference(attribute, self._forget)
+            reference.key = key
+        except TypeError:  # of a class with slots: it is kept, so that its identity stays its own
+            self._references[key] = attribute
+        self._numbers[key] = number
         return number
+
+
+class _Reference(ref[Attribute]):
+    """A reference to an attribute that does not keep it, and knows its identity."""
+
+    __slots__ = ("key",)
+
+    key: int
 
 
 Parts: TypeAlias = Callable[[Attribute], Sequence[Attribute] | None]

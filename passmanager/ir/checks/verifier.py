@@ -155,8 +155,6 @@ class OpVerifier:
         self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
         self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
-        self._signatures = Signatures(scalars_only=True)
-        self._valid: set[Signature] = set()
         self._types: dict[int, Attribute] = {}
         self._checks = PerClass[Operation, OpChecks | None](
             checks_of if checks_isolation else partial(checks_of, without=IsolatedFromAbove)
@@ -204,16 +202,16 @@ class OpVerifier:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
         *_, successors, regions, _ = fields
         shape = self._shape(successors, regions) if successors or regions else ()
-        key = self._signatures.of(op, fields)
-        if key + shape not in self._valid:
-            key = self._signatures.complete(op, fields, key) + shape
-            if key not in self._valid:
+        key = _signatures.of(op, fields)
+        if key + shape not in _valid:
+            key = _signatures.complete(op, fields, key) + shape
+            if key not in _valid:
                 for check in self._all_checks(op, checks):
                     check(op)
                 check_types(op, self._types)
-                if len(self._valid) > _LIMIT:
-                    self._valid.clear()
-                return self._valid.add(key)
+                if len(_valid) > _LIMIT:
+                    _valid.clear()
+                return _valid.add(key)
         self.known += 1
         if others := checks.others:
             if _is_call[type(op)] and self._is_right_call(cast(CallOp, op)):
@@ -238,7 +236,7 @@ class OpVerifier:
             if (last := entry.last_op) is not None:
                 ends = type(last)
                 types += (*map(read_type, read_fields(last)[0]),)
-            numbers = map(self._signatures.number, types)
+            numbers = map(_signatures.number, types)
             shape += (..., entry.next_block is None, len(entry.args), ends, *numbers)
         return shape
 
@@ -316,7 +314,11 @@ def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpCh
 _CALL = _checks_without(CallOp, SymbolUserOpInterface)
 _FUNC = _checks_without(FuncOp, IsolatedFromAbove)
 
-_LIMIT = 1 << 16
+_signatures = Signatures(scalars_only=True)
+_valid: set[Signature] = set()
+"""The signatures of ops that were valid: of all modules, as most ops are verified again and again,
+after each pass that changes something around them."""
+_LIMIT = 1 << 15
 """The table of valid signatures starts anew when it has more entries."""
 
 

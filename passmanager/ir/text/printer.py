@@ -94,6 +94,8 @@ class ExactPrinter(TemplatePrinter):
             generic=style.generic,
             properties_as_attributes=style.properties_as_attributes,
             debuginfo=style.debuginfo,
+            # A subclass may print in another way for reasons of its own.
+            kind=style if type(self) is ExactPrinter else None,
         )
         self.style = style
         self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
@@ -187,6 +189,7 @@ class ExactPrinter(TemplatePrinter):
             return ELIDED
         name, text = blob_of(dense)
         self._blobs[name] = text
+        self._notes += 1
         return name
 
     def print_metadata(self, dialects: Iterable[Dialect]) -> None:

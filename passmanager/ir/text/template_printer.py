@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from functools import cache
 from typing import IO, cast
 
 from xdsl.dialects.builtin import (
@@ -43,7 +44,7 @@ _FAST = is_accelerated("printing")
 
 _PIECES = 1 << 14
 """The output is written when there are more pieces."""
-_ENTRIES = 1 << 16
+_ENTRIES = 1 << 15
 """The tables start anew when they have more entries: IR that repeats has far fewer."""
 
 
@@ -111,15 +112,33 @@ class _Parts:
         return RegionTemplate(texts[0], parts)
 
 
+class _KnownTexts:
+    """The texts that printers of one kind have printed: each table starts anew when it has more
+    than `_ENTRIES`."""
+
+    def __init__(self) -> None:
+        self.templates: dict[Signature, OpTemplate] = {}
+        self.region_templates: dict[Signature, RegionTemplate] = {}
+        self.texts: dict[int, str] = {}  # of attributes, by number
+
+
+_signatures = Signatures()
+
+
+@cache
+def _shared_texts(_kind: Hashable) -> _KnownTexts:
+    """Return the texts that printers of a kind share."""
+    return _KnownTexts()
+
+
 class TemplatePrinter(Printer):
     """xDSL's printer, with the same text.
 
     The text of an op without successors, around its regions if it has any, depends on its signature
     and on the names of values, if its class promises that (see `has_template`). So it is printed
     once by xDSL, which leaves a template for all other ops of this signature. The text of an
-    attribute is kept, too.
-    Both are kept for as long as this printer lives. That a resource is printed below,
-    if an attribute refers to it, is noted once, and so when the attribute is printed first.
+    attribute is kept, too. Printers of the same `kind`, whose texts depend on nothing else of them,
+    share both: a module that is printed after each pass has mostly ops that were printed before.
     """
 
     templated = 0
@@ -132,6 +151,7 @@ class TemplatePrinter(Printer):
         generic: bool = False,
         properties_as_attributes: bool = False,
         debuginfo: bool = False,
+        kind: Hashable | None = None,
     ) -> None:
         super().__init__(
             stream,
@@ -148,10 +168,8 @@ class TemplatePrinter(Printer):
         # Names by identity: a value's own hash is slow. The values stay alive.
         self._names: dict[int, str] = {}
         self._named: list[SSAValue] = []
-        self._templates: dict[Signature, OpTemplate] = {}
-        self._texts: dict[int, str] = {}  # of attributes, by number
-        self._signatures = Signatures()
-        self._region_templates: dict[Signature, RegionTemplate] = {}
+        self._known = _KnownTexts() if kind is None else _shared_texts(kind)
+        self._notes = 0  # the number of resources that were noted, to be printed below
         self._record: list[tuple[int, SSAValue]] | None = None  # where names are in the pieces
         self._parts: _Parts | None = None  # of the op with regions that is printed first
         self._kept_pieces = 0  # the number of callers that need the pieces kept
@@ -168,6 +186,10 @@ class TemplatePrinter(Printer):
         self._has_region_template = PerClass[Operation, bool](
             lambda op_class: has_region_template(op_class, self.print_generic_format)
         )
+
+    def print_resource_handle(self, dialect: str, handle: str) -> None:
+        self._notes += 1
+        super().print_resource_handle(dialect, handle)
 
     # Output
 
@@ -275,24 +297,25 @@ class TemplatePrinter(Printer):
         pieces = self._pieces
         if pieces is None or self.printing_location:
             return self._print_attribute_itself(attribute)
-        number = self._signatures.number(attribute)
-        if (known := self._texts.get(number)) is not None:
+        number = _signatures.number(attribute)
+        if (known := self._known.texts.get(number)) is not None:
             return pieces.append(known)
-        start, names = len(pieces), len(self._record or ())
+        start, names, notes = len(pieces), len(self._record or ()), self._notes
         self._kept_pieces += 1
         try:
             self._print_attribute_itself(attribute)
         finally:
             self._kept_pieces -= 1
-        # An attribute whose text has names of values differs from op to op.
-        if len(pieces) - start > LONGEST or len(self._record or ()) > names:
+        # An attribute whose text has names of values differs from op to op, and one that refers to
+        # a resource is printed anew by each printer, which then prints the resource.
+        if len(pieces) - start > LONGEST or len(self._record or ()) > names or self._notes > notes:
             return
         text = "".join(pieces[start:])
         if len(text) <= LONGEST and "\n" not in text:
             pieces[start:] = [text]
-            if len(self._texts) > _ENTRIES:
-                self._texts.clear()
-            self._texts[number] = text
+            if len(self._known.texts) > _ENTRIES:
+                self._known.texts.clear()
+            self._known.texts[number] = text
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
         if (text := _shape_text(attribute)) is None:
@@ -327,14 +350,14 @@ class TemplatePrinter(Printer):
         values = results + operands
         if self._ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
             return self._print_before_types(op, fields, types)
-        template = self._templates.get(key := self._signatures.of(op, fields))
+        template = self._known.templates.get(key := _signatures.of(op, fields))
         if template is None:
-            key = self._signatures.complete(op, fields, key)
+            key = _signatures.complete(op, fields, key)
             # `addi %a, %a` is printed right from a template of `addi %a, %b`, not the other way
             # round.
-            if (repeated := repetition(values)) is not None and key not in self._templates:
+            if (repeated := repetition(values)) is not None and key not in self._known.templates:
                 key = (*key, repeated)
-            template = self._templates.get(key)
+            template = self._known.templates.get(key)
             if template is None:
                 if (clause := self._end_clause[type(op)]) is None:
                     return self._print_first(op, key, values)
@@ -369,7 +392,7 @@ class TemplatePrinter(Printer):
         pieces = self._pieces
         if pieces is None or self._record is not None:
             return False
-        start = len(pieces)
+        start, notes = len(pieces), self._notes
         record = self._record = []
         # The location comes last and is not part of the template.
         debuginfo, self.print_debuginfo = self.print_debuginfo, False
@@ -380,7 +403,7 @@ class TemplatePrinter(Printer):
             self._kept_pieces -= 1
             self.print_debuginfo, self._record = debuginfo, None
         named = [(at - start, value) for at, value in record]
-        template = make_template(values, pieces[start:], named)
+        template = make_template(values, pieces[start:], named) if self._notes == notes else None
         if template is not None and (template := shorten(template)) is not None:
             self._keep(key, template)
         if debuginfo:
@@ -388,9 +411,9 @@ class TemplatePrinter(Printer):
         return True
 
     def _keep(self, key: Signature, template: OpTemplate) -> None:
-        if len(self._templates) > _ENTRIES:
-            self._templates.clear()
-        self._templates[key] = template
+        if len(self._known.templates) > _ENTRIES:
+            self._known.templates.clear()
+        self._known.templates[key] = template
 
     def _print_with_clause(
         self, op: Operation, fields: Fields, key: Signature, clause: EndClause
@@ -405,10 +428,10 @@ class TemplatePrinter(Printer):
         end = clause.text(cast(list[str], texts)).replace("%", "%%")
         before = (
             ...,
-            *self._signatures.without_types(op, fields, clause.property),
+            *_signatures.without_types(op, fields, clause.property),
             repetition(values),
         )
-        if (known := self._templates.get(before)) is not None:
+        if (known := self._known.templates.get(before)) is not None:
             self._keep(key, template := OpTemplate(known.format + end, known.slots))
             self.templated += 1
             self.print_string(self._filled(template, values))
@@ -416,7 +439,7 @@ class TemplatePrinter(Printer):
                 self._print_location(op)
             return True
         printed = self._print_first(op, key, values)
-        template = self._templates.get(key)
+        template = self._known.templates.get(key)
         if template is not None and template.format.endswith(end):
             self._keep(before, OpTemplate(template.format.removesuffix(end), template.slots))
         return printed
@@ -440,8 +463,8 @@ class TemplatePrinter(Printer):
 
     def _text_of(self, attribute: Attribute) -> str | None:
         """Return the text of an attribute; None if it is not kept."""
-        number = self._signatures.number(attribute)
-        if (text := self._texts.get(number)) is not None:
+        number = _signatures.number(attribute)
+        if (text := self._known.texts.get(number)) is not None:
             return text
         pieces = self._pieces
         if pieces is None or self._record is not None:
@@ -453,7 +476,7 @@ class TemplatePrinter(Printer):
         finally:
             self._kept_pieces -= 1
             del pieces[start:]
-        return self._texts.get(number)
+        return self._known.texts.get(number)
 
     def _print_before_types(self, op: Operation, fields: Fields, types: str) -> bool:
         """Print an op from the template of the text before its types, or keep one."""
@@ -463,12 +486,12 @@ class TemplatePrinter(Printer):
         # Calls differ in the name of the function, too.
         is_call = type(op) is CallOp and not self.print_generic_format
         name = _plain_symbol(properties.get("callee")) if is_call else ""
-        key = (..., *self._signatures.without_types(op, fields, "callee" if name else ""))
-        template = self._templates.get(key)
+        key = (..., *_signatures.without_types(op, fields, "callee" if name else ""))
+        template = self._known.templates.get(key)
         if template is None:
             if (repeated := repetition(values)) is not None:
                 key = (*key, repeated)
-            template = self._templates.get(key)
+            template = self._known.templates.get(key)
         if template is None:
             end = types.replace("%", "%%")
 
@@ -503,13 +526,16 @@ class TemplatePrinter(Printer):
             if (entry := region.first_block) is not None:
                 values += entry.args
             shape += self._shape(entry)
-        key = self._signatures.of(op, fields)
-        template = self._region_templates.get(key + shape)
+        key = _signatures.of(op, fields)
+        templates = self._known.region_templates
+        template = templates.get(key + shape)
         if template is None:
-            key = self._signatures.complete(op, fields, key) + shape
-            if (repeated := repetition(values)) is not None and key not in self._region_templates:
+            key = _signatures.complete(op, fields, key) + shape
+            if (
+                repeated := repetition(values)
+            ) is not None and key not in self._known.region_templates:
                 key = (*key, repeated)
-            template = self._region_templates.get(key)
+            template = self._known.region_templates.get(key)
             if template is None:
                 return self._print_first_around_regions(op, key, values)
         self.templated += 1
@@ -528,7 +554,7 @@ class TemplatePrinter(Printer):
             ...,
             entry.next_block is None,
             None if last is None else (type(last), not last.attributes, last is entry.first_op),
-            *(self._signatures.number(arg.type) for arg in entry.args),
+            *(_signatures.number(arg.type) for arg in entry.args),
         )
 
     def _print_first_around_regions(
@@ -538,8 +564,8 @@ class TemplatePrinter(Printer):
         pieces = self._pieces
         if pieces is None or self._record is not None:
             return False
-        parts = self._parts = _Parts(op, values, len(pieces))
-        self._record = []
+        parts, notes = _Parts(op, values, len(pieces)), self._notes
+        self._parts, self._record = parts, []
         self._kept_pieces += 1
         try:
             self._print_itself(op)
@@ -547,15 +573,15 @@ class TemplatePrinter(Printer):
         finally:
             self._kept_pieces -= 1
             self._record = self._parts = None
-        if (template := parts.template()) is not None:
-            if len(self._region_templates) > _ENTRIES:
-                self._region_templates.clear()
-            self._region_templates[key] = template
+        if self._notes == notes and (template := parts.template()) is not None:
+            if len(self._known.region_templates) > _ENTRIES:
+                self._known.region_templates.clear()
+            self._known.region_templates[key] = template
         return True
 
     def _print_region_apart(self, parts: _Parts, region: Region, flags: RegionFlags) -> None:
         """Print a region of the op whose parts are recorded; the region is none of these."""
-        pieces, record = self._pieces, self._record
+        pieces, record, notes = self._pieces, self._record, self._notes
         assert pieces is not None and record is not None
         parts.cut(pieces, record)
         parts.regions.append((region, flags))
@@ -566,6 +592,7 @@ class TemplatePrinter(Printer):
         finally:
             self._kept_pieces += 1
             self._record, self._parts = [], parts
+            self._notes = notes  # those of the region are none of the text around it
             parts.start = len(pieces)
 
     # Regions

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+from typing import cast
+from weakref import ref
+
 import pytest
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     StringAttr,
     TensorType,
@@ -41,6 +46,29 @@ def test_numbers_of_two_attributes(a: Attribute, b: Attribute, same: bool) -> No
     signatures = Signatures()
     assert (signatures.number(a) == signatures.number(b)) == same
     assert signatures.number(a) == signatures.number(a)
+
+
+@pytest.mark.parametrize("scalars_only", [True, False])
+def test_an_attribute_that_nothing_else_refers_to_is_freed(scalars_only: bool) -> None:
+    signatures = Signatures(scalars_only=scalars_only)
+    numbers: set[int] = set()
+    for n in range(10):  # each may be where the one before was in memory
+        attribute = DictionaryAttr({"n": IntAttr(n)})
+        numbers.add(signatures.number(attribute))
+        reference = ref(attribute)
+        del attribute
+        gc.collect()
+        assert reference() is None
+    assert len(numbers) == 10
+
+
+def test_an_attribute_without_weak_references_is_kept() -> None:
+    class Slotted:
+        __slots__ = ()
+
+    signatures = Signatures()
+    numbers = {signatures.number(cast(Attribute, Slotted())) for _ in range(10)}
+    assert len(numbers) == 10
 
 
 def test_a_method_that_overrides_does_not_inherit_the_promise() -> None:

@@ -4,6 +4,7 @@ blocks, functions, nesting, uses and operands.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -103,6 +104,7 @@ def lines_run(work: Callable[[ModuleOp], object], module: ModuleOp) -> int:
         lines += event == "line"
         return trace
 
+    gc.collect()  # what other tests left is not freed meanwhile, as that may run lines, too
     previous = sys.gettrace()
     sys.settrace(trace)
     try:

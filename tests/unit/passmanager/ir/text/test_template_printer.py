@@ -92,8 +92,11 @@ def read(text: str) -> ModuleOp:
     return parse_module(make_ir_context(allow_unregistered=True), text, "x")
 
 
-def printed(op: Operation, style: PrintStyle = PLAIN) -> ExactPrinter:
-    """Return a printer after it has printed `op` as the slow one does."""
+def printed(op: Operation, style: PrintStyle = PLAIN, *, first: bool = True) -> ExactPrinter:
+    """Return a printer after it has printed `op` as the slow one does; as the `first`, which knows
+    no texts of others."""
+    if first:
+        template_printer._shared_texts.cache_clear()  # pyright: ignore[reportPrivateUsage]
     printer = ExactPrinter(stream := StringIO(), style)
     printer.print_op(op)
     slow = SlowPrinter(expected := StringIO(), style)
@@ -225,6 +228,20 @@ def test_equal_types_of_different_identity_share_a_template() -> None:
     types = {id(result.type) for op in module.ops for result in op.results}
     assert len(types) == 5
     assert printed(module).templated == 4
+
+
+@needs_part("printing")
+def test_printers_of_one_style_share_templates() -> None:
+    module = read('%0 = "test.op"() {name = "x"} : () -> i32')
+    assert [printed(module, first=first).templated for first in (True, False)] == [0, 1]
+    assert printed(module, PrintStyle(debuginfo=True), first=False).templated == 0
+
+
+def test_each_printer_prints_the_resources_that_its_text_refers_to() -> None:
+    text = '"test.op"() {value = dense<[1, 2, 3, 4, 5]> : tensor<5xi32>} : () -> ()'
+    style = PrintStyle(resource_elements=4)
+    texts = {text_of(read(f"{text}\n{text}"), ExactPrinter, style) for _ in range(3)}
+    assert len(texts) == 1 and texts.pop().count("constant_") == 2 + 1
 
 
 def test_equal_dictionaries_in_another_order_do_not() -> None:
@@ -412,7 +429,7 @@ def test_templates_are_forgotten_where_lines_do_not_repeat(monkeypatch: pytest.M
     monkeypatch.setattr(template_printer, "_ENTRIES", 10)
     printer = printed(read("\n".join(f"%{n} = arith.constant {n} : i32" for n in range(100))))
     assert printer.templated > 80
-    assert len(printer._templates) <= 11  # pyright: ignore[reportPrivateUsage]
+    assert len(printer._known.templates) <= 11  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize(
