@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+from ..passmanager.diagnostics.did_you_mean import did_you_mean
 
 __all__ = [
     "DEFAULT",
@@ -78,9 +79,8 @@ class Target:
             base = named
         else:
             known = [*NAMED, "host"]
-            closest = _closest(spec.name, known)
-            hint = f"did you mean '{closest[0]}'?" if closest else f"choose from {', '.join(known)}"
-            raise ValueError(f"there is no target '{spec.name}'; {hint}")
+            hint = did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
+            raise ValueError(f"there is no target '{spec.name}'{hint}")
         return replace(base, **_values(spec))
 
     def __str__(self) -> str:
@@ -134,13 +134,6 @@ class Target:
         return max(2, self.vector_bits // max(8, bits))
 
 
-def _closest(name: str, known: Iterable[str]) -> list[str]:
-    """Return the one of `known` that resembles `name` most, or nothing if none is close."""
-    from difflib import get_close_matches
-
-    return get_close_matches(name, [*known], 1)
-
-
 _LEAST = {
     "vector_bits": 64,
     "vector_registers": 8,
@@ -158,10 +151,9 @@ def _values(spec: ArgSpec) -> dict[str, str | int]:
     for key, given in spec.parameters.items():
         name = key.replace("-", "_")
         if name not in types:
-            closest = _closest(name, types) or [*types]
-            raise ValueError(
-                f"targets have no field '{key}'; did you mean '{closest[0].replace('_', '-')}'?"
-            )
+            known = [field.replace("_", "-") for field in types]
+            hint = did_you_mean(key, known) or f"; choose from {', '.join(known)}"
+            raise ValueError(f"targets have no field '{key}'{hint}")
         match given:
             case (int() | str() as value,) if type(value) is types[name]:
                 values[name] = value

@@ -14,9 +14,9 @@ from xdsl.utils.target import Target
 from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
+from ..passmanager.diagnostics.did_you_mean import closest_name
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
-from ..passmanager.registration.info import closest_name
 
 __all__ = ["check_target", "parse_processor", "unprintable"]
 
