@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -11,8 +12,6 @@ from typing import Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
-
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
 
 __all__ = [
     "DEFAULT",
@@ -79,7 +78,7 @@ class Target:
             base = named
         else:
             known = [*NAMED, "host"]
-            hint = did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
+            hint = _did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
             raise ValueError(f"there is no target '{spec.name}'{hint}")
         return replace(base, **_values(spec))
 
@@ -134,6 +133,14 @@ class Target:
         return max(2, self.vector_bits // max(8, bits))
 
 
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the nearest known one, if one is close."""
+    from difflib import get_close_matches
+
+    closest = get_close_matches(name, [*known], 1)
+    return f", did you mean '{closest[0]}'?" if closest else ""
+
+
 _LEAST = {
     "vector_bits": 64,
     "vector_registers": 8,
@@ -152,7 +159,7 @@ def _values(spec: ArgSpec) -> dict[str, str | int]:
         name = key.replace("-", "_")
         if name not in types:
             known = [field.replace("_", "-") for field in types]
-            hint = did_you_mean(key, known) or f"; choose from {', '.join(known)}"
+            hint = _did_you_mean(key, known) or f"; choose from {', '.join(known)}"
             raise ValueError(f"targets have no field '{key}'{hint}")
         match given:
             case (int() | str() as value,) if type(value) is types[name]:

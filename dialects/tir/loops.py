@@ -32,7 +32,6 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...compat.attributes import EnumAttribute
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ..signature import of_signature
 from .body import YieldOp, print_body
 
@@ -140,8 +139,11 @@ class ForOp(IRDLOperation):
         start = parser.pos
         if (other := parser.parse_optional_identifier()) is not None:
             kinds = [kind.value for kind in ForKind]
-            hint = did_you_mean(other, kinds) or f", expected {', '.join(kinds)}"
-            parser.raise_error(f"unknown kind of loop '{other}'{hint}", start)
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(other, kinds, 1)
+            hint = f"did you mean '{nearest[0]}'?" if nearest else f"expected {', '.join(kinds)}"
+            parser.raise_error(f"unknown kind of loop '{other}', {hint}", start)
         variable = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
         pos = parser.pos
