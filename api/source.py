@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from ..interpreters.shape_bindings import Bindings
+from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
@@ -23,7 +24,6 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.walk import walk
 from ..passmanager.output.files import replace_file
-from ..passmanager.registration.info import did_you_mean
 from ..passmanager.registry import make_ir_context
 from ..tools.inputs import decode_mlir, parse_onnx
 from .notebook import offer_display

@@ -78,9 +78,8 @@ class Target:
             base = named
         else:
             known = [*NAMED, "host"]
-            closest = _closest(spec.name, known)
-            hint = f"did you mean '{closest[0]}'?" if closest else f"choose from {', '.join(known)}"
-            raise ValueError(f"there is no target '{spec.name}'; {hint}")
+            hint = _did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
+            raise ValueError(f"there is no target '{spec.name}'{hint}")
         return replace(base, **_values(spec))
 
     def __str__(self) -> str:
@@ -134,11 +133,12 @@ class Target:
         return max(2, self.vector_bits // max(8, bits))
 
 
-def _closest(name: str, known: Iterable[str]) -> list[str]:
-    """Return the one of `known` that resembles `name` most, or nothing if none is close."""
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the nearest known one, if one is close."""
     from difflib import get_close_matches
 
-    return get_close_matches(name, [*known], 1)
+    closest = get_close_matches(name, [*known], 1)
+    return f", did you mean '{closest[0]}'?" if closest else ""
 
 
 _LEAST = {
@@ -158,10 +158,9 @@ def _values(spec: ArgSpec) -> dict[str, str | int]:
     for key, given in spec.parameters.items():
         name = key.replace("-", "_")
         if name not in types:
-            closest = _closest(name, types) or [*types]
-            raise ValueError(
-                f"targets have no field '{key}'; did you mean '{closest[0].replace('_', '-')}'?"
-            )
+            known = [field.replace("_", "-") for field in types]
+            hint = _did_you_mean(key, known) or f"; choose from {', '.join(known)}"
+            raise ValueError(f"targets have no field '{key}'{hint}")
         match given:
             case (int() | str() as value,) if type(value) is types[name]:
                 values[name] = value

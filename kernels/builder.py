@@ -75,7 +75,7 @@ class KernelBuilder(TirBuilder):
         target: Target = DEFAULT,
         *,
         bits: int = 32,
-        vectorize: bool = True,
+        scalar: str | None = None,
         groups: Sequence[Sequence[int]] | None = None,
         winograd: Winograd = "none",
         measured: Sequence[Choice] | None = None,
@@ -84,7 +84,9 @@ class KernelBuilder(TirBuilder):
         self.target = target
         self.lanes = target.lanes(bits)
         """The number of elements of a vector: as many as a register has of `bits` bits each."""
-        self.element_lanes = self.lanes if vectorize else 1
+        self.scalar = scalar
+        """Why loops over all elements are not vectorized; None if they may be."""
+        self.element_lanes = self.lanes if scalar is None else 1
         """The number of adjacent elements that loops over all elements compute together."""
         self.bytes = -(-bits // 8)
         """The bytes of the widest elements."""
@@ -381,8 +383,9 @@ class KernelBuilder(TirBuilder):
         /,
         **arguments: Argument,
     ) -> None:
-        """Remember a choice, and why it was made."""
-        self.remarks.append(Remark(kind, name, message, arguments))
+        """Remember a choice, and why it was made; once, if several results make the same."""
+        if (remark := Remark(kind, name, message, arguments)) not in self.remarks:
+            self.remarks.append(remark)
 
     def decide(self, space: Space[T]) -> T:
         """Return the candidate of `space` that was measured to be the fastest, if there is one, or

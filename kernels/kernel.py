@@ -40,11 +40,11 @@ from .merged_dimensions import groups_before, is_outside, merge, merged_dimensio
 from .no_kernel import NoKernel
 from .parameters import require_parameters
 from .reduced_dimensions import AlongAxes, reduced_dimensions
-from .scalars import fills_bytes, step_type
+from .scalars import step_type
 from .sizes.kernel_sizes import KernelSizes
 from .tensors import At
 from .tiles.loop_nest import write_contraction
-from .windows.pooling import keeps_neighbours
+from .vectorizable import obstacle_to_vectors
 from .winograd.convolution import WinogradConvolution, write_winograd
 
 __all__ = ["Kernel", "kernel_of"]
@@ -109,7 +109,7 @@ def build_kernel(
         # One number of lanes for the kernel: with f64 and f32 that of f64, so that the vectors of
         # all values belong to the same elements. f32 then fill half of a register.
         bits=widest(ops),
-        vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
+        scalar=obstacle_to_vectors(ops, stored),
         groups=merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes),
         winograd=winograd,
         measured=measured,
@@ -268,12 +268,6 @@ def is_in_place(op: Operation, operand: SSAValue, sizes: Mapping[SSAValue, Shape
     return sizes[operand] == sizes[op.results[0]]
 
 
-def are_vectorizable(ops: Sequence[Operation]) -> bool:
-    """Return whether adjacent elements of the result are computed from adjacent elements."""
-    plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
-    return all(isinstance(op, plain) or keeps_neighbours(op) for op in ops)
-
-
 def computed_in(b: KernelBuilder, tensor: Tensor, result: Buffer) -> bool:
     """Let `result` take the place of the allocation that `tensor` is in; return False if it is not
     in one of the same type. Nothing else may read `tensor` later."""
@@ -310,5 +304,7 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
         if isinstance(part, Scheduled):
             part.write(b, lambda i, v, p=part: finish(i, p, v))
             return
+    if b.scalar is not None:
+        b.remark("missed", "Vectorize", f"elements are computed one by one: {b.scalar}")
     with b.elements(tensor.shape, b.element_lanes) as index:
         b.store(b.read(tensor, index), result.buffer, index)

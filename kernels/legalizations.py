@@ -18,11 +18,9 @@ from .contraction.convolution import CONVOLUTION
 from .contraction.einsum import EINSUM
 from .contraction.matmul import MATMUL
 from .data.creation import CREATION
-from .data.image import IMAGE
 from .data.indexing import INDEXING
 from .data.manipulation import MANIPULATION
 from .data.padding import PADDING
-from .data.resize import RESIZE
 from .data.sorting import SORTING
 from .data.trees import TREES
 from .elementwise.activation import ACTIVATION
@@ -30,6 +28,8 @@ from .elementwise.binary import BINARY
 from .elementwise.elementwise import ELEMENTWISE
 from .elementwise.quantization import QUANTIZATION
 from .elementwise.unary import UNARY
+from .images.resize import RESIZE
+from .images.space_to_depth import IMAGE
 from .reduction.arg_reduction import ARG_REDUCTION
 from .reduction.nn import NN
 from .reduction.normalization import NORMALIZATION

@@ -368,7 +368,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in _CLASSES:
-            from ..passmanager.registration.info import did_you_mean
+            from ..passmanager.diagnostics.did_you_mean import did_you_mean
 
             hint = did_you_mean(name, _CLASSES)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -21,14 +21,8 @@ from .ir.edit import insert_before
 from .ir.symbols import brief, is_skipped, symbol_of
 from .notebook.passes import html_of_pass
 from .options.options import check_values, pass_text
-from .registration.info import (
-    PassInfo,
-    check_level,
-    check_name,
-    check_names,
-    check_spelling,
-    kebab_case,
-)
+from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
+from .registration.names import kebab_case
 from .requirements.requirements import run_required
 from .run import Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass

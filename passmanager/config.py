@@ -9,10 +9,11 @@ from typing import cast
 
 from xdsl.passes import ModulePass
 
+from .diagnostics.did_you_mean import closest_name
 from .errors import ConfigError
 from .options.options import check_range, find_option, pass_options
 from .options.types import from_value
-from .registration.info import closest_name, name_key
+from .registration.names import name_key
 from .registry import installed
 
 __all__ = [

@@ -20,7 +20,8 @@ from .diagnostics.remarks import RemarkFilter
 from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .notebook.elements import block, element, table
-from .registration.info import PassInfo, check_level, check_names, name_key
+from .registration.info import PassInfo, check_level, check_names
+from .registration.names import name_key
 from .run import Run
 
 __all__ = ["PassContext"]

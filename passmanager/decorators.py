@@ -13,7 +13,8 @@ from xdsl.ir import Operation
 
 from .base import FunctionPass, ModulePass, Pass, check_metadata
 from .context import PassContext
-from .registration.info import check_level, check_name, check_names, kebab_case
+from .registration.info import check_level, check_name, check_names
+from .registration.names import kebab_case
 
 __all__ = ["function_pass", "module_pass"]
 

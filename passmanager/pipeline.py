@@ -13,10 +13,11 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from .diagnostics.did_you_mean import did_you_mean
 from .errors import PipelineSyntaxError
 from .options.options import MLIR_OPTIONS, check_range, find_option, pass_options
 from .options.text import OptionText, from_text
-from .registration.info import did_you_mean, name_key
+from .registration.names import name_key
 from .registry import installed
 from .requirements.anchors import ANY, nest
 from .runner import info_of

@@ -12,8 +12,9 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
+from .diagnostics.did_you_mean import did_you_mean
 from .errors import PassNotFoundError
-from .registration.info import did_you_mean, name_key
+from .registration.names import name_key
 
 __all__ = [
     "ExtendingUniverse",

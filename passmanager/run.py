@@ -22,7 +22,8 @@ from .ir.location import place_of
 from .ir.per_class import OpClasses
 from .ir.symbols import symbol_of
 from .ir.walk import ancestors, walk
-from .registration.info import PassInfo, name_key
+from .registration.info import PassInfo
+from .registration.names import name_key
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run"]

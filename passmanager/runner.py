@@ -16,12 +16,14 @@ from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
 
 from .context import PassContext
+from .diagnostics.did_you_mean import did_you_mean
 from .instrumentor import PassInstrumentor
 from .ir.checks.verifier import verify_changes
 from .ir.clone import clone
 from .ir.per_class import OpClasses, PerClass, has_any
 from .options.options import pass_text
-from .registration.info import PassInfo, did_you_mean, name_key
+from .registration.info import PassInfo
+from .registration.names import name_key
 from .registry import installed
 from .requirements.preservation import check_preserved
 from .run import Frame, Run

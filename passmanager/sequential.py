@@ -15,7 +15,8 @@ from .context import PassContext
 from .ir.symbols import brief
 from .notebook.elements import block, element, table
 from .options.options import options_text
-from .registration.info import PassInfo, check_level, check_name, check_names, name_key
+from .registration.info import PassInfo, check_level, check_name, check_names
+from .registration.names import name_key
 from .requirements.requirements import Scope, Step
 from .run import Run
 from .runner import info_of, nested_passes, run_pass

@@ -14,11 +14,12 @@ from xdsl.passes import ModulePass
 
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
+from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
-from ..passmanager.registration.info import did_you_mean, name_key
+from ..passmanager.registration.names import name_key
 from ..passmanager.requirements.anchors import anchor_of
 
 __all__ = ["answer"]

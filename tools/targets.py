@@ -14,9 +14,9 @@ from xdsl.utils.target import Target
 from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
+from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
-from ..passmanager.registration.info import closest_name
 
 __all__ = ["check_target", "parse_processor", "unprintable"]
 
@@ -56,10 +56,8 @@ def check_target(text: str, targets: Mapping[str, object]) -> None:
     name = spec.name
     if name not in targets:
         names = [*targets, *NAMED, "host"]
-        closest = closest_name(name, names)
-        known = f"choose from {', '.join(names)}"
-        hint = f"did you mean '{closest}'?" if closest else known
-        raise PasslineError(f"there is no target '{name}'; {hint}")
+        hint = did_you_mean(name, names) or f"; choose from {', '.join(names)}"
+        raise PasslineError(f"there is no target '{name}'{hint}")
     factory = cast(Callable[..., object], targets[name])
     is_function = bool(inspect.signature(factory).parameters)  # an old-style target
     if is_function and name != MLIRTarget.name:

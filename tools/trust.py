@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.options.options import pass_options
-from ..passmanager.registration.info import name_key
+from ..passmanager.registration.names import name_key
 from ..passmanager.requirements.anchors import Anchored
 from ..passmanager.runner import info_of, nested_passes
 

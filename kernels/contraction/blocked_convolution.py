@@ -18,8 +18,8 @@ from ...dialects.tir.extents import Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor
 from ..layouts import known
 from ..scalars import convert
-from ..tiles.cost_model import has_one_edge
 from ..tiles.edges import Edges
+from ..tiles.tile_sizes import has_one_edge
 from ..windows.counts import count_of, fits
 from ..windows.padded_windows import padded
 from ..windows.phases import WithMargin

@@ -1,1 +1,1 @@
-"""Operations that move, choose, sort or resample elements."""
+"""Operations that move, choose or sort elements."""

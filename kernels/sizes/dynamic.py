@@ -34,8 +34,8 @@ from ..data.creation import one_hot
 from ..data.manipulation import broadcast_to, moved, reshape, sliced
 from ..data.padding import inside
 from ..data.repeated import Tiled
-from ..data.resize import resize_to
 from ..data.sorting import topk_of
+from ..images.resize import resize_to
 from ..scalars import select
 from .axes import DYNAMIC_AXES
 from .parameters import (

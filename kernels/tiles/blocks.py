@@ -12,7 +12,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, volume
 from ..builder import Buffer, KernelBuilder
 from ..contraction.contraction import Contraction
-from .cost_model import Schedule
+from .schedule import Schedule
 
 __all__ = ["Block", "below", "block_extents", "is_multiple", "padded", "part"]
 

@@ -14,7 +14,8 @@ from ..contraction.contraction import Contraction
 from ..layouts import known
 from ..scalars import select
 from .blocks import Block
-from .cost_model import LINE, Schedule
+from .cost_model import LINE
+from .schedule import Schedule
 from .transposed import bytes_of
 
 __all__ = ["Following", "following_weights"]

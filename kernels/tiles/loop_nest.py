@@ -17,8 +17,9 @@ from ..builder import KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
 from ..contraction.dot_products import FEW_ROWS, write_dot_products
 from .blocks import Block, block_extents, part
-from .cost_model import Operand, Schedule, peak_share, rest_columns
+from .cost_model import peak_share, rest_columns
 from .packed_columns import pack_columns, panel_shape
+from .schedule import Operand, Schedule
 from .schedules import Schedules, extents_of
 from .tile import Tile, columns_in_order, has_rows
 

@@ -14,7 +14,8 @@ from ...dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction, Coordinates
 from .blocks import Block, padded
-from .cost_model import LINE, Schedule
+from .cost_model import LINE
+from .schedule import Schedule
 
 __all__ = ["pack_columns", "panel_shape"]
 

@@ -15,16 +15,9 @@ from ...dialects.tir.extents import SymbolicExtent, volume
 from ..choices import Form, Space
 from ..contraction.byte_products import ByteProducts
 from ..contraction.contraction import Contraction
-from .cost_model import (
-    NOMINAL,
-    NOMINAL_IMAGE,
-    Extents,
-    Operand,
-    Schedule,
-    candidates,
-    cycles,
-    schedule_of,
-)
+from .cost_model import cycles
+from .schedule import NOMINAL, NOMINAL_IMAGE, Extents, Operand, Schedule
+from .tile_sizes import candidates, schedule_of
 
 __all__ = ["Schedules", "extents_of", "nominal", "nominal_volume"]
 

@@ -19,9 +19,10 @@ from ..builder import KernelBuilder, Store
 from ..contraction.contraction import Contraction, Coordinates
 from ..scalars import convert, fills_bytes
 from .blocks import Block, below, is_multiple, padded
-from .cost_model import Schedule, shares_columns
+from .cost_model import shares_columns
 from .edges import Cut, Edges
 from .following_weights import Following, following_weights
+from .schedule import Schedule
 from .schedules import extents_of
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
 

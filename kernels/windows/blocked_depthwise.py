@@ -30,7 +30,8 @@ from ..contraction.contraction import of_total, total_type
 from ..layouts import known
 from ..scalars import convert, multiply_add
 from ..tiles.blocks import part
-from ..tiles.cost_model import LOADS, MULTIPLY_ADDS, NOMINAL_IMAGE, TILE_OVERHEAD, WIDTHS
+from ..tiles.cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
+from ..tiles.schedule import NOMINAL_IMAGE, WIDTHS
 from ..tiles.schedules import nominal
 from .counts import count_of, covered
 from .depthwise_tiles import space_of

@@ -11,7 +11,8 @@ from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
 from ...dialects.tir.extents import Extent, Shape, volume
 from ..choices import Form, Space
-from ..tiles.cost_model import LINE, LOADS, MULTIPLY_ADDS, NOMINAL_IMAGE, TILE_OVERHEAD
+from ..tiles.cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
+from ..tiles.schedule import NOMINAL_IMAGE
 from ..tiles.schedules import nominal
 
 __all__ = ["Problem", "Tile", "Tiles", "row_bytes", "rows_of", "sources_of", "space_of"]

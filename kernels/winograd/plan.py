@@ -10,7 +10,9 @@ from math import prod
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
-from ..tiles.cost_model import Extents, Operand, bandwidth, cycles, schedule_of
+from ..tiles.cost_model import bandwidth, cycles
+from ..tiles.schedule import Extents, Operand
+from ..tiles.tile_sizes import schedule_of
 from .transforms import POINTS
 
 __all__ = ["Convolution", "Plan", "best_plan", "lanes_of"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -11,6 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...analysis.calls.call_graph import CallGraph, symbols_of
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.symbols import PRIVATE
 
@@ -37,7 +37,7 @@ def remove_unreachable_symbols(
     entries = set(entries)
     for name in sorted(entries - symbols.keys()):
         raise PassFailedException(
-            f"entry function @{name} is not in the module{_hint(name, symbols)}"
+            f"entry function @{name} is not in the module{did_you_mean(name, symbols)}"
         )
     removable = {  # in the order of the module
         op: None
@@ -68,8 +68,3 @@ def _is_private(op: Operation) -> bool:
 
 def _is_function(op: Operation) -> bool:
     return op.get_attr_or_prop("function_type") is not None
-
-
-def _hint(name: str, symbols: Iterable[str]) -> str:
-    near = get_close_matches(name, [*symbols])
-    return f"; did you mean {' or '.join('@' + n for n in near)}?" if near else ""

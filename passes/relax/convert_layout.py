@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,6 +16,7 @@ from ...dialects.relax.layout import Layout
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.ir.per_class import OpClasses
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts
@@ -127,9 +127,8 @@ def read_desired(entries: Iterable[str], ctx: Context) -> dict[str, list[str]]:
         name, *layouts = entry.split(":")
         if (op := ctx.get_optional_op(name)) is None or not issubclass(op, ConvertsLayout):
             known = [cls.name for cls in ctx.loaded_ops if issubclass(cls, ConvertsLayout)]
-            near = get_close_matches(name, known, 1)
-            hint = f", did you mean '{near[0]}'?" if near else ""
             problem = "unknown operation" if op is None else "no layouts can be chosen for"
+            hint = did_you_mean(name, known)
             raise PassFailedException(f"desired '{entry}': {problem} '{name}'{hint}")
         if not layouts:
             raise PassFailedException(f"desired '{entry}': expected layouts, as '{name}:NHWC'")

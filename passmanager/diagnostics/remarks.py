@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 
 from ..ir.symbols import symbol_of
 from ..ir.walk import ancestors
-from ..registration.info import did_you_mean
 from ..run import Frame
 from .diagnostics import Diagnostic, Severity, Where, op_at, place_in_file
+from .did_you_mean import did_you_mean
 
 __all__ = [
     "Argument",

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import cast
 
+from ..diagnostics.did_you_mean import did_you_mean
 from ..instrument import PassInstrument
-from ..registration.info import did_you_mean, name_key
+from ..registration.names import name_key
 from .time.nesting import report_header
 
 __all__ = ["DebugCounter"]

@@ -1,12 +1,13 @@
-"""PassInfo, the metadata of a pass, and the spelling and comparison of pass names."""
+"""PassInfo, the metadata of a pass, and the checks of what it is made of."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import cast
+
+from .names import name_key
 
 __all__ = [
     "PassInfo",
@@ -14,55 +15,7 @@ __all__ = [
     "check_name",
     "check_names",
     "check_spelling",
-    "closest_name",
-    "did_you_mean",
-    "kebab_case",
-    "name_key",
 ]
-
-
-# Cached: a name is compared several times for each pass that runs.
-@lru_cache(maxsize=4096)
-def name_key(name: str) -> str:
-    """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and
-    `tir-unroll-loop` have the same, and so has TVM's full name `tir.transform.UnrollLoop`.
-    """
-    return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
-
-
-_TVM_NAMESPACE = re.compile(
-    r"(?:tvm\.)?(?:transform|(?:relax|relay)(?:\.transform)?|(?:s_)?(tir)x?(?:\.transform)?)\.(?=[A-Z])"
-)
-"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. The passes on
-`tir` have it in their names.
-"""
-
-
-def _own_namespace(namespace: re.Match[str]) -> str:
-    return f"{namespace[1] or ''}."
-
-
-def kebab_case(name: str) -> str:
-    """Return TVM's spelling or a Python name in kebab-case: `FoldConstant` becomes
-    `fold-constant`.
-    """
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
-    return re.sub(r"[-._\s]+", "-", words).strip("-").lower()
-
-
-def closest_name(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that resembles `name` most, or None if none is close."""
-    from difflib import get_close_matches
-
-    keys = {name_key(candidate): candidate for candidate in candidates}
-    found = get_close_matches(name_key(name), keys, n=1, cutoff=0.6)
-    return keys[found[0]] if found else None
-
-
-def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: `, did you mean 'x'?`, or empty text."""
-    closest = closest_name(name, candidates)
-    return f", did you mean '{closest}'?" if closest else ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from ..context import PassContext
 from ..errors import PassContractError
 from ..ir.changes.changes import Changes, Snapshot
 from ..ir.clone import clone
-from ..registration.info import PassInfo, name_key
+from ..registration.info import PassInfo
+from ..registration.names import name_key
 from ..run import Run
 
 __all__ = ["check_preserved"]

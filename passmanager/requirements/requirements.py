@@ -10,8 +10,10 @@ from typing import Literal, NamedTuple
 from xdsl.passes import ModulePass
 
 from ..context import PassContext
+from ..diagnostics.did_you_mean import did_you_mean
 from ..errors import PassDependencyError, PassNotFoundError
-from ..registration.info import PassInfo, did_you_mean, name_key
+from ..registration.info import PassInfo
+from ..registration.names import name_key
 from ..registry import find_pass, installed
 from ..run import Run
 from ..runner import info_of, nested_passes, run_pass

@@ -12,7 +12,8 @@ from ...passmanager.errors import PassContractError, PasslineError
 from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
-from ...passmanager.registration.info import PassInfo, name_key
+from ...passmanager.registration.info import PassInfo
+from ...passmanager.registration.names import name_key
 from ...passmanager.rewriting.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
 from ..reduce.delta import op_count, smaller_modules

@@ -12,7 +12,7 @@ from typing import cast
 
 from ...passmanager.context import PassContext
 from ...passmanager.output.files import replace_file
-from ...passmanager.registration.info import name_key
+from ...passmanager.registration.names import name_key
 from ...passmanager.registry import installed
 
 __all__ = ["command_in_test", "command_line", "free_file", "save_test"]

@@ -12,8 +12,10 @@ from typing_extensions import TypeIs
 
 from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
+from ...passmanager.diagnostics.did_you_mean import closest_name
 from ...passmanager.options.text import shortened
-from ...passmanager.registration.info import check_name, closest_name, name_key
+from ...passmanager.registration.info import check_name
+from ...passmanager.registration.names import name_key
 from ..diagnostics.failures import USAGE
 from .foreign_options import ADVICE, advice
 from .short_help import ShortHelp

@@ -8,7 +8,7 @@ from typing import cast, get_origin
 from ...passmanager.config import option_type
 from ...passmanager.errors import ConfigError
 from ...passmanager.options.text import OptionText, from_text
-from ...passmanager.registration.info import name_key
+from ...passmanager.registration.names import name_key
 
 __all__ = ["read_config"]
 

@@ -10,9 +10,10 @@ from xdsl.passes import ModulePass
 
 from ...compat.streams import chunk_stream
 from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
+from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
-from ...passmanager.registration.info import did_you_mean, name_key
+from ...passmanager.registration.names import name_key
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions
 from ..command_line.argument_parser import Group

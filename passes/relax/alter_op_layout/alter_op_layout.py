@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 
 from xdsl.context import Context
@@ -18,6 +17,7 @@ from ....dialects.target import has_target, target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import Actions
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
 from ...constants.evaluation_code import load_relayout
 from ...layouts.propagation import Hook, change_layouts
@@ -147,8 +147,7 @@ def read_hooks(entries: Iterable[str], ctx: Context) -> dict[str, Hook]:
                 "'relax.nn.conv2d=package.module:function'"
             )
         if ctx.get_optional_op(name) is None:
-            near = get_close_matches(name, [cls.name for cls in ctx.loaded_ops], 1)
-            hint = f", did you mean '{near[0]}'?" if near else ""
+            hint = did_you_mean(name, [cls.name for cls in ctx.loaded_ops])
             raise PassFailedException(f"hook '{entry}': unknown operation '{name}'{hint}")
         try:
             hook = getattr(import_module(module), function)

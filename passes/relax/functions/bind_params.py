@@ -19,9 +19,9 @@ from ....interpreters.shape_bindings import Bindings
 from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.per_class import OpClasses
-from ....passmanager.registration.info import did_you_mean
 from ..sizes.bind_shapes import bind_function, function_to_bind
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from ....interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.registration.info import did_you_mean
 
 __all__ = ["RunCodegen", "compile_function", "run_codegen"]
 

@@ -19,10 +19,10 @@ from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.info import did_you_mean
 from ...dead_code.dead_code import remove_dead_operations
 from ..functions.inline import replace_by_body
 from .reverse_mode import ReverseMode, is_differentiable

@@ -13,8 +13,8 @@ from ....analysis.calls.call_graph import CallGraph
 from ....analysis.calls.opaque_functions import is_opaque
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.registration.info import did_you_mean
 from .weight_lifting import SUFFIX, lift_transform_params
 
 __all__ = ["LiftTransformParams"]

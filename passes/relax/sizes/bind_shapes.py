@@ -28,8 +28,8 @@ from ....interpreters.shape_bindings import (
 from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.info import did_you_mean
 from ...sizes.type_casts import cast_for_users
 
 __all__ = ["BindShapes", "bind_function", "bind_module", "function_to_bind"]

@@ -16,8 +16,8 @@ from ....analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.interfaces import InfersType
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
-from ....passmanager.registration.info import did_you_mean
 from ...constants.evaluation_code import load_constants
 from .mixed_precision import to_mixed_precision
 from .precision_policies import POLICIES, Policy

@@ -11,7 +11,8 @@ from xdsl.ir import Operation
 
 from ...ir.symbols import symbol_of
 from ...ir.text.printer import PLAIN, PrintStyle
-from ...registration.info import PassInfo, check_names, name_key
+from ...registration.info import PassInfo, check_names
+from ...registration.names import name_key
 from ...run import Run
 from .ir_text import ir_text, print_ir, print_text, title_of, top_level
 from .numbering import NumberingInstrument

@@ -7,7 +7,8 @@ from weakref import WeakSet
 from xdsl.dialects.builtin import ModuleOp
 
 from ...instrument import PassInstrument
-from ...registration.info import PassInfo, check_name, name_key
+from ...registration.info import PassInfo, check_name
+from ...registration.names import name_key
 from ...run import Run
 
 __all__ = ["StartAfter", "StartBefore", "StopAfter", "StopBefore"]

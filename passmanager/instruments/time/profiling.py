@@ -9,7 +9,8 @@ from io import StringIO
 from os import PathLike
 from pstats import SortKey, Stats
 
-from ...registration.info import did_you_mean, name_key
+from ...diagnostics.did_you_mean import did_you_mean
+from ...registration.names import name_key
 from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument
 

@@ -41,7 +41,7 @@ from xdsl.parser import ForwardDeclaredValue, UnresolvedOperand
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ...registration.info import closest_name
+from ...diagnostics.did_you_mean import closest_name
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
 

@@ -294,7 +294,7 @@ def test_unknown_option_gets_the_nearest() -> None:
 
 
 def test_unknown_target_gets_the_nearest() -> None:
-    assert "there is no target 'mlri'; did you mean 'mlir'?" in failing(2, "-t", "mlri", stdin="")
+    assert "there is no target 'mlri', did you mean 'mlir'?" in failing(2, "-t", "mlri", stdin="")
 
 
 def test_explain_pipeline_says_what_would_run() -> None:

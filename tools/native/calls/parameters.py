@@ -80,7 +80,7 @@ class Number:
 
 
 class Buffer:
-    """A parameter of memref type: it checks, copies and allocates its arrays.
+    """A parameter of memref type: it converts and allocates its arrays.
 
     PasslineError for integers whose width is not in `WIDTHS`, for a layout, and for an output
     whose shape is not static.

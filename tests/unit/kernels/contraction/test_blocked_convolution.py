@@ -22,8 +22,9 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrefetchOp
-from passline.kernels.tiles.cost_model import Schedule, schedule_of
+from passline.kernels.tiles.schedule import Schedule
 from passline.kernels.tiles.schedules import Schedules
+from passline.kernels.tiles.tile_sizes import schedule_of
 from passline.passmanager.context import PassContext
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline

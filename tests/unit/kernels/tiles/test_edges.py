@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from passline.dialects.relax.windows.windows import Window
-from passline.kernels.tiles.cost_model import has_one_edge
 from passline.kernels.tiles.edges import Cut, Edges
+from passline.kernels.tiles.tile_sizes import has_one_edge
 
 
 def windows() -> Iterator[tuple[Window, int]]:

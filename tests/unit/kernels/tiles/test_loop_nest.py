@@ -13,8 +13,8 @@ from passline.interpreters.signature import entry_function
 from passline.kernels.builder import KernelBuilder
 from passline.kernels.contraction.contraction import Contraction, Coordinates
 from passline.kernels.tiles.blocks import Block, padded
-from passline.kernels.tiles.cost_model import Schedule
 from passline.kernels.tiles.packed_columns import pack_columns, panel_shape
+from passline.kernels.tiles.schedule import Schedule
 
 
 def unused(*_: object) -> SSAValue:

@@ -48,7 +48,7 @@ def test_an_unknown_entry():
     with pytest.raises(PassFailedException) as error:
         remove_unreachable_symbols(module, ["main_grph"])
     assert str(error.value) == (
-        "entry function @main_grph is not in the module; did you mean @main_graph?"
+        "entry function @main_grph is not in the module, did you mean 'main_graph'?"
     )
 
 

@@ -28,7 +28,7 @@ def test_several_entries():
 
 def test_an_entry_that_is_missing_gets_the_nearest():
     module = ModuleOp([function("main")])
-    message = "entry function @mian is not in the module; did you mean @main?"
+    message = "entry function @mian is not in the module, did you mean 'main'?"
     with pytest.raises(PassFailedException, match=message):
         RemoveUnusedFunctions(entry_functions=("mian",))(module)
 

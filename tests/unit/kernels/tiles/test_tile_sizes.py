@@ -14,16 +14,9 @@ from xdsl.ir import Block, Operation
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.target import NAMED, Target
-from passline.kernels.tiles.cost_model import (
-    Extents,
-    Operand,
-    Schedule,
-    candidates,
-    cycles,
-    peak_share,
-    schedule_of,
-    shares_columns,
-)
+from passline.kernels.tiles.cost_model import cycles, peak_share, shares_columns
+from passline.kernels.tiles.schedule import Extents, Operand, Schedule
+from passline.kernels.tiles.tile_sizes import candidates, schedule_of
 
 X86 = NAMED["x86-64-v3"]
 SHAPES = [

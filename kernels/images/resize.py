@@ -20,6 +20,7 @@ from ...dialects.relax.types import is_integer
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, is_at_most
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
+from ..data.repeated import Repeated
 from ..elementwise.elementwise import to_explicit
 from ..layouts import relayout
 from ..scalars import (
@@ -36,7 +37,6 @@ from ..scalars import (
     select,
 )
 from .coordinates import Coordinate, clipped, nearest_integer, rounded
-from .repeated import Repeated
 
 __all__ = ["RESIZE", "resize_to"]
 

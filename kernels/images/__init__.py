@@ -1,0 +1,1 @@
+"""Resizing of images, and moves of elements between channels and pixels."""

@@ -1,0 +1,143 @@
+"""The schedule of a contraction: the extents of its tiles and blocks, and the order of its loops.
+
+A contraction is computed in tiles of `m` rows of lhs times some vectors of columns, whose sums stay
+in registers while a loop runs over the terms. Around it (Goto and van de Geijn, Anatomy of
+High-Performance Matrix Multiplication, 2008):
+
+    for block of columns:                  as many as fit into the second cache, packed
+      for block of terms:
+        for tile of columns:               the inner one of these two loops reads its operand
+          for tile of lhs:                 again and again, from the cache that holds it
+            for term: sums += lhs * rhs
+
+Windows of an image, and a packed lhs, need no copy of the columns: vectors of rows of lhs are
+multiplied with one element of the image, which is read where it is. The tiles of sums are
+transposed at the end, unless the rows of lhs are next to each other in the result.
+
+    for block of rows of the image:
+      for tile of lhs:
+        for block of terms:                  all, or as many as the first cache holds of the tile
+          for row, for tile of columns:      or with all terms, the tiles of lhs innermost
+            for term: sums += lhs * rhs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["NOMINAL", "NOMINAL_IMAGE", "WIDTHS", "Extents", "Operand", "Schedule"]
+
+
+class Operand(Enum):
+    """An operand of a contraction."""
+
+    LHS = "lhs"
+    RHS = "rhs"
+
+
+NOMINAL = 128
+"""The extent that is assumed for one that is known at run time only: a schedule for it serves
+larger ones too, and smaller ones waste less than a tile."""
+NOMINAL_IMAGE = 64
+"""The same for the rows and the columns of an image."""
+
+WIDTHS = 56, 28, 14, 7
+"""The extents of images that schedules for unknown ones are chosen for: those of the stages of a
+network for images of 224, each of which takes about as long."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """The extents of a contraction, for the cost model."""
+
+    m: int
+    """The rows of lhs."""
+    rows: int
+    columns: int
+    """The image of rhs: its elements are next to each other in memory along the columns only."""
+    inputs: int
+    taps: int
+    """The terms: blocks of terms consist of whole taps."""
+    bits: int
+    """The width of a sum."""
+    merged: bool
+    """True if a block may consist of several rows of the image."""
+    constant: Operand | None = None
+    """The operand that callers pass packed."""
+    taps_across: int = 1
+    """The taps of a window along the columns."""
+    columns_known: bool = True
+    """False if `columns` is nominal."""
+    m_known: bool = True
+    """False if `m` is nominal."""
+    batch: int = 1
+    """The contractions that cores can share."""
+    block: int = 1
+    """The taps that are channels, of a block of the image: they are next to each other in memory,
+    and the columns are not."""
+    rows_together: int = 1
+    """The rows of lhs whose elements of a column are next to each other in the result."""
+    margin: int = 0
+    """The columns after the last one at which tiles can read."""
+    of_integers: bool = False
+    """True if the sums are integers, as is what is computed of them."""
+    exact_pairs: bool | None = None
+    """Whether pairs of products of bytes fit in an i16; None if the terms are no words of bytes."""
+    edge: int | None = None
+    """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
+    if there is padding in memory."""
+
+    @property
+    def taps_down(self) -> int:
+        """The other taps of a window."""
+        return self.taps // self.taps_across // self.block
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The extents of tiles and blocks of a contraction, and the order of its loops."""
+
+    m: int
+    """The rows of lhs of a tile; the columns, if vectors are of rows."""
+    vectors: int
+    """The vectors of columns, or else of rows, of a tile."""
+    lanes: int
+    """The lanes of a vector."""
+    rows: int
+    columns: int
+    """The block of the image whose columns are packed together."""
+    inputs: int
+    """The inputs, with all their taps, of a block of terms."""
+    packs: bool
+    """True if columns are packed; otherwise they are read where they are."""
+    lhs_inside: bool
+    """True if the loop over tiles of lhs is inside of the loop over tiles of columns."""
+    by_rows: bool = False
+    """True if the lanes of vectors are rows of lhs, which is packed, and not columns: an image of
+    few columns would fill vectors badly."""
+
+    @property
+    def rows_of_tile(self) -> int:
+        """The rows of lhs of a tile."""
+        return self.vectors * self.lanes if self.by_rows else self.m
+
+    @property
+    def tile(self) -> int:
+        """The columns of a tile."""
+        return self.m if self.by_rows else self.vectors * self.lanes
+
+    @property
+    def in_place(self) -> bool:
+        """True if each element of a column is read where it is, for a vector of rows."""
+        return self.by_rows and not self.packs
+
+    def __str__(self) -> str:
+        lanes = "rows of lhs" if self.by_rows else "columns"
+        others = "columns" if self.by_rows else "rows of lhs"
+        copied = "packed" if self.packs else "read in place"
+        return (
+            f"tiles of {self.m} {others} and {self.vectors} vectors of {self.lanes} {lanes}, "
+            f"blocks of {self.rows}x{self.columns} columns and {self.inputs} inputs, "
+            f"columns {copied}"
+        )

@@ -1,0 +1,24 @@
+"""The nearest valid name, which a message about an unknown name ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..registration.names import name_key
+
+__all__ = ["closest_name", "did_you_mean"]
+
+
+def closest_name(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that resembles `name` most, or None if none is close."""
+    from difflib import get_close_matches
+
+    keys = {name_key(candidate): candidate for candidate in candidates}
+    found = get_close_matches(name_key(name), keys, n=1, cutoff=0.6)
+    return keys[found[0]] if found else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: `, did you mean 'x'?`, or empty text."""
+    closest = closest_name(name, candidates)
+    return f", did you mean '{closest}'?" if closest else ""
