@@ -73,7 +73,7 @@ def measure(kernel: Kernel, target: Target) -> Row:
         raise ValueError(f"the result is {error:.1e} standard deviations off")
     ours, ort = milliseconds(lambda: function(*arrays), peer, rounds=5, seconds=0.1)
     flops = model.flops(result)
-    amount, unit = (model.bytes(result), "GB/s") if flops is None else (flops, "GFLOP/s")
+    amount, unit = (model.traffic(result), "GB/s") if flops is None else (flops, "GFLOP/s")
     rate = amount / ours / 1e6
     times = ours, ort, ort / ours
     return Row(kernel.name, kernel.source, *times, rate, unit, error, seconds)

@@ -17,7 +17,7 @@ __all__ = ["ProjectError", "ProjectName", "write_project"]
 TEMPLATE = Path(__file__).parent / "template"
 """A complete project with the name `my-compiler`."""
 GENERATED = ("__pycache__", ".pytest_cache", "Output", ".egg-info", ".lit_test_times.txt")
-"""The ends of names in the template that are not part of it."""
+"""The suffixes of files and directories that tools leave behind and that are not copied."""
 
 
 class ProjectError(PasslineError):
@@ -32,9 +32,10 @@ class ProjectName:
 
     @classmethod
     def parse(cls, text: str) -> ProjectName:
-        """Return the name for `text`, in which `-`, `_` and case do not matter.
+        """Return the name for `text`, in which `-` and `_` are the same and case does not matter.
 
-        Errors: ProjectError if the package could not be imported, or would hide another one.
+        Errors: ProjectError if the package could not be imported, or if it would hide another
+        module or a dialect.
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", text):
             raise ProjectError(
@@ -60,8 +61,10 @@ class ProjectName:
         """The start of the names of classes: `MyCompiler`."""
         return "".join(word.capitalize() for word in self.project.split("-"))
 
-    def instead(self, text: str) -> str:
-        """Return `text`, from the template, with this name in the place of the template's."""
+    def substitute(self, text: str) -> str:
+        """Return `text`, from the template, with this name in place of the template's."""
+        # A project's name has no `_`, and a package's no capitals: no new name contains an old one
+        # that is replaced after it.
         for old, new in zip(_names(ProjectName("my-compiler")), _names(self)):
             text = text.replace(old, new)
         return text
@@ -74,7 +77,8 @@ def _names(name: ProjectName) -> tuple[str, str, str]:
 def write_project(text: str, parent: Path) -> Path:
     """Write a project called `text` into a new directory in `parent`; return the directory.
 
-    Errors: ProjectError for a name that is not valid, or if the directory exists. OSError.
+    Errors: ProjectError for a name that is not valid, or if the directory exists; OSError if a
+    file cannot be written.
     """
     name = ProjectName.parse(text)
     root = parent / name.project
@@ -83,9 +87,9 @@ def write_project(text: str, parent: Path) -> Path:
     except FileExistsError:
         raise ProjectError(f"'{root}' exists already") from None
     for source in template_files():
-        target = root / name.instead(source.relative_to(TEMPLATE).as_posix())
+        target = root / name.substitute(source.relative_to(TEMPLATE).as_posix())
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(name.instead(source.read_text()))
+        target.write_text(name.substitute(source.read_text()))
     return root
 
 

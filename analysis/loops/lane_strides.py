@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
-from ...compat.effects import is_side_effect_free, only_has_effect
+from ...compat.effects import only_has_effect
 from ...dialects.tir.ops import ForOp
 from ...passmanager.ir.walk import walk
 from ..constants import integer_constant
@@ -26,9 +26,6 @@ from ..memory.buffers import Allocation
 __all__ = ["ElementAccess", "LaneStrides", "find_shared_store", "is_scalar"]
 
 ElementAccess: TypeAlias = memref.LoadOp | memref.StoreOp
-
-_REMAINDERS = arith.RemUIOp, arith.RemSIOp
-"""Operations without effects for which xDSL does not say so."""
 
 
 def is_scalar(type: Attribute) -> bool:
@@ -40,7 +37,8 @@ class LaneStrides:
     """The difference of each value of a loop between neighboring iterations (lanes).
 
     A value is uniform (the same in all lanes), has a constant stride, or varies in another way.
-    Only values that vary are stored; all others, those from outside of the loop too, are uniform.
+    Only values that vary are stored; all others, including those from outside the loop, are
+    uniform.
     """
 
     def __init__(self, loop: ForOp) -> None:
@@ -97,10 +95,10 @@ class LaneStrides:
                 0 if uniform and not any(self.varies(end.operands[index]) for end in ends) else None
             )
         if not any(map(self.varies, op.operands)):
-            # Iterations are independent, so all lanes read the same from memory.
-            same = is_side_effect_free(op) or only_has_effect(op, MemoryEffectKind.READ)
-            same = same or isinstance(op, _REMAINDERS)
-            return 0 if same or isinstance(op, Allocation) else None
+            # Iterations are independent, so all lanes read the same from memory. `arith.remui` has
+            # no effects, which xDSL, at least until 0.74, does not say.
+            same = only_has_effect(op, MemoryEffectKind.READ)
+            return 0 if same or isinstance(op, arith.RemUIOp | Allocation) else None
         # An `iN` may wrap between two lanes, an index does not.
         if not isinstance(result.type, IndexType) or len(op.operands) != 2:
             return None
@@ -112,7 +110,7 @@ class LaneStrides:
                 return lhs + rhs
             case arith.SubiOp():
                 return lhs - rhs
-            # A factor that is uniform but unknown gives a stride that is no integer: unknown here.
+            # A factor that is uniform, but not a constant, gives a stride that is not a number.
             case arith.MuliOp() if (factor := integer_constant(op.rhs)) is not None:
                 return lhs * factor
             case arith.MuliOp() if (factor := integer_constant(op.lhs)) is not None:
@@ -124,8 +122,8 @@ class LaneStrides:
 def find_shared_store(loop: ForOp) -> memref.StoreOp | None:
     """Return a store in `loop` that may write the same element in two lanes, or None.
 
-    Stores to buffers that are allocated in the loop are private to a lane. An index with a constant
-    stride other than 0 is different in each lane; one with an unknown stride may not be.
+    A buffer that is allocated in the loop is private to a lane. An index with a constant stride
+    other than 0 differs between all lanes; one with an unknown stride may be equal in two.
     """
     strides = LaneStrides(loop)
     for op in walk(loop):

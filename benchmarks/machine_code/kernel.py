@@ -15,9 +15,11 @@ from onnx import helper, numpy_helper
 __all__ = ["Kernel", "KernelModel", "Node", "Operand", "Weight", "kernel"]
 
 PRODUCTS = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
-OF_POSITIVE = {"Sqrt", "Log", "Pow"}
-OF_PARTS = {"Gather", "Slice"}
-"""Operations that read no more elements than they write."""
+"""Operations whose work is counted in floating-point operations."""
+POSITIVE_OPERANDS = {"Sqrt", "Log", "Pow"}
+"""Operations whose inputs are made positive, as the results would be NaN otherwise."""
+PARTIAL_READS = {"Gather", "Slice"}
+"""Operations that read as many elements as they write, however large their operand is."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Weight:
 Operand: TypeAlias = (
     "tuple[int, ...] | Weight | list[int] | list[float] | float | str | Array | None"
 )
-"""The shape of a random f32 input; a constant; the result of an earlier node, by its name (`y0` is
-that of the first one); an array, which is an input; or None for an absent operand."""
+"""A tuple: the shape of a random f32 input; a Weight, list or number: a constant; a string: the
+result of an earlier node (`y0` is that of the first one); an array: an input; None: no operand."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,14 @@ SHOWN = {
     "approximate": "",
 }
 """The attributes that are in the name of a kernel, with the word that precedes their value."""
-USUAL: tuple[object, ...] = (("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1))
+DEFAULTS: tuple[object, ...] = (("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1))
+"""The default values of attributes, or of each number in them: names leave these out."""
 
 
 def attribute_text(name: str, value: Any) -> str:
-    """Return an attribute as text, which is empty for a usual value."""
+    """Return an attribute as text, which is empty for the default value."""
     numbers: list[Any] = [*value] if isinstance(value, list) else [value]
-    if all((name, number) in USUAL for number in numbers):
+    if all((name, number) in DEFAULTS for number in numbers):
         return ""
     if name != "kernel_shape" and len({*numbers}) == 1:
         numbers = numbers[:1]
@@ -117,7 +120,8 @@ def kernel(
 class KernelModel:
     """The ONNX model of a kernel, with random weights and inputs.
 
-    Constants (`Weight`, lists, numbers) are initializers, so both sides may pack them beforehand.
+    Constants (`Weight`, lists, numbers) are initializers, so Passline and its peer may both pack
+    them ahead of time.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -130,6 +134,7 @@ class KernelModel:
             names += [self._operand(node.op, operand) for operand in node.operands]
             nodes.append(helper.make_node(node.op, names, [f"y{i}"], **node.attributes))
         self._first = kernel.nodes[0]
+        self._first_operands = [*nodes[0].input]
         tensors = [numpy_helper.from_array(array, name) for name, array in self._constants.items()]
         inputs = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
@@ -142,7 +147,7 @@ class KernelModel:
         self.proto = onnx.shape_inference.infer_shapes(model)
 
     def _operand(self, op: str, operand: Operand) -> str:
-        """Return the name of an operand, and make its array."""
+        """Make the array of an operand, and return its name in the model, empty if it is absent."""
         name = f"x{len(self.inputs) + len(self._constants)}"
         match operand:
             case None:
@@ -151,7 +156,7 @@ class KernelModel:
                 return operand
             case tuple():
                 data = self._rng.standard_normal(operand, np.float32)
-                self.inputs[name] = np.abs(data) if op in OF_POSITIVE else data
+                self.inputs[name] = np.abs(data) if op in POSITIVE_OPERANDS else data
             case np.ndarray():
                 self.inputs[name] = operand
             case Weight():
@@ -168,21 +173,26 @@ class KernelModel:
         return self._rng.standard_normal(shape, np.float32) / np.float32(sqrt(prod(shape[1:])))
 
     def flops(self, result: Array) -> int | None:
-        """Return the floating-point operations of a product or a convolution; None for others."""
-        arrays = [*self.inputs.values(), *self._constants.values()]
+        """Return the floating-point operations of a product or a convolution; None for others.
+
+        A product and its sum are two; those of the nodes after the first one are not counted.
+        """
+        if self._first.op not in PRODUCTS:
+            return None
+        arrays = self.inputs | self._constants
+        lhs, rhs = (arrays[name] for name in self._first_operands[:2])
         match self._first.op:
             case "Conv":
-                return 2 * result.size * prod(arrays[1].shape[1:])
+                return 2 * result.size * prod(rhs.shape[1:])
             case "ConvTranspose":
-                return 2 * arrays[0].size * prod(arrays[1].shape[1:])
-            case "MatMul" | "Gemm":
-                return 2 * result.size * arrays[0].shape[-1]
+                return 2 * lhs.size * prod(rhs.shape[1:])
             case _:
-                return None
+                axis = 0 if self._first.attributes.get("transA") else -1
+                return 2 * result.size * lhs.shape[axis]
 
-    def bytes(self, result: Array) -> int:
-        """Return the size of the inputs, the constants and the result."""
-        if self._first.op in OF_PARTS:
+    def traffic(self, result: Array) -> int:
+        """Return the bytes that the kernel reads and writes: of inputs, constants and result."""
+        if self._first.op in PARTIAL_READS:
             return 2 * result.nbytes
         arrays = [*self.inputs.values(), *self._constants.values()]
         return result.nbytes + sum(array.nbytes for array in arrays)

@@ -1,4 +1,4 @@
-"""The converters of all operators; operators that ONNX defines by others need none."""
+"""The converters of all operators. Operators that ONNX defines as functions of others need none."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ _ONNX = (
 CONVERTERS: Mapping[tuple[str, str], Converter] = {
     **{("", name): convert for family in _ONNX for name, convert in family.items()},
     **{("ai.onnx.ml", name): convert for name, convert in ML.items()},
+    # Replaces ONNX's LayerNormalization, which is there since opset 17, by that of every opset.
     **{("", name): convert for name, convert in EARLY_NORMALIZATION.items()},
     **{(DOMAIN, name): convert for name, convert in CONTRIB.items()},
     **{("ai.onnx.preview.training", name): convert for name, convert in TRAINING.items()},

@@ -24,7 +24,7 @@ __all__ = ["Run", "Version", "describe_first_difference"]
 
 
 class Version:
-    """A copy of a module at one time; `counterparts` are the copies of its operations."""
+    """A copy of a module at one time; `counterparts` has the copy of each of its operations."""
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = clone(module)
@@ -48,9 +48,9 @@ class Run:
 
 
 class Trace(Interpreter.Listener):
-    """A listener that keeps the values of all operations, one item for each time that one runs.
+    """A listener that keeps the values of each operation, one item for each execution.
 
-    Buffers are left out: what they hold changes.
+    Operations whose results are buffers are left out: what a buffer holds changes later.
     """
 
     def __init__(self) -> None:
@@ -69,12 +69,13 @@ def describe_first_difference(
     bound: float,
     compared: Compared,
 ) -> str:
-    """Return in words which operation is the first whose value differs from that of its counterpart
-    before.
+    """Describe the first operation of `after` whose value differs from its counterpart's in
+    `before`.
 
-    The counterpart of an operation is given by `counterparts`, or else has its location, or else
-    the name of its result. One that runs another number of times, or has values of other shapes, is
-    none.
+    The counterpart of an operation is that in `counterparts` (operation after -> before); else the
+    one with its location; else the one whose result has its name. Not compared are operations
+    without a counterpart, and those that it does not match in the number of executions, or in the
+    shapes and types of the values.
     """
     matches = _matches(before, after, counterparts)
     unmatched = 0
@@ -84,11 +85,11 @@ def describe_first_difference(
         if other is None or old is None or not _comparable(old, values):
             unmatched += 1
             continue
-        for times, (a, b) in enumerate(zip(old, values)):
+        for number, (a, b) in enumerate(zip(old, values), 1):
             if (text := mismatch_in(a, b, bound, compared)) is not None:
-                at = f" when it runs for the {times + 1}th time" if len(values) > 1 else ""
+                at = f" in execution {number} of {len(values)}" if len(values) > 1 else ""
                 since = "" if name_of(op) == name_of(other) else f", where '{name_of(other)}' was"
-                rest = f"; {unmatched} before it have no counterpart" if unmatched else ""
+                rest = f"; not compared before it: {unmatched}" if unmatched else ""
                 return (
                     f"the first operation whose value differs is '{name_of(op)}'{place_of(op)}"
                     f"{since}{at}: {text}{rest}"
@@ -97,13 +98,13 @@ def describe_first_difference(
     if not (found := total - unmatched):
         return "the first operation that differs is not known: none has a counterpart before"
     return (
-        "no operation with a counterpart before has another value: "
-        f"{found} of {total} operations have one"
+        "the first operation that differs is not known: "
+        f"{found} of {total} operations have a counterpart before, with the same value"
     )
 
 
 def _comparable(before: Sequence[tuple[Value, ...]], after: Sequence[tuple[Value, ...]]) -> bool:
-    """Return whether values of two operations are of the same number, shapes and types."""
+    """Return whether two operations ran equally often, with values of the same shapes and types."""
     return [[*map(_kind, v)] for v in before] == [[*map(_kind, v)] for v in after]
 
 
@@ -119,7 +120,7 @@ def _kind(value: Value) -> object:
 def _matches(
     before: Trace, after: Trace, counterparts: Mapping[Operation, Operation]
 ) -> dict[Operation, Operation]:
-    """Return the operation before for each one after that has a counterpart."""
+    """Return the counterpart of each operation after, if it has one."""
     matches = {op: counterparts[op] for op in after.values if op in counterparts}
     taken = set(matches.values())
     for key in (_place, _hint):
@@ -135,16 +136,19 @@ def _matches(
 def _last_by(
     key: Callable[[Operation], object], ops: Iterable[Operation]
 ) -> dict[object, Operation]:
-    """Return the last of the operations with each key: of several with one location, in which an
-    operation was taken apart, it has the result."""
+    """Return the last of the operations with each key.
+
+    The operations that an operation was decomposed into all have its location: the last one
+    computes its result.
+    """
     return {name: op for op in ops if (name := key(op)) is not None}
 
 
 def _place(op: Operation) -> object:
-    """Return the location of `op` in a file."""
+    """Return the location of `op` in a file, or None."""
     return file_location(op.location)
 
 
 def _hint(op: Operation) -> object:
-    """Return the name of the first result in the text."""
+    """Return the name of the first result in the text, or None."""
     return op.results[0].name_hint

@@ -1,4 +1,4 @@
-"""Tensors that have the elements of others several times."""
+"""Tensors that have the elements of others several times: numpy's `tile` and `repeat`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..scalars import fills_bytes
 __all__ = ["Repeated", "Tiled"]
 
 LEAST_LANES = 4
-"""Shorter vectors are repeated element by element."""
+"""The shortest vectors of data whose lanes are repeated by shuffles."""
 
 
 @dataclass(eq=False)
@@ -32,8 +32,10 @@ class Tiled(Scheduled):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         rank = len(self.data.shape)
+        # Leading dimensions that the data lacks have copies of all of it.
         last, sizes = index[len(index) - rank :], self.shape[len(index) - rank :]
         places = zip(last, self.data.shape, sizes, strict=True)
+        # An unknown extent may be 0, by which nothing can be divided.
         return b.read(
             self.data, [i if n == size else b.mod(i, b.max(n, 1)) for i, n, size in places]
         )
@@ -66,6 +68,7 @@ class Repeated(Scheduled):
     def write(self, b: KernelBuilder, store: Store) -> None:
         extent = self.data.shape[-1]
         lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
+        # The stores of `repeats` vectors are unrolled: no more than there are lanes.
         if lanes < LEAST_LANES or self.repeats > lanes or not fills_bytes(self.element):
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
@@ -73,8 +76,11 @@ class Repeated(Scheduled):
         self.write_vectors(b, store, 1 << lanes.bit_length() - 1)
 
     def write_vectors(self, b: KernelBuilder, store: Store, lanes: int) -> None:
-        """Write loops over vectors of `lanes` elements of the data; for an extent that is not
-        known, also over shorter ones, if it is less."""
+        """Write loops over vectors of `lanes` elements of the data.
+
+        If the extent is not known, also loops over vectors of half as many lanes, and so on down to
+        single elements, for an extent that is less than `lanes` at run time.
+        """
         extent = self.data.shape[-1]
         if isinstance(extent, int):
             self.write_rows(b, store, lanes)
@@ -90,13 +96,14 @@ class Repeated(Scheduled):
                     store(index, self.read(b, index))
 
     def write_rows(self, b: KernelBuilder, store: Store, lanes: int) -> None:
-        """Write loops over vectors of `lanes` elements of the data, which has as many in a row."""
+        """Write loops over vectors of `lanes` elements of the data, whose rows have at least as
+        many."""
         *outer, extent = self.data.shape
         row = b.alloc((lanes,), self.element, "local")
         rows = b.alloc((self.repeats, lanes), self.element, "local")
         with b.loops([*outer, b.ceildiv(extent, lanes)]) as (*index, chunk):
-            # The last vector overlaps the one before it. Its copies do so, too: they begin at start
-            # * repeats.
+            # The last vector may overlap the one before it. Its copies, which begin at
+            # `start * repeats`, then overlap those of that vector.
             start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
                 b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
@@ -111,7 +118,8 @@ class Repeated(Scheduled):
 def repeat_lanes(
     b: KernelBuilder, source: SSAValue, target: SSAValue, lanes: int, repeats: int
 ) -> None:
-    """Store each of the `lanes` elements of `source` `repeats` times into the rows of `target`."""
+    """Store each of the `lanes` elements of `source` `repeats` times in a row into the rows of
+    `target`."""
     zero = b.index(0)
     assert isa(source.type, MemRefType)
     type = VectorType(source.type.element_type, [lanes])

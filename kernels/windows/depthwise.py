@@ -1,12 +1,16 @@
-"""Depthwise convolutions: each output channel has the taps of one input channel as its terms.
+"""Depthwise convolutions: an element of the result sums up the taps of one input channel.
 
-There are too few terms and outputs to pack columns. A channel is computed directly, in tiles of
-output rows times vectors of columns, whose sums stay in registers:
+That is too few terms, for too few output channels, to pack data for a matrix product. A channel is
+computed directly, in tiles of output rows times vectors of columns, whose sums stay in registers:
 
-    for channel:
-      for block of rows:                copy the rows that its windows read, padded, by phases
-        for tile:                       for column of taps: load each vector once, for all rows
-        store the elements of the block
+    for input channel:
+      for block of rows:
+        copy the rows that its windows read, with padding, split into phases (phases.py)
+        for output channel of the input channel:
+          for tile:
+            for column of taps:
+              load each vector of data once, and add its products to all rows of the tile
+          store the elements of the block
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Decompositions of relax operations into simpler ones, for `simplify-inference` and
 `canonicalize-ops`.
 
-Each inserts operations with a builder and returns the values that replace the results, or None if
-the rank of the data is unknown. Parameters computed from constants alone become constants.
+All of them need the rank of the data. Parameters computed from constants alone become constants.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ from .folding_builder import FoldingBuilder, Term
 __all__ = ["DECOMPOSITIONS"]
 
 Decomposition: TypeAlias = Callable[[Any, Builder], Sequence[SSAValue] | None]
-"""Inserts operations that compute the results of an operation; None if its types are unknown."""
+"""A function that inserts operations and returns the values that replace the results of an
+operation; None, and nothing inserted, if the needed rank or sizes are unknown."""
 
 
 def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | None:
@@ -36,8 +36,8 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
 
     They are in the element type of the data, so that `fold-scale-axis` can move the product into
     the weights of a convolution. Scale and shift are computed in f32 or f64 and rounded once.
-    In f16, the product may overflow where the sum does not: unless scale and shift are known not to
-    allow that, both are computed in f32.
+    In f16 the product may overflow where the sum would be finite: unless `_keeps_range` excludes
+    that, product and sum are computed in f32, and the sum is rounded.
     """
     if not is_ranked(type := op.data.type):
         return None
@@ -65,7 +65,8 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
 
 
 def _keeps_range(scale: Term, shift: Term) -> bool:
-    """Return whether `data * scale + shift` can be computed in f16, or need not stay finite."""
+    """Return whether `data * scale + shift` is known to stay finite if its product is computed in
+    f16, or need not stay finite (`relax.fastmath=reassoc`)."""
     if reassociates():
         return True
     if not isinstance(scale, Known) or not isinstance(shift, Known):
@@ -125,7 +126,7 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     folder = FoldingBuilder(builder, element_of(type))
     axes, rank = _axes([*op.axes], type)
     data = folder.tensor(op.data)
-    # In f32 for f16, where the square of 256 is infinite already (the largest number is 65504).
+    # In f32 for f16, where the square of 256 is infinite: the greatest number is 65504.
     squares = folder.mean(folder.multiply(data, data), axes)
     norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
     weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
@@ -140,7 +141,7 @@ def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] 
     axes, _ = _axes([*op.axis], type)
     data = folder.tensor(op.data)
     squares = folder.sum(folder.multiply(data, data), axes)
-    # max, not a sum as in the other norms: so TVM's topi defines it.
+    # max, where the other norms add epsilon: TVM's topi defines it so.
     norm = folder.rsqrt(folder.maximum(squares, folder.number(op.eps)))
     return (folder.result(folder.multiply(data, norm)),)
 

@@ -1,4 +1,4 @@
-"""DeadCodeElimination: remove unused operations and unreachable private functions."""
+"""DeadCodeElimination: remove unused operations and unreachable private symbols."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["DeadCodeElimination"]
 
 @dataclass(frozen=True)
 class DeadCodeElimination(ModulePass):
-    """Remove unused operations and unreachable private functions.
+    """Remove unused operations and unreachable private symbols, such as functions.
 
-    Unused calls go if the callee has no effects (`Purity`), and so do the results of `scf.if` and
-    the values carried by `scf.for` and `scf.while` that nothing needs. Source:
+    An unused call is removed if its callee has no effects (`Purity`). Unused results of `scf.if`
+    and unused loop-carried values of `scf.for` and `scf.while` are removed, too. Source:
     `relax.DeadCodeElimination`.
 
     Before:

@@ -1,4 +1,4 @@
-"""CanonicalizeOps: decompose composite operations into basic ones."""
+"""CanonicalizeOps: decompose bias_add and composite operations into basic ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["CanonicalizeOps", "DecomposeComposite"]
 
 
 class DecomposeComposite(RewritePattern):
-    """Replace a composite operation by basic ones."""
+    """Replace `bias_add`, or a composite operation, by basic ones."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CompositeOp | BiasAddOp, rewriter: PatternRewriter, /) -> None:
@@ -30,8 +30,8 @@ class DecomposeComposite(RewritePattern):
 class CanonicalizeOps(PatternPass):
     """Replace `bias_add` by a sum, and `flatten` and `batch_flatten` by a reshape.
 
-    Later passes then handle one form of each. A constant bias gets the shape that broadcasts.
-    Source: `relay.CanonicalizeOps`.
+    Later passes then need no rules for them. A constant bias becomes a constant of the shape that
+    broadcasts; another one is expanded. Source: `relay.CanonicalizeOps`.
 
     Before:
 

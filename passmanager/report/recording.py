@@ -26,9 +26,10 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """A change of IR: by a pass, or at the start of a run, where `begin` and `end` are its event.
+    """A change of IR, by a pass or at the start of a run.
 
-    `old` and `new` are the top-level ops that were replaced and those in their place.
+    `begin` and `end` are the events of the pass, or both the event `run`; `old` and `new` are the
+    top-level ops that were replaced and those in their place.
     """
 
     begin: Event
@@ -39,7 +40,7 @@ class Step:
 
 @dataclass
 class Recording:
-    """The events of a record; `texts` has the events with IR by hash, `events` the others."""
+    """The events of a record; `texts` has the events `ir` by hash, `events` the others."""
 
     events: list[Event] = field(default_factory=list[Event])
     texts: dict[str, Event] = field(default_factory=dict[str, Event])
@@ -48,12 +49,12 @@ class Recording:
     """Whether the record ends before the run does, as when the process was killed."""
 
     def begins(self) -> dict[int, Event]:
-        """Return the beginnings of passes by number."""
+        """Return the events `begin` by the number of the pass."""
         return {event["pass"]: event for event in self.events if event["event"] == "begin"}
 
     def places(self) -> dict[int, str]:
-        """Return the place of each pass that is no pipeline among all that ran, as `3 of 7`, by its
-        number."""
+        """Return, by number, the position of each pass among all passes that ran, as `3 of 7`.
+        Composites are not counted."""
         leaves = [n for n, begin in self.begins().items() if not begin["composite"]]
         return {number: f"{i} of {len(leaves)}" for i, number in enumerate(leaves, 1)}
 
@@ -86,7 +87,10 @@ class Recording:
         return states
 
     def replaced(self, step: Step) -> list[Replacement]:
-        """Return the pairs of old and new ops of the same symbol, then those that have no other."""
+        """Return each new op with the old one of the same symbol, then the old ops that are gone.
+
+        Ops whose text stays are left out.
+        """
         old, new = ([state.hash for state in states] for states in (step.old, step.new))
         return [*self._paired(old, new)]
 
@@ -99,12 +103,18 @@ class Recording:
         yield from ((hash, None) for hash in gone.values())
 
     def _key(self, hash: str) -> tuple[str, str]:
-        """Return what an op and its replacement have in common: the symbol, or else the text."""
+        """Return what an op and its replacement have in common: the symbol. An op without one has
+        no replacement; its key is its text."""
         event = self.texts[hash]
         return (event["op"], event["symbol"]) if event["symbol"] else ("", hash)
 
     def sessions(self) -> list[Span]:
-        """Return the sessions with the passes, analyses and phases nested in them."""
+        """Return the sessions with the passes, analyses and phases nested in them.
+
+        Sessions are recorded when they end: what none is recorded around, as the record was cut
+        off, gets a session of its own.
+        """
+        # Outer spans first, so that the stack `around` has what may contain the next one.
         spans = sorted(self._spans(), key=lambda span: (span.thread, span.began, -span.seconds))
         sessions: list[Span] = []
         around: list[Span] = []
@@ -114,7 +124,7 @@ class Recording:
             if around:
                 around[-1].children.append(span)
             else:
-                if span.name != "session":  # the record was cut off before the session ended
+                if span.name != "session":
                     ended = span.ended
                     span, inner = Span("session", span.began, thread=span.thread), span
                     span.ended, span.children = ended, [inner]
@@ -144,29 +154,30 @@ class Recording:
 
 
 MAX_OPS = 1 << 26
-"""The most operations that an event may number."""
+"""The most numbers in a range: a few bytes of a damaged record must not fill the memory."""
 
 
 def numbers_in(ranges: str) -> list[int]:
-    """Return the numbers in a text such as `3-5,9`; ValueError for more than a module can have."""
+    """Return the numbers in a text such as `3-5,9`; ValueError for a range of more than MAX_OPS."""
     found: list[int] = []
     for part in filter(None, ranges.split(",")):
         first, _, last = part.partition("-")
         numbers = range(int(first), int(last or first) + 1)
         if len(numbers) > MAX_OPS:
-            raise ValueError(f"'{part}' are more than {MAX_OPS} operations")
+            raise ValueError(f"the range '{part}' has more than {MAX_OPS} operations")
         found += numbers
     return found
 
 
 def _contains(outer: Span, inner: Span) -> bool:
-    ended = outer.began + outer.seconds + 2e-7  # times are rounded to a tenth of a microsecond
+    # Times are rounded to a tenth of a microsecond, by which each of the two ends may be off.
+    ended = outer.began + outer.seconds + 2e-7
     same_thread = outer.thread == inner.thread
     return same_thread and inner.began < ended and inner.began + inner.seconds <= ended
 
 
 def read_recording(lines: Iterable[str]) -> Recording:
-    """Read a record; PasslineError if it is none, or of a later format.
+    """Read a record; PasslineError if the lines are not a record, or one of a later format.
 
     A last line that is incomplete is left out.
     """

@@ -1,4 +1,4 @@
-"""The header of a library: its functions in C, and the types of the interface."""
+"""The header of a library: the declaration of its function in C, and the types of the interface."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TYPES = f"""\
 typedef struct passline_failure {{
   const char *message;
   const char *location; /* file:line:column in the model, or NULL */
-  const char *call;     /* that of the innermost call around it, if it is another one, or NULL */
+  const char *call;     /* the location of the innermost call around it, if it differs, or NULL */
 }} passline_failure;
 
 /* A tensor with sizes that are known at run time. */
 typedef struct passline_array {{
   void *data;     /* the elements in row-major order, without gaps */
-  int64_t *shape; /* the sizes: memory of the caller for as many as there are dimensions */
+  int64_t *shape; /* the sizes, one for each dimension, in memory of the caller */
   void *memory;   /* of a result that the library allocates: what to pass to free() in the end,
                      NULL after a failure */
 }} passline_array;
@@ -42,7 +42,7 @@ enum {{
 /* What follows describes a library, for programs that learn at run time what it has. */
 
 enum {{
-  PASSLINE_NUMBER = 1,    /* a number, which the function for callers in C gets by value */
+  PASSLINE_NUMBER = 1,    /* a scalar, which the function in C takes by value */
   PASSLINE_ALLOCATED = 2, /* a result that the library allocates */
   PASSLINE_CHANGED = 4    /* a parameter that the function writes to */
 }};
@@ -84,7 +84,7 @@ typedef struct passline_library {{
 
 RULES = """\
 /* Arguments are the inputs in order, then memory for the results, then memory for the reason of a
-   failure, or NULL. Elements are in row-major order, without gaps, and aligned as C aligns them;
+   failure (or NULL). Elements are in row-major order, without gaps, and aligned as C aligns them;
    f16 and bf16 are their bits, booleans are bytes that are 0 or 1. No argument may overlap a
    result. A function returns PASSLINE_OK (0), or why it could not compute the results, of which
    the elements are then undefined. It has no state: many threads may call it at once. */
@@ -112,8 +112,7 @@ def header_text(interface: Interface) -> str:
             "",
             TYPES,
             RULES,
-            *("" for _ in sizes[:1]),
-            *sizes,
+            *(["", *sizes] if sizes else []),
             "",
             *prototype(interface),
             "",
@@ -130,7 +129,8 @@ def header_text(interface: Interface) -> str:
 
 
 def size_line(symbol: str, tensor: Tensor) -> str:
-    """Return the definition of the number of elements of a tensor, or a comment on its shape."""
+    """Return the `#define` of the number of elements of a tensor, with a comment on its shape; of a
+    scalar, and of a tensor with sizes that are not known, the comment alone."""
     about = f"{comment(tensor.name)}: {shape_text(tensor)}{tensor.type}"
     if not tensor.is_static or tensor.is_number:
         return f"/* {about} */"
@@ -146,7 +146,7 @@ def shape_text(tensor: Tensor) -> str:
 
 
 def prototype(interface: Interface) -> list[str]:
-    """Return the declaration of the function for callers in C."""
+    """Return the lines of the declaration of the function for callers in C."""
     signature = interface.signature
     parameters = [
         *(parameter(tensor, is_result=False) for tensor in signature.inputs),
@@ -169,6 +169,7 @@ def parameter(tensor: Tensor, *, is_result: bool) -> str:
 
 
 def comment(text: str) -> str:
-    """Return text in a form that a comment may hold."""
+    """Return text in a form that a comment may hold: on one line, in ASCII, and without `/*`, `*/`
+    and the trigraph `??/`, which is a backslash."""
     shown = json.dumps(text)[1:-1]
     return shown.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")

@@ -85,29 +85,36 @@ class Subscripts:
     def dimensions(term: str, rank: int) -> list[str]:
         """Return a name for each dimension of a tensor of that rank with that term.
 
-        Dimensions of an ellipsis are named by their position from the last one, so that they match
-        between operands of different rank: `.1`, `.0`.
+        A dimension of an ellipsis is named by its position counted from the last one, so that
+        names match between operands of different rank: `.1`, `.0`. The names are fewer or more than
+        `rank` if the term does not fit.
         """
-        spare = rank - len(term) + 1
         names: list[str] = []
         for letter in term:
-            names += (
-                [f"{letter}{i}" for i in reversed(range(spare))] if letter == _ELLIPSIS else letter
-            )
+            if letter == _ELLIPSIS:
+                names += [f".{i}" for i in reversed(range(_ellipsis_rank(term, rank)))]
+            else:
+                names.append(letter)
         return names
 
 
 def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield each letter of a term with the dimensions that it stands for."""
-    spare = len(shape) - len(term)
-    if spare < -1 or (spare and _ELLIPSIS not in term):
+    """Yield each letter of a term with the dimensions that it stands for; VerifyException if the
+    term does not fit the shape."""
+    ellipsis = _ellipsis_rank(term, len(shape))
+    if ellipsis < 0 or (ellipsis != 1 and _ELLIPSIS not in term):
         text = term.replace(_ELLIPSIS, "...")
         raise VerifyException(f'subscripts "{text}" do not fit shape {shape_text(shape)}')
     start = 0
     for letter in term:
-        end = start + (spare + 1 if letter == _ELLIPSIS else 1)
+        end = start + (ellipsis if letter == _ELLIPSIS else 1)
         yield letter, shape[start:end]
         start = end
+
+
+def _ellipsis_rank(term: str, rank: int) -> int:
+    """Return how many dimensions of a tensor of that rank the ellipsis of a term stands for."""
+    return rank - (len(term) - 1)
 
 
 def _note(
@@ -123,6 +130,8 @@ def _note(
 
 
 def _same(a: int, b: int) -> int | None:
+    """Return the size of two dimensions that must be equal; None if they are not."""
+    # DYNAMIC_INDEX is below 0: the greater one is the known one.
     return max(a, b) if a == b or DYNAMIC_INDEX in (a, b) else None
 
 

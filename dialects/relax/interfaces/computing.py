@@ -25,8 +25,9 @@ SIGNATURES = SignatureTable()
 class InfersType(Operation, ABC):
     """An operation whose result types follow from its operands and properties.
 
-    The counterpart of TVM's FInferStructInfo. The verifier accepts declared result types that are
-    less precise than the inferred ones. Derive from this class before IRDLOperation.
+    The counterpart of TVM's FInferStructInfo. The verifier accepts a declared result type that does
+    not conflict with the inferred one: either may be less precise. Derive from this class before
+    IRDLOperation.
     """
 
     FROM_SIGNATURE: ClassVar[bool] = False
@@ -55,7 +56,7 @@ class InfersType(Operation, ABC):
             if refine(result.type, inferred) is None:
                 raise VerifyException(
                     f"result type {result.type} does not match inferred {inferred} "
-                    f"of {', '.join(map(str, self.operand_types))}"
+                    f"for operands {', '.join(map(str, self.operand_types))}"
                 )
 
 
@@ -67,9 +68,10 @@ class NonComputational(Operation, ABC):
 
 
 class OnHost(Operation, ABC):
-    """An operation with operands or results in host memory, whatever device computes it.
+    """An operation with operands or results in host memory, whatever device computes it: shapes,
+    for the most part.
 
-    Shapes are the usual case; `plan-devices` asks for it.
+    `plan-devices` asks for them.
     """
 
     def host_operands(self) -> Sequence[int]:

@@ -51,8 +51,8 @@ class Conversion:
     op: type[IRDLOperation] | None = None
     """The class of the replacement, which gets `properties` only; None to keep the class."""
     forwards: bool = False
-    """True if the result, in its new layout, equals the first operand in that operand's: the
-    operation is erased."""
+    """True if the operation computes nothing in the new layouts: its result is its first operand,
+    and it is erased. A transpose is so if its new axes are in order."""
 
 
 class LayoutRule(Operation, ABC):
@@ -91,14 +91,15 @@ class ConvertsLayout(Operation, ABC):
 class AlongAxes(LayoutRule, ABC):
     """A function of its first operand along axes that are properties, such as softmax.
 
-    The results have the dimensions of that operand. The other operands are vectors of parameters or
-    scalars, which no layout applies to.
+    The results have the dimensions of that operand. The other operands, vectors of parameters or
+    scalars, stay in their layouts.
     """
 
     AXES: ClassVar[Sequence[str]] = ()
     """The names of the properties that hold an axis or a list of axes."""
     SPLITS: ClassVar[bool] = False
-    """True if a split axis is treated as its two parts, as by `flip`; for lists of axes only."""
+    """True if an axis that a layout splits is replaced by its two parts, as in `flip`; for
+    lists of axes only."""
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = first_relayout(relayouts)
@@ -155,10 +156,10 @@ def first_relayout(relayouts: Sequence[Relayout | None]) -> Relayout:
 
 
 def convert_axes(relayout: Relayout, axes: object, splits: bool = False) -> PropertyValue:
-    """Return a property that holds an axis or a list of axes as it is after `relayout`.
+    """Return the value, after `relayout`, of a property that holds an axis or a list of axes.
 
-    An axis that `relayout` splits becomes both its parts if `splits`, else VerifyException. None,
-    which stands for the flattened tensor, is a VerifyException too.
+    An axis that `relayout` splits becomes its two parts if `splits`; else it is a VerifyException.
+    So is None, which stands for the flattened tensor.
     """
     match axes:
         case int():

@@ -12,7 +12,7 @@ from ..node import Converters, Node
 from ..operators.expression import Expression, indices, inputs, size_along
 from ..operators.nn.normalization import layer_normalization as since_17
 
-__all__ = ["EARLY_NORMALIZATION", "NORMALIZATION", "normalized"]
+__all__ = ["EARLY_NORMALIZATION", "NORMALIZATION"]
 
 
 def normalized(
@@ -22,31 +22,37 @@ def normalized(
     epsilon: float,
     *,
     axes: Sequence[int] = (-1,),
-    centred: bool = True,
+    subtracts_mean: bool = True,
 ) -> tuple[Expression, Expression, Expression]:
     """Return the layer normalization of x along axes, the mean, and the inverse of the standard
-    deviation; not `centred`, of the root mean square. Computed in f32 at least."""
+    deviation. Without `subtracts_mean`, return the RMS normalization and the inverse of the root
+    mean square. Computed in f32 at least."""
     element = x.element
     wide = x if element.bitwidth > 32 else x.cast(f32)
     mean = wide.mean(*axes, keepdims=True)
-    deviation = wide - mean if centred else wide
+    deviation = wide - mean if subtracts_mean else wide
     squares = (deviation * deviation).mean(*axes, keepdims=True)
     inverse = (squares + epsilon).op("rsqrt")
-    y = (deviation * inverse * gamma.cast(wide.element)).cast(element)
-    if beta is None:
-        return y, mean, inverse
-    y = deviation * inverse * gamma.cast(wide.element) + beta.cast(wide.element)
+    y = deviation * inverse * gamma.cast(wide.element)
+    if beta is not None:
+        y = y + beta.cast(wide.element)
     return y.cast(element), mean, inverse
 
 
-def fused_norm(
-    x: Expression, gamma: Expression, beta: Expression | None, epsilon: float, *, centred: bool
+def normalized_along_last(
+    x: Expression,
+    gamma: Expression,
+    beta: Expression | None,
+    epsilon: float,
+    *,
+    subtracts_mean: bool,
 ) -> Expression:
-    """Return the layer normalization along the last axis, as one operation where relax has it."""
+    """Return the normalization along the last axis, as one operation if the elements are f32 and
+    the size of the axis is known to be that of gamma."""
     sizes, scales = x.shape[-1:], gamma.shape
     if x.element != f32 or sizes != scales or sizes[0] < 1:
-        return normalized(x, gamma, beta, epsilon, centred=centred)[0]
-    if not centred:
+        return normalized(x, gamma, beta, epsilon, subtracts_mean=subtracts_mean)[0]
+    if not subtracts_mean:
         return x.op("nn.rms_norm", gamma, axes=[-1], epsilon=epsilon)
     node = x.node
     shift = Expression(node, node.full(0, f32, scales)) if beta is None else beta
@@ -56,26 +62,29 @@ def fused_norm(
 def skip_layer_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert SkipLayerNormalization: the normalization of input + skip + bias, and the sum."""
     beta = Expression(node, node.input(3)) if node.has(3) else None
-    return skipped(node, beta, 4, centred=True)
+    return with_skip(node, beta, 4, subtracts_mean=True)
 
 
 def skip_rms_normalization(node: Node) -> Sequence[SSAValue | None]:
-    return skipped(node, None, 3, centred=False)
+    """Convert SkipSimplifiedLayerNormalization: the RMS normalization of that sum, and the sum."""
+    return with_skip(node, None, 3, subtracts_mean=False)
 
 
-def skipped(
-    node: Node, beta: Expression | None, bias: int, *, centred: bool
+def with_skip(
+    node: Node, beta: Expression | None, bias: int, *, subtracts_mean: bool
 ) -> Sequence[SSAValue | None]:
+    """Return the outputs: the normalized sum, mean, inverse deviation, and the sum; `bias` is the
+    index of the input."""
     x, skip, gamma = inputs(node, 0, 1, 2)
     total = x + skip
     if node.has(bias):
         total = total + node.input(bias)
     epsilon = node.float("epsilon")
-    y = fused_norm(total, gamma, beta, epsilon, centred=centred)
+    y = normalized_along_last(total, gamma, beta, epsilon, subtracts_mean=subtracts_mean)
     mean, inverse = None, None
     if node.wants(1) or node.wants(2):
-        _, mean, inverse = normalized(total, gamma, beta, epsilon, centred=centred)
-    outputs = (y, mean if centred else None, inverse, total)
+        _, mean, inverse = normalized(total, gamma, beta, epsilon, subtracts_mean=subtracts_mean)
+    outputs = (y, mean if subtracts_mean else None, inverse, total)
     return [None if value is None else value.value for value in outputs]
 
 
@@ -83,39 +92,42 @@ def early_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert LayerNormalization before opset 17, and SimplifiedLayerNormalization."""
     x, gamma = inputs(node, 0, 1)
     beta = Expression(node, node.input(2)) if node.has(2) else None
-    centred = node.proto.op_type == "LayerNormalization"
+    subtracts_mean = node.proto.op_type == "LayerNormalization"
     axis, epsilon = node.axis(node.int("axis"), x.value), node.float("epsilon")
     axes = range(axis, x.rank)
     if len(axes) == 1 and not node.wants(1) and not node.wants(2):
-        return [fused_norm(x, gamma, beta, epsilon, centred=centred).value]
-    y, mean, inverse = normalized(x, gamma, beta, epsilon, axes=axes, centred=centred)
-    others = (mean, inverse) if centred else (inverse,)
+        y = normalized_along_last(x, gamma, beta, epsilon, subtracts_mean=subtracts_mean)
+        return [y.value]
+    y, mean, inverse = normalized(x, gamma, beta, epsilon, axes=axes, subtracts_mean=subtracts_mean)
+    others = (mean, inverse) if subtracts_mean else (inverse,)
     return [y.value, *(value.value for value in others)]
 
 
 def embed_layer_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert EmbedLayerNormalization: the normalized sum of the embeddings of the words, their
     positions and their segments; and the number of words that the mask leaves."""
-    words, table, places, gamma, beta = inputs(node, 0, 2, 3, 5, 6)
-    total = table.op("take", words.cast(i64), axis=0, mode="raise")
+    words, word_table, position_table, gamma, beta = inputs(node, 0, 2, 3, 5, 6)
+    total = word_table.op("take", words.cast(i64), axis=0, mode="raise")
     if node.has(8):
         positions = Expression(node, node.input(8)).cast(i64)
     else:
         positions = indices(size_along(words, 1), node).expand(0)
-    total = total + places.op("take", positions, axis=0, mode="raise")
+    total = total + position_table.op("take", positions, axis=0, mode="raise")
     if node.has(1):
-        segments, types = inputs(node, 1, 4)
-        total = total + types.op("take", segments.cast(i64), axis=0, mode="raise")
-    y = fused_norm(total, gamma, beta, node.float("epsilon"), centred=True)
+        segments, segment_table = inputs(node, 1, 4)
+        total = total + segment_table.op("take", segments.cast(i64), axis=0, mode="raise")
+    epsilon = node.float("epsilon")
+    y = normalized_along_last(total, gamma, beta, epsilon, subtracts_mean=True)
     if node.has(7):
         length = Expression(node, node.input(7)).cast(i32).sum(1)
-    else:
+    else:  # onnxruntime gives 0 for each row
         length = words.at(1, 0).cast(i32) * 0
     return [y.value, length.value, total.value]
 
 
 def group_norm(node: Node) -> Sequence[SSAValue | None]:
-    """Convert GroupNorm: of groups of channels, then SiLU if `activation` is 1."""
+    """Convert GroupNorm: the normalization of each group of channels, then SiLU if `activation` is
+    1."""
     x = Expression(node, node.input(0))
     return [group_normalized(node, x).value]
 
@@ -125,7 +137,7 @@ def skip_group_norm(node: Node) -> Sequence[SSAValue | None]:
     x, skip = inputs(node, 0, 3)
     if not node.int("channels_last"):
         raise Unsupported("channels_last = 0")
-    if skip.rank == 2:
+    if skip.rank == 2:  # (N, C), without spatial dimensions
         skip = skip.expand(*range(1, x.rank - 1))
     total = x + skip
     if node.has(4):
@@ -134,6 +146,7 @@ def skip_group_norm(node: Node) -> Sequence[SSAValue | None]:
 
 
 def group_normalized(node: Node, x: Expression) -> Expression:
+    """Return x normalized and activated as inputs 1 and 2 and the attributes of the node say."""
     gamma, beta = (value.cast(x.element) for value in inputs(node, 1, 2))
     rank, last = x.rank, bool(node.int("channels_last"))
     if last:
@@ -171,3 +184,4 @@ EARLY_NORMALIZATION: Converters = {
     "LayerNormalization": layer_normalization,
     "SimplifiedLayerNormalization": early_normalization,
 }
+"""Operators that onnxruntime defines in ONNX's own domain, in every opset."""

@@ -37,7 +37,8 @@ def astype(op: ops.AstypeOp, x: Array) -> Array:
 
 
 def convert(x: Array, element: Element) -> Array:
-    """Return the elements converted to type `element`, up to the rounding and wrapping of `fit`."""
+    """Return the elements converted to type `element`, but for the rounding and wrapping, which
+    `fit` does to all results."""
     if is_bool(element):
         return x != 0
     if isinstance(element, IntegerType) and np.issubdtype(x.dtype, np.floating):
@@ -48,7 +49,8 @@ def convert(x: Array, element: Element) -> Array:
 def saturate(x: Array, element: IntegerType) -> Array:
     """Return the elements truncated toward zero and clamped to an integer type; 0 for NaN."""
     (low, high), dtype = bounds(element), dtype_of(element)
-    below, above = x < low, x >= high + 1  # low and high + 1 are powers of 2: exact in f64
+    # f64 does not hold all `high` exactly, but `low` and `high + 1`, which are powers of 2, or 0.
+    below, above = x < low, x >= high + 1
     whole = np.trunc(np.where(below | above | np.isnan(x), 0, x)).astype(dtype)
     whole = np.where(above, np.asarray(high, dtype), whole)
     return np.where(below, np.asarray(low, dtype), whole)

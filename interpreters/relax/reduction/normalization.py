@@ -70,6 +70,8 @@ def l2_normalize(op: ops.L2NormalizeOp, data: Array) -> Array:
 
 
 def lrn(op: ops.LRNOp, data: Array) -> Array:
+    """Divide by `(bias + alpha / size * sum(data ** 2)) ** beta`, with the sum over a window of
+    `size` elements along the axis; an even size has the longer half after the element (ONNX)."""
     size = op.size
     data = widen(data)
     squares = np.moveaxis(data * data, op.axis, 0)
@@ -94,7 +96,7 @@ def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _affine(
     op: ops.AffineNormOp, data: Array, gamma: Array, beta: Array, axes: Sequence[int]
 ) -> Array:
-    """Multiply by `gamma` if `scale`, then add `beta` if `center`."""
+    """Multiply by `gamma` if `op.scale`, then add `beta` if `op.center`."""
     if op.scale:
         data = data * _along(gamma, data, axes)
     if op.center:

@@ -50,25 +50,26 @@ class Requirements(NamedTuple):
     """The conditions on a scale under which operations can absorb it."""
 
     positive: bool = False
-    """All its elements are above zero."""
+    """Whether all its elements must be above zero."""
     before: int = 1 << 62
-    """The position of the first operation that would use the scale, which is defined before it."""
+    """The position of the first operation that would use the scale: it must be defined earlier."""
     finite: bool = False
-    """None of its elements is infinite or NaN."""
+    """Whether all its elements must be known to be finite."""
     known: bool = False
-    """It is constant, as the weights are that it is to be moved into: their product would be
-    computed in each call otherwise, and could not be packed before."""
+    """Whether it must be constant: it is to be moved into constant weights, whose product with
+    another scale would be computed in each call, and could not be packed ahead of time."""
     dividend: float = 0.0
-    """The greatest magnitude of numbers that it divides, 0 if there are none: no element may be
-    zero."""
-
+    """The greatest known magnitude of the operands that are divided by it, at least 1; 0 if there
+    are none. The quotients must be finite, so no element may be zero."""
     factor: float = 0.0
-    """Constants of up to this magnitude are multiplied by it: the products must be finite."""
+    """The greatest magnitude of the constants that are multiplied by it: the products must be
+    finite."""
     least: float = inf
-    """The least magnitude of a scale that it is multiplied with: the products must be normal."""
+    """The least magnitude, other than 0, of the scales that it is multiplied with: the products
+    must not be subnormal."""
     summand: float = 0.0
-    """The greatest magnitude of constants in a sum that it scales, 0 if there are none: no scaled
-    term may overflow where the scaled sum does not."""
+    """The greatest magnitude of the constants in a sum that it scales, 0 if there are none: no
+    scaled term may overflow where the scaled sum does not."""
 
     def and_(self, other: Requirements) -> Requirements:
         """Return the conjunction of two requirements."""
@@ -92,8 +93,7 @@ class ScaleFolder(ABC):
     """Moves the scales of the multiplications in one block into other operations."""
 
     def __init__(self, ops: Sequence[Operation], actions: Actions) -> None:
-        # Imported here, as it imports numpy.
-        from .parameter_scaler import ParameterScaler
+        from .parameter_scaler import ParameterScaler  # imports numpy
 
         self.ops = ops
         self.block = ops[0].parent if ops else None
@@ -155,7 +155,7 @@ class ScaleFolder(ABC):
 
     def find_product(self, op: MultiplyOp) -> Product | None:
         """Return `op` as a multiplication by a scale, and record it; None if it is not one."""
-        from .scale import Scale
+        from .scale import Scale  # imports numpy
 
         type = op.result.type
         if not is_ranked(type) or not isinstance(type.element_type, Float):
@@ -175,8 +175,8 @@ class ScaleFolder(ABC):
             self.requests.setdefault(value, {})[axes] = None
 
     def constant_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
-        """Return the requirements under which the constants that `scaling` multiplies stay
-        constant, and they and sums with them stay finite."""
+        """Return the requirements under which the weights that `scaling` multiplies stay constant,
+        and all constants that it multiplies, and sums with them, stay finite."""
         constants = {
             index: self.parameters.max_magnitude(op, index)
             for index in (*scaling.weights, *scaling.operands)
@@ -226,7 +226,7 @@ class ScaleFolder(ABC):
 
     def try_move(self, op: Operation, scale: Scale, requirements: Requirements) -> bool:
         """Record that `scale` moves away from `op` if it meets `requirements`; return whether it
-        does. `scale` is the product of the scale of `op` and of scales that have moved to it."""
+        moves. `scale` is the product of the scale of `op` and of scales that have moved to it."""
         type = op.results[0].type
         assert is_ranked(type)
         from ...constants.float_range import reassociates  # imports numpy

@@ -18,11 +18,11 @@ __all__ = ["RemoveTaps"]
 
 
 class RemoveTaps(RewritePattern):
-    """Remove the first and the last taps of the windows of a convolution if these read padding
-    alone, wherever a window is.
+    """Remove the first and the last taps of a convolution if they read padding alone, at all
+    positions of the window.
 
-    Of an image of 16 columns, the windows of 3 taps with dilation 36 and padding 36 read at
-    columns -36, 0 and 36 and on: the one in the middle is left, without padding.
+    Over 16 columns, the 3 taps of a window with dilation 36 and padding 36 read columns -36 to -21,
+    0 to 15 and 36 to 51: only the one in the middle is kept, and no padding.
     """
 
     @op_type_rewrite_pattern
@@ -35,6 +35,8 @@ class RemoveTaps(RewritePattern):
         windows = op.windows([sizes[axis] for axis in op.SPATIAL])
         ranges = [read_taps(window, extents[window.axis]) for window in windows]
         kept = [reduced(w, taps) for w, taps in zip(windows, ranges, strict=True)]
+        # A single window of 2 taps with dilation 3, after 2 elements of padding, reads elements -2
+        # and 1. With its last tap alone it would need a padding of -1.
         if any(window.before < 0 or window.after < 0 for window in kept) or kept == windows:
             return
         axes = [kernel_layout.axes.index(axis) for axis in op.SPATIAL]
@@ -53,8 +55,11 @@ class RemoveTaps(RewritePattern):
 
 
 def finite_part(value: SSAValue, ranges: Mapping[int, range]) -> Operation | None:
-    """Return a constant with the elements of `value` in the ranges of some of its dimensions; None
-    if `value` is not a constant of finite numbers, as the padding times infinity is NaN."""
+    """Return a constant with the elements of `value` in the ranges of some of its dimensions.
+
+    None if `value` is not a constant of finite numbers: a removed tap would have made NaN of
+    padding times infinity.
+    """
     import numpy as np
 
     from ...constants.arrays import Known, constant_of, known
@@ -63,7 +68,7 @@ def finite_part(value: SSAValue, ranges: Mapping[int, range]) -> Operation | Non
         return None
     places = [ranges.get(axis, range(n)) for axis, n in enumerate(given.shape)]
     array = given.array
-    if array.ndim:
+    if array.ndim:  # a fill has rank 0
         array = array[tuple(slice(place.start, place.stop) for place in places)]
     element = tensor_type(value).element_type
     assert is_element(element)

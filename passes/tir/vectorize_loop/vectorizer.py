@@ -49,8 +49,8 @@ def vectorize_loop(
     """Replace `loop`, of `count` iterations, by its body on vectors of `count` lanes.
 
     Operations that cannot be done on vectors run in serial loops over the lanes. If two lanes may
-    store to the same element, the whole loop becomes serial. `predicate` allows masked accesses in
-    place of branches.
+    store to the same element, the whole loop becomes serial. `predicate` allows replacing a branch
+    on `index < limit` by masked accesses.
     """
     if find_shared_store(loop) is not None:
         loop.kind = ForKindAttr(ForKind.SERIAL)
@@ -71,7 +71,7 @@ def vectorize_loop(
     actions.passed(location, "Vectorized", "vectorized", Lanes=count)
     if serial := vectorizer.serial_loops:
         actions.count("scalarized", serial)
-        message = "has parts that cannot be done on vectors, and are loops"
+        message = "has parts that cannot be done on vectors, and run in serial loops"
         actions.missed(location, "Scalarized", message, Loops=serial)
 
 
@@ -145,12 +145,13 @@ class LoopVectorizer:
         erase(loop)
 
     def _erase_old(self, ops: Sequence[Operation]) -> None:
-        """Erase the operations of `ops` that were replaced, and those only they used."""
-        for op in reversed(ops):
+        """Erase the operations of `ops` that were replaced, and those without effects that nothing
+        uses any more."""
+        for op in reversed(ops):  # users before the operations that they use
             if any(result.uses for result in op.results):
                 continue
-            may_write = op.regions or not only_has_effect(op, MemoryEffectKind.READ)
-            if op in self.values.replaced or (op.results and not may_write):
+            only_reads = not op.regions and only_has_effect(op, MemoryEffectKind.READ)
+            if op in self.values.replaced or (op.results and only_reads):
                 erase(op)
 
     def _visit_block(self, block: Block) -> None:

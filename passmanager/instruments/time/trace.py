@@ -22,9 +22,9 @@ class TraceInstrument(SpanInstrument):
     context is left.
 
     The file is replaced as a whole and has all contexts so far. Changes of the module are tracked
-    even if nothing is verified. It takes about 4 microseconds a pass, 7 if nothing is verified, and
-    9 for writing it. Errors: OSError, when the context is entered, for a missing directory; when it
-    is left, for a file that cannot be written.
+    even if nothing is verified. A pass takes about 4 microseconds more, 7 if nothing is verified,
+    and writing its event 9. Errors: OSError, when the context is entered, for a missing directory;
+    when it is left, for a file that cannot be written.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TraceInstrument(SpanInstrument):
 
     def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
         super().end(item, run, frame, failed)
-        if not failed:  # else the changes were rolled back, or not looked for
+        if not failed:  # after a failure the changes are rolled back, or not looked for
             item.changed = run.version != item.version
 
     def render(self) -> str:
@@ -73,7 +73,7 @@ class TraceInstrument(SpanInstrument):
         return {
             "name": name,
             "cat": span.category,
-            "ph": "X",
+            "ph": "X",  # a complete event: a beginning and a duration, in microseconds
             "ts": round((began - self.origin) * 1e6, 3),
             "dur": round((ended - began) * 1e6, 3),
             "pid": os.getpid(),
@@ -83,6 +83,6 @@ class TraceInstrument(SpanInstrument):
 
 
 def _arguments(span: Span) -> dict[str, Any]:
-    """Return the known facts about a span besides its times."""
+    """Return what is known of a span besides its times."""
     known: dict[str, Any] = {"pass": span.text, "position": span.position, "changed": span.changed}
     return {k: v for k, v in known.items() if v not in ("", None)} | {"failed": span.failed}

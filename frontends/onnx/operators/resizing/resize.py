@@ -31,60 +31,59 @@ def resize(node: Node) -> Sequence[SSAValue]:
     rank = node.rank(x)
     axes = [node.axis(axis, x) for axis in node.ints("axes") or range(rank)]
     if node.opset < 11:
-        given = Resize(node, axes, method, "asymmetric", "floor", None, 1, None)
+        resizing = Resizing(node, axes, method, "asymmetric", "floor", None, 1, None)
     else:
         coordinates = node.string("coordinate_transformation_mode", "half_pixel")
         rounding = node.string("nearest_mode", "round_prefer_floor")
         policy = node.string("keep_aspect_ratio_policy", "stretch")
-        given = Resize(node, axes, method, coordinates, rounding, 1, 2, 3, policy)
-    return [resized(given, x)]
+        resizing = Resizing(node, axes, method, coordinates, rounding, 1, 2, 3, policy)
+    return [resized(resizing, x)]
 
 
 def upsample(node: Node) -> Sequence[SSAValue]:
-    """Convert Upsample, Resize's form before opset 10; scales are an attribute before opset 9."""
+    """Convert Upsample, which Resize replaces since opset 10; before opset 9 scales are an
+    attribute."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
     axes = [*range(node.rank(x))]
     if node.opset >= 9:
-        given = Resize(node, axes, method, "asymmetric", "floor", None, 1, None)
-        return [resized(given, x)]
+        resizing = Resizing(node, axes, method, "asymmetric", "floor", None, 1, None)
+        return [resized(resizing, x)]
     if (scales := node.floats("scales")) is None:
         raise Unsupported("its form before opset 7")
-    given = Resize(node, axes, method, "asymmetric", "floor", None, None, None)
+    resizing = Resizing(node, axes, method, "asymmetric", "floor", None, None, None)
     extents = node.static_shape(x)
-    return [at_once(given, x, extents, scales, None)]
+    return [at_once(resizing, x, extents, scales, None)]
 
 
-def resized(given: Resize, x: SSAValue) -> SSAValue:
+def resized(resizing: Resizing, x: SSAValue) -> SSAValue:
     """Resize x to constant sizes or scales if they are known, else axis by axis."""
-    node = given.node
-    extents = [node.shape(x)[axis] for axis in given.axes]
-    scales, sizes, roi = (
-        given.floats(given.scales),
-        given.floats(given.sizes),
-        given.floats(given.roi, 2),
-    )
+    node = resizing.node
+    extents = [node.shape(x)[axis] for axis in resizing.axes]
+    scales = resizing.floats(resizing.scales_index)
+    sizes = resizing.floats(resizing.sizes_index)
     known = scales is not None or sizes is not None
-    crops = given.coordinates == "tf_crop_and_resize"
+    crops = resizing.coordinates == "tf_crop_and_resize"
+    roi = resizing.floats(resizing.roi_index, 2) if crops else None  # else it has no effect
     if not known or 0 in extents or (crops and roi is None):
-        return axis_by_axis(given, x)
-    if DYNAMIC_INDEX in extents and (crops or scales is None or given.policy != "stretch"):
-        return axis_by_axis(given, x)
+        return axis_by_axis(resizing, x)
+    if DYNAMIC_INDEX in extents and (crops or scales is None or resizing.policy != "stretch"):
+        return axis_by_axis(resizing, x)
     if scales is None:
         assert sizes is not None
-        scales = proportions(given, sizes, extents)
-        if given.policy != "stretch":
+        scales = proportions(resizing, sizes, extents)
+        if resizing.policy != "stretch":  # rounded half up, as ONNX says
             sizes = [floor(s * extent + 0.5) for s, extent in zip(scales, extents, strict=True)]
         whole = [int(size) for size in sizes]
-        return at_once(given, x, extents, scales, roi, whole)
-    return at_once(given, x, extents, scales, roi)
+        return at_once(resizing, x, extents, scales, roi, whole)
+    return at_once(resizing, x, extents, scales, roi)
 
 
-def proportions(given: Resize, sizes: Sequence[float], extents: Sequence[int]) -> list[float]:
+def proportions(resizing: Resizing, sizes: Sequence[float], extents: Sequence[int]) -> list[float]:
     """Return the scales for given sizes: the same for all axes if proportions are kept."""
     scales = [size / extent for size, extent in zip(sizes, extents, strict=True)]
-    if given.policy == "not_larger":
+    if resizing.policy == "not_larger":
         return [min(scales)] * len(scales)
-    if given.policy == "not_smaller":
+    if resizing.policy == "not_smaller":
         return [max(scales)] * len(scales)
     return scales
 
@@ -93,21 +92,22 @@ def proportions(given: Resize, sizes: Sequence[float], extents: Sequence[int]) -
 
 
 def at_once(
-    given: Resize,
+    resizing: Resizing,
     x: SSAValue,
     extents: Sequence[int],
     scales: Sequence[float],
     roi: Sequence[float] | None,
     sizes: Sequence[int] | None = None,
 ) -> SSAValue:
-    """Resize the axes that change by one `relax.image.resize`."""
-    node, count = given.node, len(given.axes)
+    """Resize by one `relax.image.resize` of the axes that change, or axis by axis if they are more
+    than it takes."""
+    node, count = resizing.node, len(resizing.axes)
     if sizes is None:
         pairs = zip(scales, extents, strict=True)
         sizes = [-1 if extent == DYNAMIC_INDEX else floor(s * extent) for s, extent in pairs]
-    crops = given.coordinates == "tf_crop_and_resize"
+    crops = resizing.coordinates == "tf_crop_and_resize"
     starts, ends = [0.0] * count, [1.0] * count
-    if crops and roi is not None:
+    if roi is not None:
         starts, ends = list(roi[:count]), list(roi[count:])
     changed = [
         i
@@ -119,17 +119,18 @@ def at_once(
     if not changed:
         return x
     rank = node.rank(x)
-    # Spatial are all but two dimensions: some may be so that do not change.
-    same = [i for i in sorted(range(count), key=lambda i: given.axes[i]) if i not in changed]
+    # The operation has two dimensions that are not spatial. If more do not change, the last ones
+    # are made spatial; if fewer, dimensions of size 1 are added.
+    same = [i for i in sorted(range(count), key=lambda i: resizing.axes[i]) if i not in changed]
     changed += same[len(same) - max(0, rank - len(changed) - 2) :]
-    changed.sort(key=lambda i: given.axes[i])
+    changed.sort(key=lambda i: resizing.axes[i])
     spatial = len(changed)
     if spatial > 3 or rank - spatial > 2:
-        return axis_by_axis(given, x)
+        return axis_by_axis(resizing, x)
     missing = spatial + 2 - rank
     if missing:
         x = node.op("expand_dims", x, axis=[*range(missing)])
-    places = [given.axes[i] + missing for i in changed]
+    places = [resizing.axes[i] + missing for i in changed]
     letters = iter(_SPATIAL[spatial])
     others = iter("NC")
     layout = "".join(next(letters if i in places else others) for i in range(rank + missing))
@@ -141,9 +142,9 @@ def at_once(
         scales=None if exact else [scales[i] for i in changed],
         roi=[*(starts[i] for i in changed), *(ends[i] for i in changed)] if crops else None,
         layout=layout,
-        method=given.method,
-        coordinate_transformation_mode=given.coordinates,
-        rounding_method=given.rounding,
+        method=resizing.method,
+        coordinate_transformation_mode=resizing.coordinates,
+        rounding_method=resizing.rounding,
         cubic_alpha=node.float("cubic_coeff_a", -0.75),
         cubic_exclude=node.int("exclude_outside"),
         antialias=node.bool("antialias"),
@@ -156,20 +157,21 @@ def at_once(
 
 
 @dataclass
-class Resize:
-    """The attributes of a node, in the form of the newest opset, and the indices of its inputs."""
+class Resizing:
+    """The attributes of a node, in the form of the newest opset, and the indices of its inputs,
+    None for one that its opset does not have."""
 
     node: Node
     axes: list[int]
     method: str
     coordinates: str
     rounding: str
-    roi: int | None
-    scales: int | None
-    sizes: int | None
+    roi_index: int | None
+    scales_index: int | None
+    sizes_index: int | None
     policy: str = "stretch"
 
-    def given(self, index: int | None) -> bool:
+    def has(self, index: int | None) -> bool:
         """Return whether an input is present and not empty."""
         if index is None or not self.node.has(index):
             return False
@@ -178,7 +180,7 @@ class Resize:
     def floats(self, index: int | None, each: int = 1) -> list[float] | None:
         """Return the numbers of a constant input, `each` per axis; None if it is absent or not
         constant."""
-        if index is None or not self.given(index):
+        if index is None or not self.has(index):
             return None
         if (array := self.node.constant(index)) is None:
             return None
@@ -187,22 +189,22 @@ class Resize:
         return [float(number) for number in array.reshape(-1)]
 
 
-def axis_by_axis(given: Resize, x: SSAValue) -> SSAValue:
+def axis_by_axis(resizing: Resizing, x: SSAValue) -> SSAValue:
     """Resize axis by axis: gather the elements around each coordinate, and sum them with weights
     that depend on their distance."""
-    node = given.node
+    node = resizing.node
     y = Expression(node, x)
     element, rank = y.element, y.rank
     shape = y.op("shape_of").cast(f64)
-    dims = [shape.at(0, axis) for axis in given.axes]
-    scales, sizes = scales_and_sizes(given, dims)
+    dims = [shape.at(0, axis) for axis in resizing.axes]
+    scales, sizes = scales_and_sizes(resizing, dims)
     outside: Expression | None = None
-    for i, axis in enumerate(given.axes):
-        places, beyond = coordinates(given, i, dims[i], scales[i], sizes[i])
-        if given.method == "nearest_neighbor":
-            y = y.take(nearest(given, places, dims[i]), axis)
+    for i, axis in enumerate(resizing.axes):
+        places, beyond = coordinates(resizing, i, dims[i], scales[i], sizes[i])
+        if resizing.method == "nearest_neighbor":
+            y = y.take(nearest(resizing, places, dims[i]), axis)
         else:
-            y = interpolated(given, y, axis, places, dims[i], scales[i])
+            y = interpolated(resizing, y, axis, places, dims[i], scales[i])
         if beyond is not None:
             beyond = beyond.expand(*range(1, rank - axis))
             outside = beyond if outside is None else outside | beyond
@@ -212,49 +214,55 @@ def axis_by_axis(given: Resize, x: SSAValue) -> SSAValue:
 
 
 def scales_and_sizes(
-    given: Resize, dims: Sequence[Expression]
+    resizing: Resizing, dims: Sequence[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
     """Return the scale and the new size of each axis, as f64."""
-    if given.scales is None and given.sizes is None:
+    if (scales_index := resizing.scales_index) is None:
         raise Unsupported("scales of more than 3 dimensions")
-    if given.given(given.scales):
-        scales = numbers(given, given.scales)
+    if resizing.has(scales_index):
+        scales = numbers(resizing, scales_index)
         products = [scale * dim for scale, dim in zip(scales, dims, strict=True)]
         return scales, [product.op("floor") for product in products]
-    sizes = numbers(given, given.sizes)
+    if (sizes_index := resizing.sizes_index) is None:
+        raise Unsupported("scales without elements")
+    sizes = numbers(resizing, sizes_index)
     scales = [size / dim for size, dim in zip(sizes, dims, strict=True)]
-    if given.policy == "stretch" or not scales:
+    if resizing.policy == "stretch" or not scales:
         return scales, sizes
     common, *others = scales
     for other in others:
-        common = common.op("minimum" if given.policy == "not_larger" else "maximum", other)
+        common = common.op("minimum" if resizing.policy == "not_larger" else "maximum", other)
     half = common.scalar(0.5)
     rounded = [common * dim + half for dim in dims]
     return [common] * len(dims), [size.op("floor") for size in rounded]
 
 
-def numbers(given: Resize, index: int | None) -> list[Expression]:
+def numbers(resizing: Resizing, index: int) -> list[Expression]:
     """Return the numbers of an input, one for each axis, as f64."""
-    vector = Expression(given.node, given.node.input(index or 0)).cast(f64)
-    return [vector.at(0, i) for i in range(len(given.axes))]
+    vector = Expression(resizing.node, resizing.node.input(index)).cast(f64)
+    return [vector.at(0, i) for i in range(len(resizing.axes))]
 
 
 def coordinates(
-    given: Resize, i: int, dim: Expression, scale: Expression, size: Expression
+    resizing: Resizing, i: int, dim: Expression, scale: Expression, size: Expression
 ) -> tuple[Expression, Expression | None]:
     """Return the coordinates, on the old axis, of the elements of the new axis, and a mask of
-    those that are outside, if the mode has a value for these."""
+    those that are outside, if the mode has a value for these.
+
+    Source: the formulas of `coordinate_transformation_mode` in ONNX's Resize.
+    """
     x = dim.scalar(0).op("arange", size, 1)
     middle = (x + 0.5) / scale
     half_pixel = middle - 0.5
     several = size > 1
     length = scale * dim
-    match given.coordinates:
+    match resizing.coordinates:
         case "half_pixel":
             return half_pixel, None
         case "half_pixel_symmetric":
-            cut = 1 - size / length
-            return dim / 2 * cut + half_pixel, None
+            # Symmetric to the middle, although the size is rounded down from the exact length.
+            adjustment = size / length
+            return dim / 2 * (1 - adjustment) + half_pixel, None
         case "pytorch_half_pixel":
             return several.where(half_pixel, x), None
         case "tf_half_pixel_for_nn":
@@ -264,30 +272,31 @@ def coordinates(
         case _:
             pass
     last, gaps = dim - 1, length - 1
-    if given.coordinates == "align_corners":
+    if resizing.coordinates == "align_corners":
         return several.where(x * last / gaps, x), None
-    if given.coordinates != "tf_crop_and_resize":
-        raise Unsupported(f"coordinate_transformation_mode '{given.coordinates}'")
-    roi = Expression(given.node, given.node.input(given.roi or 0)).cast(f64)
-    start, end = roi.at(0, i), roi.at(0, i + len(given.axes))
+    if resizing.coordinates != "tf_crop_and_resize":
+        raise Unsupported(f"coordinate_transformation_mode '{resizing.coordinates}'")
+    assert resizing.roi_index is not None  # it came with this mode, in opset 11
+    roi = Expression(resizing.node, resizing.node.input(resizing.roi_index)).cast(f64)
+    start, end = roi.at(0, i), roi.at(0, i + len(resizing.axes))
     width = (end - start) * last
     spread = start * last + x * width / gaps
-    centre = (start + end) * 0.5 * last
-    places = several.where(spread, x + centre)
+    center = (start + end) * 0.5 * last
+    places = several.where(spread, x + center)  # x is a single 0 there
     return places, (places < 0) | (places > last)
 
 
-def nearest(given: Resize, places: Expression, dim: Expression) -> Expression:
+def nearest(resizing: Resizing, places: Expression, dim: Expression) -> Expression:
     """Return the index of the element nearest to each coordinate."""
-    match given.rounding:
+    match resizing.rounding:
         case "round_prefer_floor":
             index = (places - 0.5).op("ceil")
         case "round_prefer_ceil":
             index = (places + 0.5).op("floor")
         case "floor" | "ceil":
-            index = places.op(given.rounding)
+            index = places.op(resizing.rounding)
         case _:
-            raise Unsupported(f"nearest_mode '{given.rounding}'")
+            raise Unsupported(f"nearest_mode '{resizing.rounding}'")
     return clipped(index, dim)
 
 
@@ -298,21 +307,27 @@ def clipped(index: Expression, dim: Expression) -> Expression:
 
 
 def interpolated(
-    given: Resize,
+    resizing: Resizing,
     x: Expression,
     axis: int,
     places: Expression,
     dim: Expression,
     scale: Expression,
 ) -> Expression:
-    """Return the weighted sum of the elements around each coordinate."""
-    node, cubic = given.node, given.method == "cubic"
+    """Return the weighted sum of the elements around each coordinate.
+
+    Source: the interpolation of ONNX's reference implementation of Resize.
+    """
+    node, cubic = resizing.node, resizing.method == "cubic"
     reach, shrink = scale.scalar(2 if cubic else 1), scale.scalar(1)
     if node.bool("antialias"):
         shrink = scale.op("minimum", shrink)
+    # Offsets from the element before the coordinate whose weight may not be 0: 0 1 for linear, -1 0
+    # 1 2 for cubic. With antialiasing and half of the size they are -1 to 2, and -3 to 4.
     first = (-reach / shrink).op("floor") + 1
     end = 2 - first
     offsets = first.op("arange", end, 1).expand(1)
+    # Distances, weights and indices have the dimensions offset, coordinate.
     base = places.op("floor")
     distance = ((offsets - (places - base)) * shrink).op("abs")
     weights = cubic_kernel(node, distance) if cubic else (1 - distance).op("maximum", 0)

@@ -16,7 +16,7 @@ func.func @broadcast_empty(%x : tensor<2x0xf32>, %y : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: result type tensor<4xf32> does not match inferred tensor<4x8xf32> of tensor<4x8xf32>, tensor<8xf32>
+// CHECK: result type tensor<4xf32> does not match inferred tensor<4x8xf32> for operands tensor<4x8xf32>, tensor<8xf32>
 func.func @result_rank(%x : tensor<4x8xf32>, %y : tensor<8xf32>) {
   %0 = relax.add %x, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
   return
@@ -24,7 +24,7 @@ func.func @result_rank(%x : tensor<4x8xf32>, %y : tensor<8xf32>) {
 
 // -----
 
-// CHECK: result type tensor<*xf16> does not match inferred tensor<4xf32> of tensor<4xf32>
+// CHECK: result type tensor<*xf16> does not match inferred tensor<4xf32> for operands tensor<4xf32>
 func.func @result_element(%x : tensor<4xf32>) {
   %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf16>
   return

@@ -9,7 +9,7 @@ func.func @index(%t : tuple<tensor<f32>, i1>) {
 
 // -----
 
-// CHECK: 'relax.tuple_get_item' op result type i1 does not match inferred tensor<f32> of tuple<tensor<f32>, i1>
+// CHECK: 'relax.tuple_get_item' op result type i1 does not match inferred tensor<f32> for operands tuple<tensor<f32>, i1>
 func.func @element(%t : tuple<tensor<f32>, i1>) {
   %0 = relax.tuple_get_item %t {index = 0} : (tuple<tensor<f32>, i1>) -> i1
   return
@@ -17,7 +17,7 @@ func.func @element(%t : tuple<tensor<f32>, i1>) {
 
 // -----
 
-// CHECK: 'relax.tuple' op result type tuple<tensor<f32>> does not match inferred tuple<tensor<f32>, i1> of tensor<f32>, i1
+// CHECK: 'relax.tuple' op result type tuple<tensor<f32>> does not match inferred tuple<tensor<f32>, i1> for operands tensor<f32>, i1
 func.func @tuple(%x : tensor<f32>, %y : i1) {
   %0 = relax.tuple %x, %y : (tensor<f32>, i1) -> tuple<tensor<f32>>
   return

@@ -56,7 +56,7 @@ func.func @bool_unary(%x : tensor<4xi8>) {
 
 // -----
 
-// CHECK: result type tensor<4xf32> does not match inferred tensor<4xi1> of tensor<4xf32>, tensor<4xf32>
+// CHECK: result type tensor<4xf32> does not match inferred tensor<4xi1> for operands tensor<4xf32>, tensor<4xf32>
 func.func @comparison(%x : tensor<4xf32>) {
   %0 = relax.less %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
@@ -112,7 +112,7 @@ func.func @astype(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: result type tensor<4xi8> does not match inferred tensor<4xi32> of tensor<4xf32>
+// CHECK: result type tensor<4xi8> does not match inferred tensor<4xi32> for operands tensor<4xf32>
 func.func @astype_result(%x : tensor<4xf32>) {
   %0 = relax.astype %x {dtype = i32} : (tensor<4xf32>) -> tensor<4xi8>
   return

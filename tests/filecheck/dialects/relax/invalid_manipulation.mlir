@@ -168,7 +168,7 @@ func.func @split_both(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: result type tensor<2xf32> does not match inferred tensor<3xf32> of tensor<5xf32>
+// CHECK: result type tensor<2xf32> does not match inferred tensor<3xf32> for operands tensor<5xf32>
 func.func @split_size(%x : tensor<5xf32>) {
   %0, %1 = relax.split %x {indices = [2]} : (tensor<5xf32>) -> (tensor<2xf32>, tensor<2xf32>)
   return

@@ -32,7 +32,7 @@ func.func @keepdims(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: result type tensor<i64> does not match inferred tensor<i8> of tensor<4xi8>
+// CHECK: result type tensor<i64> does not match inferred tensor<i8> for operands tensor<4xi8>
 func.func @element(%x : tensor<4xi8>) {
   %0 = relax.sum %x : (tensor<4xi8>) -> tensor<i64>
   return

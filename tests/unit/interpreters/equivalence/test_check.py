@@ -299,6 +299,23 @@ def test_the_first_difference_is_told_among_operations_that_stay():
     assert "first operation whose value differs is 'relax.add'" in found.first
 
 
+def test_the_first_difference_in_a_loop_is_told_with_the_execution():
+    def loop(op: str) -> str:
+        return body(
+            "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+            "%c3 = arith.constant 3 : index\n"
+            "%r = scf.for %i = %c0 to %c3 step %c1 iter_args(%sum = %c0) -> (index) {\n"
+            f"%v = {op} %i, %i : index\n%s = arith.addi %sum, %v : index\n"
+            "scf.yield %s : index\n}",
+            "",
+            "index",
+        )
+
+    found = difference_of(loop("arith.addi"), loop("arith.muli"))
+    assert found is not None
+    assert "where 'arith.addi' was in execution 2 of 3: the value is 1, before 2" in found.first
+
+
 def test_without_counterparts_the_first_difference_is_not_known():
     before = parsed(unary("relax.nn.relu %x"))
     after = parsed(unary("relax.abs %x").replace("%0", "%other"), "other.mlir")

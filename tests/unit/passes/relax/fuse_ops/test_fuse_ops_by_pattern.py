@@ -76,6 +76,11 @@ def test_patterns(pattern: Pattern, expected: list[str]):
     assert str(parse_pattern(str(pattern))) == str(pattern)
 
 
+def test_spaces_do_not_matter():
+    spaced = " relax.sum { axis = [ 1 ] , keepdims = true } ( * | const ) "
+    assert str(parse_pattern(spaced)) == "relax.sum{axis=[1], keepdims=true}((* | const))"
+
+
 def test_earlier_patterns_come_first_and_matches_do_not_overlap():
     assert calls(f"a={matmul}", f"b={biased}") == ["fused_matmul"]
     assert calls(f"b={biased}", f"a={matmul}") == ["fused_matmul_add"]
@@ -112,6 +117,8 @@ def test_the_value_of_a_named_wildcard():
         ("p=relax.add(*, *) relax", "expected the end, got 'relax'"),
         ("p=relax.sum{axis}(*)", "expected '=', got '}(*)'"),
         ("p=relax.sum{axis=x}(*)", "expected a number, a string, true, false or a list of numbers"),
+        ("p=relax.sum{axis=[[1]]}(*)", "or a list of numbers, got '[[1]]}(*)'"),
+        ("p=relax.sum{axis=null}(*)", "or a list of numbers, got 'null}(*)'"),
         ("p=relax.sum{axis=[1](*)", "expected ',' or '}', got '(*)'"),
         ("p=relax.add(*,)", "got ')'"),
         ("p=(relax.exp", "expected ')', got 'the end'"),
