@@ -24,8 +24,8 @@ __all__ = [
 # Cached: a name is compared several times for each pass that runs.
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
-    """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and
-    `tir-unroll-loop` have the same, and so has TVM's full name `tir.transform.UnrollLoop`.
+    """Return the key that all spellings of a pass name have in common: `tir.UnrollLoop`,
+    `tir-unroll-loop` and TVM's full name `tir.transform.UnrollLoop` have one key.
     """
     return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
 
@@ -33,12 +33,13 @@ def name_key(name: str) -> str:
 _TVM_NAMESPACE = re.compile(
     r"(?:tvm\.)?(?:transform|(?:relax|relay)(?:\.transform)?|(?:s_)?(tir)x?(?:\.transform)?)\.(?=[A-Z])"
 )
-"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. The passes on
-`tir` have it in their names.
+"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. Of these, `tir`
+stays: Passline's names of passes on `tir` begin with it.
 """
 
 
 def _own_namespace(namespace: re.Match[str]) -> str:
+    """Return what stays of a namespace of TVM: `tir.`, or a dot."""
     return f"{namespace[1] or ''}."
 
 
@@ -70,10 +71,10 @@ class PassInfo:
     """The name, level and requirements of a pass.
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
-    names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
-    them; `composite` is true for a pass made of passes, `rounds` for one that may change how floats
-    are rounded. None of these is compared when two infos are.
-    TVM's order works too: `PassInfo(2, "fold-constant", [])`.
+    names the passes whose result it needs. The other fields are not compared when two infos are:
+    `text` is the pass with its options as a pipeline spells them; `composite` is true for a pass
+    made of passes, `rounds` for one that may change how floats are rounded; `key` is the `name_key`
+    of the name. TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
     """
 
     name: str
@@ -97,7 +98,7 @@ class PassInfo:
 
 
 def check_name(name: object) -> None:
-    """Raise TypeError or ValueError if `name` cannot be the name of a pass."""
+    """Raise TypeError if `name` is not a string, ValueError if it has only '-', '.' and '_'."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a pass is a string, not {name!r}")
     if not name_key(name):
@@ -115,7 +116,7 @@ def check_spelling(name: str) -> None:
 
 
 def check_level(opt_level: object) -> None:
-    """Raise TypeError or ValueError if `opt_level` is not a whole number of at least 0."""
+    """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
     if not isinstance(opt_level, int) or isinstance(opt_level, bool):
         raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
     if opt_level < 0:
@@ -123,10 +124,10 @@ def check_level(opt_level: object) -> None:
 
 
 def check_names(setting: str, names: object) -> tuple[str, ...]:
-    """Return the pass names in `names` as a tuple; `setting` is the setting that a message names.
+    """Return the pass names in `names` as a tuple; messages name the setting that has them.
 
-    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or
-    holds anything but strings.
+    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or not
+    an iterable of strings.
     """
     if isinstance(names, str):
         raise TypeError(f"{setting} is a list of names: write [{names!r}] instead of {names!r}")
