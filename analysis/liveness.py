@@ -15,12 +15,13 @@ __all__ = ["Liveness"]
 
 
 class Liveness:
-    """The live operations and values nested in an operation; as MLIR's liveness analysis.
+    """The live operations and values nested in an operation (MLIR's `LivenessAnalysis`).
 
     An operation is live if it has an observable effect, or a result that is live; so are the
-    operations around it. A result of `scf.if`, and a value that a loop carries, is live by itself:
-    what it is computed from is dead if the other results do not need it. All operands of other
-    live operations are live. The results of the operations in `kept` are live, too.
+    operations around it. The results of an `scf.if`, and the values that an `scf.for` or
+    `scf.while` carries, are live or dead one by one: of two results, one may be live, and what only
+    the other one is computed from is dead. All operands of other live operations are live. The
+    results and the carried values of the operations in `kept` are live, too.
     """
 
     def __init__(
@@ -49,7 +50,8 @@ class Liveness:
                 self._pending += _sources(found)
 
     def _visit_op(self, op: Operation) -> None:
-        """Add the values and operations that a live operation needs, whatever its results."""
+        """Add the values and operations that a live operation needs, whichever of its results are
+        live."""
         # An operation is reached only if those around it run, with the operands that decide that.
         if (parent := op.parent_op()) is not None:
             self._pending.append(parent)
@@ -67,14 +69,15 @@ class Liveness:
 
 
 def _has_effect(op: Operation, effects_of: Callable[[Operation], int]) -> bool:
-    """Return whether `op` is live without live results; terminators follow the op around them."""
+    """Return whether `op` is live without live results; a terminator is not: it is as live as the
+    operation around it."""
     if is_kept[type(op)]:
         return not op.has_trait(IsTerminator)
     return bool(effects_of(op) & OBSERVABLE)
 
 
 def _carried(op: Operation) -> Sequence[BlockArgument]:
-    """Return the block arguments of a branch or loop; nothing for other operations."""
+    """Return the block arguments of an `scf.if` or loop; nothing for other operations."""
     if not isinstance(op, IfOp | ForOp | WhileOp):
         return ()
     return [arg for region in op.regions for block in region.blocks for arg in block.args]
@@ -87,7 +90,8 @@ def _condition(loop: WhileOp) -> ConditionOp:
 
 
 def _sources(value: SSAValue) -> Sequence[SSAValue | Operation]:
-    """Return the values that `value` may be, or the operation that computes it."""
+    """Return what is live if `value` is: the operation that defines it, and the values that it may
+    be equal to, which a loop or `scf.if` passes on."""
     if isinstance(value, OpResult):
         op, index = value.op, value.index
         match op:
@@ -102,8 +106,8 @@ def _sources(value: SSAValue) -> Sequence[SSAValue | Operation]:
     assert isinstance(value, BlockArgument)
     index = value.index
     match loop := value.block.parent_op():
-        # A carried value is needed if the iteration after uses it. A sum that feeds only itself, `s
-        # = s + x`, has no other user and stays dead: nothing begins the circle.
+        # With a carried value, its initial value is live, and the one for the next iteration. A sum
+        # that only its own next value uses, `s = s + x`, stays dead: nothing else makes it live.
         case ForOp() if index > 0:
             return [loop.iter_args[index - 1], yielded(value.block)[index - 1]]
         case WhileOp() if value.block is loop.before_region.block:

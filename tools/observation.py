@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument
     from ..passmanager.instruments.time.spans import SpanInstrument
 
-__all__ = ["SHOWN", "Observation", "print_style", "terminal_style"]
+__all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
 
-SHOWN = 64
-"""The most elements of a constant that are shown on a terminal."""
+TERMINAL_ELEMENTS = 64
+"""Constants of more elements are elided on a terminal."""
 
 
 def print_style(args: argparse.Namespace) -> PrintStyle:
@@ -54,13 +54,13 @@ def print_style(args: argparse.Namespace) -> PrintStyle:
 def terminal_style(style: PrintStyle, stream: TextIO | None) -> PrintStyle:
     """Return the style of IR on `stream`: on a terminal, large constants are elided unless the
     options say how they are printed."""
-    if stream is None or not stream.isatty() or says_constants(style):
+    if stream is None or not stream.isatty() or shortens_constants(style):
         return style
-    return replace(style, elide_elements=SHOWN)
+    return replace(style, elide_elements=TERMINAL_ELEMENTS)
 
 
-def says_constants(style: PrintStyle) -> bool:
-    """Return whether a style says how large constants are printed."""
+def shortens_constants(style: PrintStyle) -> bool:
+    """Return whether a style elides large constants, or prints them as resources."""
     return style.elide_elements is not None or style.resource_elements is not None
 
 
@@ -71,12 +71,17 @@ class Observation:
         self._args = args
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
+        """The names of --filter-function that no module had."""
         self._reports: list[Callable[[], str]] = []
+        """What instruments print at the end."""
         self._last_lines: list[Callable[[], str]] = []
+        """Lines that come after the reports, without --quiet."""
         self.semantics: SemanticsInstrument | None = None
         """The instrument of --verify-semantics."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
-        # What measures comes first: it then does not measure what the others do after a pass.
+        """Warnings that are known at the end only."""
+        # Instruments run in this order. Those that measure come first, so that they do not measure
+        # what the others do after a pass.
         self._instruments = [
             *self._measuring(),
             *self._control(),
@@ -96,7 +101,7 @@ class Observation:
         return stack
 
     def add_load(self, seconds: float) -> None:
-        """Add a phase `Load`: imports took the last `seconds`, if that is not 0."""
+        """Add a phase `Load` for imports that took the last `seconds`; none if that is 0."""
         for instrument in self._timed() if seconds else ():
             instrument.add_load(seconds)
 
@@ -144,7 +149,7 @@ class Observation:
         return record
 
     def _blame(self, lines: Iterable[str]) -> str:
-        """Return what --blame and --why-erased ask of a record."""
+        """Return the text that --blame and --why-erased print of a record."""
         from ..passmanager.report.blame import blame_text, erased_text
         from ..passmanager.report.recording import read_recording
 
@@ -221,7 +226,7 @@ class Observation:
 
             color = {"color": True, "plain": False}.get(args.print_diff)
             large = CONSTANTS_BY_NAME.resource_elements
-            shown = style if says_constants(style) else replace(style, resource_elements=large)
+            shown = style if shortens_constants(style) else replace(style, resource_elements=large)
             yield PrintDiff(color, shown, args.filter_function)
         if args.dump_ir:
             yield instruments.DumpIR(args.dump_ir, style=style)
@@ -242,7 +247,7 @@ class Observation:
             or args.print_ir_after_pass_number
         )
 
-    # What there is to say
+    # Messages
 
     def _unseen_functions(self) -> Iterator[str]:
         if self._unseen:
@@ -298,7 +303,7 @@ class Observation:
                 yield f"--{flag} has no effect without an option that prints the IR"
 
     def see(self, module: ModuleOp) -> None:
-        """Record the functions of a module before the passes run."""
+        """Note the functions of a module before the passes run: --filter-function may name them."""
         self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
 
     def _beyond(self, count: int) -> str:

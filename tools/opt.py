@@ -55,7 +55,7 @@ from .diagnostics.diagnostic_output import (
 from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
 from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
-from .observation import SHOWN, Observation, print_style, terminal_style
+from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
 from .output import ResultFile
 from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
@@ -481,11 +481,11 @@ class PasslineOptMain(xDSLOptMain):
             debuginfo=target.print_debuginfo or self.args.print_debuginfo,
         )
         text = module_text(prog, self.ctx, style)
-        elided = style.elide_elements == SHOWN and f"<{ELIDED}>" in text
+        elided = style.elide_elements == TERMINAL_ELEMENTS and f"<{ELIDED}>" in text
         if elided and print_style(self.args).elide_elements is None and not self.args.quiet:
             said = (
-                f"constants of more than {SHOWN} elements are elided on a terminal; a file of -o, "
-                "a pipe, and --large-elements-as-resources have them all"
+                f"constants of more than {TERMINAL_ELEMENTS} elements are elided on a terminal; "
+                "a file of -o, a pipe, and --large-elements-as-resources have them all"
             )
             print_message(Severity.NOTE, said, self.arg_parser.prog)
         return text

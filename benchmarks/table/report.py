@@ -144,7 +144,8 @@ def without_empty(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list
 
 
 def save(rows: Sequence[Row]) -> None:
-    """Put rows in the place of those of the same keys in the file of all rows."""
+    """Write rows to the file of all rows: they replace those with the same keys, and all rows that
+    were measured in another environment."""
     here = environment()
     kept = merged(saved(DATA, here), rows)
     content = {"environment": here, "rows": [asdict(row) for row in kept]}
@@ -176,19 +177,19 @@ def saved(data: Path, here: Environment | None = None) -> list[Row]:
 
 
 def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
-    """Return the old rows, those measured again replaced, and the new ones that have a figure."""
+    """Return the rows that have a figure, sorted; a new row replaces the old one with its key."""
     found = {row.key: row for row in (*old, *new) if row.ours}
     return sorted(found.values(), key=_order)
 
 
 def _order(row: Row) -> tuple[int, int, str, int]:
-    """Return the place of a row in the page: by task, its growth last, then by input and size."""
+    """Return the place of a row in the page: growth last, then by task, input and size."""
     place = ORDER.index(row.what) if row.what in ORDER else len(ORDER)
     return row.what.startswith("growth"), place, f"{row.what} {row.on}", row.ops
 
 
 def rewritten(page: str, text: str) -> str:
-    """Return a page with `text` between its markers."""
+    """Return a page with `text` between its markers, in place of what was there."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n{text}\n{END}{after}"

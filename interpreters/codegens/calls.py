@@ -1,4 +1,4 @@
-"""The semantics of functions that another back end compiled."""
+"""The semantics of functions that another back end has compiled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xdsl.interpreter import (
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.shapes import merge
-from ...dialects.relax.types import is_ranked, is_tensor
+from ...dialects.relax.types import is_tensor, shape_of
 from . import codegen_named
 from .codegen import CODEGEN, EXTERNAL, External
 
@@ -47,7 +47,10 @@ class ExternalFunctions(InterpreterFunctions):
 
 
 def checked(func: FuncOp, codegen: str, results: Sequence[Array]) -> PythonValues:
-    """Return the results of a back end; InterpretationError if they lack the types of `func`."""
+    """Return the results of `func` that the back end `codegen` computed.
+
+    InterpretationError if their number, shapes or element types are not those of `func`.
+    """
     from ..arrays import dtype_of, element_of
 
     types = func.function_type.outputs.data
@@ -57,10 +60,11 @@ def checked(func: FuncOp, codegen: str, results: Sequence[Array]) -> PythonValue
             f"which has {len(types)}"
         )
     for result, type in zip(results, types):
-        shape = type.get_shape() if is_ranked(type) else None
-        if shape is None or not is_tensor(type):
+        if not is_tensor(type):
             continue
-        if merge(shape, result.shape) is None or result.dtype != dtype_of(element_of(type)):
+        shape = shape_of(type)
+        is_of_shape = shape is None or merge(shape, result.shape) is not None
+        if not is_of_shape or result.dtype != dtype_of(element_of(type)):
             raise InterpretationError(
                 f"'{codegen}' returned {result.dtype}{list(result.shape)} for a result of "
                 f"@{func.sym_name.data} of type {type}"

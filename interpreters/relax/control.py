@@ -126,7 +126,7 @@ class ControlFunctions(InterpreterFunctions):
 
 
 def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, object]) -> Closure:
-    """Return the Python function for a lambda and the values that it captured."""
+    """Return the Python function for a lambda, given the values that it captured."""
 
     def call(*arguments: object) -> PythonValues:
         interpreter.push_scope("closure")
@@ -139,24 +139,25 @@ def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, obj
 
 
 def as_buffer(argument: Array | float) -> Array | float:
-    """Return the argument of a kernel: an array as a contiguous buffer, which views and fills are
-    not; a scalar as it is."""
+    """Return the argument of a kernel: an array as a contiguous buffer (a copy of views and fills
+    that are not contiguous), a scalar as it is."""
     return np.asarray(argument, order="C") if isinstance(argument, np.ndarray) else argument
 
 
 def split_sizes(
     op: kernels.CallTIROp | kernels.CallTIRInplaceOp, args: PythonValues
 ) -> tuple[PythonValues, Iterator[int]]:
-    """Return the arguments of a call of a kernel, and the sizes of unknown dimensions."""
+    """Return the arguments of a call of a kernel, and the sizes of the unknown dimensions of its
+    results, in order."""
     count = len(op.arguments)
     return args[:count], iter(args[count:])
 
 
 def allocate(result: SSAValue, sizes: Iterator[int]) -> Array:
-    """Return an array for a result of a kernel; the next of `sizes` are those of its unknown
+    """Return an array for a result of a kernel; the next `sizes` are those of its unknown
     dimensions.
 
-    InterpretationError if its rank is unknown, or a size is negative.
+    InterpretationError if its rank is unknown, or a size is negative or too large.
     """
     type = result.type
     if not is_ranked(type):

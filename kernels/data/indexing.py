@@ -23,7 +23,8 @@ __all__ = ["INDEXING", "clipped", "first_of"]
 
 
 def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index:
-    """Return the position of the first element of a slice of a dimension, as Python clips it."""
+    """Return the position of the first element of a slice of a dimension: `slice.indices` of
+    Python."""
     if isinstance(start, int) and isinstance(step, int) and isinstance(size, int):
         return slice(start, None, step).indices(size)[0]
     if isinstance(start, int):
@@ -82,14 +83,14 @@ def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
 def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return an index modulo `size`."""
     divisor = b.max(size, 1)
-    # The remainder has the sign of the index: -4 of 3 elements is -1, which is 2. By 0, of no
-    # elements, arith.remsi is undefined, also where it is hoisted out of a loop that does not run.
+    # arith.remsi has the sign of the index: for -4 and size 3 it is -1, and the position is 2. It
+    # is undefined for size 0, even in a loop that does not run: it may be hoisted out of that.
     rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))
     return select(b, b.less(rest, 0), b.add(rest, size), rest)
 
 
 TAKEN = {"raise": place_of, "wrap": wrapped}
-"""The positions in the modes of `take` that do not clip."""
+"""The functions that turn an index into a position, by mode of `take`; `clipped` in others."""
 
 
 def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -118,7 +119,7 @@ def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -
     return moved(op, b, read)
 
 
-# Writing
+# Scattering
 
 
 def scatter_elements(

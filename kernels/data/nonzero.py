@@ -1,6 +1,9 @@
-"""The kernels of `relax.nonzero`: one counts the elements, and one writes their coordinates."""
+"""The kernels of `relax.nonzero`: one counts the elements that are not 0, and one writes their
+coordinates."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -32,8 +35,9 @@ def call_nonzero_kernels(op: NonzeroOp, kernels: SeparateKernels) -> SSAValue | 
     type = tensor_type(op.x)
     if not is_ranked(type) or isinstance(type.element_type, SmallFloat):
         return None
-    fill = kernels.named("nonzero", type, lambda name: kernel(type, name, fills=True))
-    count = kernels.named("nonzero_count", type, lambda name: kernel(type, name, fills=False))
+    build = partial(nonzero_kernel, type)
+    fill = kernels.named("nonzero", type, partial(build, fills=True))
+    count = kernels.named("nonzero_count", type, partial(build, fills=False))
     total = kernels.insert(op, CallTIROp(count, [op.x], [TensorType(i64, [])]))
     element = kernels.insert(op, ExtractOp(total, [], i64))
     size = kernels.insert(op, arith.IndexCastOp(element, IndexType()))
@@ -41,8 +45,9 @@ def call_nonzero_kernels(op: NonzeroOp, kernels: SeparateKernels) -> SSAValue | 
     return kernels.insert(op, CallTIROp(fill, [op.x], [whole], [size]))
 
 
-def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
-    """Return the kernel that writes the coordinates in tensors of `type`, or their number."""
+def nonzero_kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
+    """Return a kernel on a tensor of `type`: it writes the coordinates of the elements that are not
+    0 if it `fills` a result, a column for each element, and else their number."""
     assert is_ranked(type)
     columns = [type.get_num_dims(), DYNAMIC_INDEX] if fills else []
     given = MemRefType(type.element_type, type.get_shape())
@@ -60,8 +65,8 @@ def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
         with b.when([flag]):
             at = b.load(place, [0])
             if size is not None:
-                # Callers give the number that the other kernel counted; a store beyond it is never
-                # done, whatever they give.
+                # The result has as many columns as the other kernel counted. If a caller passes a
+                # smaller one, columns are left out: no store is out of bounds.
                 with b.when([b.less(at, size)]):
                     for axis, i in enumerate(index):
                         number = b.pure(arith.IndexCastOp, b.index(i), target_type=i64)
@@ -74,7 +79,7 @@ def kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
 
 
 def is_nonzero(b: TirBuilder, x: SSAValue) -> SSAValue:
-    """Return whether a number is not 0; NaN is not."""
+    """Return the condition that a number is not 0, of type i1; NaN counts as not 0."""
     if x.type == i1:
         return x
     if not is_integer(x.type):

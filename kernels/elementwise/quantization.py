@@ -63,10 +63,10 @@ def saturated(b: KernelBuilder, quotient: SSAValue, zero_point: SSAValue) -> SSA
     and converting.
     """
     type, wide = zero_point.type, quotient.type
-    assert is_integer(type) and type.bitwidth <= ops.WIDEST
+    assert is_integer(type) and type.bitwidth <= ops.MAX_BITS
     # 2.5 + 12582912 is 12582914.0, 0x4b400002, whose low bits are 2; for -2.5 they are those of -2,
-    # as 1.5 leaves a one to borrow from. This holds up to 2^22 - 1 (2^51 - 1 in f64); WIDEST keeps
-    # numbers below 2^17. Flags such as `reassoc` on the addition would break it.
+    # as 1.5 leaves a one to borrow from. This holds up to 2^22 - 1 (2^51 - 1 in f64); MAX_BITS
+    # keeps numbers below 2^17. Flags such as `reassoc` on the addition would break it.
     big, bits = (1.5 * 2.0**23, i32) if wide == f32 else (1.5 * 2.0**52, i64)
     # round(q) saturated to low - z ... high - z, then + z: the same as round(q) + z saturated, as z
     # is an integer. MLAS of onnxruntime clips before it rounds, too.

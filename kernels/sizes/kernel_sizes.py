@@ -1,5 +1,5 @@
-"""The sizes that a kernel computes when it starts: of intermediate results whose sizes are not
-expressions of the sizes of its parameters."""
+"""The sizes of intermediate results that are not expressions of the sizes of a kernel's parameters:
+the kernel computes them when it starts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ __all__ = ["KernelSizes"]
 
 
 class KernelSizes(Scope):
-    """The sizes of the intermediate results of a kernel: a slice `x[:128]` of n elements has
-    min(n, 128)."""
+    """The sizes of the intermediate results of a kernel, computed at its start.
+
+    A slice `x[:128]` of n elements has min(n, 128) elements, which a `Size` cannot express.
+    """
 
     def __init__(
         self,
@@ -39,7 +41,12 @@ class KernelSizes(Scope):
         self._parameters = parameters
 
     def of_symbol(self, symbol: Symbol) -> SSAValue:
-        """Return the value of a size that has no expression."""
+        """Return the value of the size that is `symbol`, by the rule of the operation whose result
+        has it.
+
+        Errors: UnknownExtent if no result in the kernel has it, NoKernel if the rule needs what the
+        kernel computes.
+        """
         value, axis = self.places.get(symbol, (None, 0))
         return self.of_result(value, axis) if isinstance(value, OpResult) else unknown(symbol)
 
@@ -50,8 +57,8 @@ class KernelSizes(Scope):
         buffer, type = self._parameter(value), value.type
         assert is_ranked(type)
         if is_unsigned(type.element_type):
-            raise NoKernel(f"a size is an element of {type.element_type}")
-        at = [self._b.index(index)] * type.get_num_dims()
+            raise NoKernel(f"a size is an element of unsigned type {type.element_type}")
+        at = [self._b.index(index)] * type.get_num_dims()  # a vector, or a scalar without indices
         return self.insert(
             arith.IndexCastOp(self.insert(memref.LoadOp.get(buffer, at)), IndexType())
         )

@@ -1,4 +1,4 @@
-"""Tensors whose elements combine those of windows, computed row by row."""
+"""Pooling: tensors whose elements each combine the elements of a window, computed row by row."""
 
 from __future__ import annotations
 
@@ -77,11 +77,12 @@ def combined(
 class Pooled(Scheduled):
     """The combined elements of windows of `data`, which extend along the last axis and others.
 
-    Rows of the result are computed in two steps. First, the rows that the windows cover are
-    combined, column by column, into a buffer of rows with padding at their ends; then columns of
-    this buffer are combined. Both steps are done on whole vectors. 3x3 windows thus take two
-    operations for each element of the buffer and two for each element of the result, not eight.
-    Windows that neither overlap nor are padded need no buffer.
+    Rows of the result are computed in two steps, as the order in which `combine` takes elements
+    does not matter but for rounding. First, the rows that the windows cover are combined, column by
+    column, into a buffer of rows with padding at their ends; then columns of this buffer are
+    combined. Both steps are done on whole vectors. 3x3 windows thus take two operations for each
+    element of the buffer and two for each element of the result, not eight. Windows that neither
+    overlap nor are padded need no buffer.
     """
 
     data: Tensor
@@ -122,8 +123,8 @@ class Pooled(Scheduled):
         return window.before > 0 or window.covered(self.size(axis)) > self.extent(axis)
 
     def is_direct(self) -> bool:
-        """Return whether no elements are combined that other windows combine, too, and no columns
-        are padded: rows of the result need no buffer."""
+        """Return whether rows of the result need no buffer: no columns are padded, and windows do
+        not overlap, or extend along the last axis only, so that there are no rows to combine."""
         last = len(self.shape) - 1
         overlapping = [axis for axis, w in self.windows.items() if w.span > w.stride]
         return not self.is_padded(last) and (not overlapping or [*self.windows] == [last])
@@ -133,9 +134,8 @@ class Pooled(Scheduled):
         if self.is_direct():
 
             def write_direct(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-                self.write_row(
-                    b, index, lambda x: self.column(b, taps, [t.range for t in taps], x), store
-                )
+                whole = [t.first_and_count for t in taps]
+                self.write_row(b, index, lambda x: self.column(b, taps, whole, x), store)
 
             self.write_groups(b, [], [], last, write_direct)
             return
@@ -147,7 +147,7 @@ class Pooled(Scheduled):
         rows = self.row_buffer(b, [*map(self.size, range(axis, last))], "local")
 
         def combine_rows(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-            self.combine(b, taps, [t.range for t in taps], rows, index[axis:])
+            self.combine(b, taps, [t.first_and_count for t in taps], rows, index[axis:])
 
         def write_block(outer: Sequence[Index], taps: Sequence[Taps]) -> None:
             self.write_groups(b, outer, taps, last, combine_rows)
@@ -157,12 +157,15 @@ class Pooled(Scheduled):
         self.write_groups(b, [], [], axis, write_block)
 
     def first_buffered(self, b: KernelBuilder) -> int:
-        """Return the axis from which on the row buffer has all rows: as many as half of the first
-        cache holds, as reading a row right after it was written takes longer."""
+        """Return the first axis of which the row buffer has all rows, the last axis if it has a
+        single row; of the axes before it, it has the rows of one index at a time.
+
+        The buffer has as many rows as half of the first cache holds. With fewer, a row would be
+        read right after it was written, which takes longer: processors forward a store that is
+        still in their store buffer to a load of the same vector, but a load that spans two stores,
+        as one at another column does, waits for both.
+        """
         last = len(self.shape) - 1
-        # Processors forward a store that is still in their store buffer to a load of the same
-        # vector, not to one that spans two stores, as loads at other columns do: such a load waits
-        # for both.
         axis, size = last, self.windows[last].covered(self.size(last)) * b.bytes
         while axis > min(self.windows) and 2 * size * self.size(axis - 1) <= b.target.l1_cache:
             axis -= 1
@@ -172,7 +175,8 @@ class Pooled(Scheduled):
     def row_buffer(
         self, b: KernelBuilder, rows: Sequence[Extent], scope: str | None = None
     ) -> SSAValue:
-        """Return a new buffer of `rows` as wide as windows reach, with padding at the ends."""
+        """Return a new buffer of rows as wide as windows reach, with padding at their ends; `rows`
+        is their number along each buffered axis."""
         last = len(self.shape) - 1
         window = self.windows[last]
         width = covered(window, self.shape[last])
@@ -187,7 +191,7 @@ class Pooled(Scheduled):
         return buffer
 
     def kept_columns(self, b: KernelBuilder) -> Extent:
-        """Return the number of columns of the data that windows reach, from the first on."""
+        """Return how many columns of the data windows cover, from the first column on."""
         last = len(self.shape) - 1
         window = self.windows[last]
         reach = covered(window, self.shape[last]) - window.before
@@ -200,8 +204,8 @@ class Pooled(Scheduled):
         ranges: Sequence[tuple[Index, Index]],
         x: Index,
     ) -> SSAValue:
-        """Combine the elements of column `x` of the data at `taps` of the other axes, those with
-        the numbers in `ranges`."""
+        """Combine the elements of column `x` of the data at the taps of the other axes, those with
+        the numbers in `ranges`, which are pairs of a start and a count."""
 
         def read(b: KernelBuilder, numbers: Sequence[Index]) -> SSAValue:
             place = [t.place(b, i) for t, i in zip(taps, numbers, strict=True)]
@@ -217,7 +221,8 @@ class Pooled(Scheduled):
         rows: SSAValue,
         row: Sequence[Index],
     ) -> None:
-        """Write loops over the columns that combine the taps with the numbers in `ranges`."""
+        """Write a loop over the columns that combines each (`column`) into row `row` of the buffer
+        `rows`."""
         before = self.windows[len(self.shape) - 1].before
         with b.chunks(self.kept_columns(b), b.lanes) as x:
             b.store(self.column(b, taps, ranges, x), rows, [*row, b.add(x, before)])
@@ -229,7 +234,8 @@ class Pooled(Scheduled):
         column: Callable[[Index], SSAValue],
         store: Store,
     ) -> None:
-        """Write loops that combine the columns of each window in row `index` of the result."""
+        """Write a loop that combines the columns of each window in row `index` of the result;
+        `column` returns the combined rows of a column."""
         window = self.windows[len(index)]
         with b.chunks(self.shape[-1], b.lanes) as x:
             start = b.mul(x, window.stride)
@@ -249,8 +255,8 @@ class Pooled(Scheduled):
         end: int,
         write: Callable[[Sequence[Index], Sequence[Taps]], None],
     ) -> None:
-        """Write loops over the axes from `len(index)` to `end`, for each axis a loop for each group
-        of windows that have the same taps inside the data."""
+        """Write loops over the axes from `len(index)` to `end`: along each axis, one loop for each
+        group of windows that have the same taps inside the data."""
         axis = len(index)
         if axis == end:
             write(index, taps)
@@ -260,9 +266,8 @@ class Pooled(Scheduled):
                 self.write_groups(b, [*index, i], [*taps, Taps(i, range(1), 1)], end, write)
             return
         count, extent = self.size(axis), self.extent(axis)
-        # Windows at the edges have fewer taps than those inside: of 3 taps, padding 1, extent 5,
-        # the groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap asks where it
-        # is.
+        # Windows at the edges have fewer taps inside the data: of 3 taps, padding 1, extent 5, the
+        # groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap has a guard.
         for numbers, group in groupby(range(count), lambda i: inner_taps(window, extent, i)):
             first, *others = group
             with b.loop(1 + len(others), min=first) as i:
@@ -281,7 +286,7 @@ class Taps:
     dilation: int
 
     @property
-    def range(self) -> tuple[Index, Index]:
+    def first_and_count(self) -> tuple[Index, Index]:
         """The first of the numbers, and how many there are."""
         return self.numbers.start, len(self.numbers)
 
@@ -292,7 +297,8 @@ class Taps:
 def inner_taps(window: Window, extent: int, place: int) -> range:
     """Return the taps of the window at `place` that are inside a dimension of size `extent`."""
     start = place * window.stride - window.before
-    # The tap t is at start + t * dilation. Of 3 taps, stride 2, padding 1 and 4 elements in ceil
-    # mode, windows 0 1 2 have taps 1-2, 0-2 and 0; a window on padding only has an empty range.
+    # Tap t is at start + t * dilation: the first at or after `bound` is t = ceil((bound - start) /
+    # dilation). Of 3 taps, stride 2, padding 1 and 4 elements in ceil mode, windows 0 1 2 have taps
+    # 1-2, 0-2 and 0; a window on padding only has an empty range.
     low, high = (-((start - bound) // window.dilation) for bound in (0, extent))
     return range(max(0, low), min(window.size, high))

@@ -30,7 +30,7 @@ class UnknownPooled(Pooled):
         if self.is_direct() and not any(map(self.is_padded, self.windows)):
             with b.loops(self.shape[:-1]) as index:
                 taps = [self.taps(b, axis, i) for axis, i in enumerate(index)]
-                whole = [t.range for t in taps]
+                whole = [t.first_and_count for t in taps]
                 self.write_row(b, index, lambda x: self.column(b, taps, whole, x), store)
             return
         # Known extents have a loop for each kind of edge (`write_groups`); here the kinds depend on
@@ -79,7 +79,7 @@ class UnknownPooled(Pooled):
         taps = [self.taps(b, axis, i) for axis, i in enumerate(index)]
         inside = [c for axis, t in enumerate(taps) for c in self.inside(b, axis, t)]
         with b.when(inside):
-            self.combine(b, taps, [t.range for t in taps], rows, [row])
+            self.combine(b, taps, [t.first_and_count for t in taps], rows, [row])
         if not inside:
             return
         with b.when([b.negation(b.all(inside))]):

@@ -16,6 +16,7 @@ from ...passmanager.rewriting.rewriting import PatternPass
 __all__ = ["AdjustMatmulOrder", "Reassociate"]
 
 MOST_ROWS = 1 << 40
+"""An upper bound of the rows of a tensor whose number of rows is not known."""
 
 
 @dataclass(frozen=True)
@@ -25,37 +26,42 @@ class Reassociate(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MatmulOp, rewriter: PatternRewriter, /) -> None:
-        for inner, from_left in ((op.lhs.owner, True), (op.rhs.owner, False)):
+        # `op` may be `(x @ a) @ b` (`is_left`), `x @ (a @ b)`, or both.
+        for inner, is_left in ((op.lhs.owner, True), (op.rhs.owner, False)):
             if not isinstance(inner, MatmulOp) or not inner.result.has_one_use():
                 continue
-            x, a, b = (*inner.operands, op.rhs) if from_left else (op.lhs, *inner.operands)
-            if op.out_dtype or inner.out_dtype or not _is_cheaper(x, a, b, from_left=not from_left):
+            x, a, b = (*inner.operands, op.rhs) if is_left else (op.lhs, *inner.operands)
+            if op.out_dtype or inner.out_dtype or not _is_cheaper(x, a, b, left=not is_left):
                 continue
-            first = MatmulOp(a, b) if from_left else MatmulOp(x, a)
-            second = MatmulOp(x, first) if from_left else MatmulOp(first, b)
+            first = MatmulOp(a, b) if is_left else MatmulOp(x, a)
+            second = MatmulOp(x, first) if is_left else MatmulOp(first, b)
             if second.result.type == op.result.type:
                 rewriter.replace(op, [first, second])
                 return
 
 
-def _is_cheaper(x: SSAValue, a: SSAValue, b: SSAValue, *, from_left: bool) -> bool:
-    """Return whether the order `(x @ a) @ b`, if `from_left`, or else `x @ (a @ b)`, takes fewer
-    multiplications than the other one, for each number of rows that `x` can have."""
-    left, right = static_shape(a.type), static_shape(b.type)
-    if left is None or right is None or len(left) != 2 or len(right) != 2:
+def _is_cheaper(x: SSAValue, a: SSAValue, b: SSAValue, *, left: bool) -> bool:
+    """Return whether the order `(x @ a) @ b`, if `left`, or else `x @ (a @ b)`, takes fewer
+    multiplications than the other one, for any number of rows that `x` may have.
+
+    False if the shapes of `a` and `b` are not known, or they are not matrices.
+    """
+    a_shape, b_shape = static_shape(a.type), static_shape(b.type)
+    if a_shape is None or b_shape is None or len(a_shape) != 2 or len(b_shape) != 2:
         return False
-    (terms, rank), (_, columns) = left, right
+    (terms, rank), (_, columns) = a_shape, b_shape
     # Both costs are linear in the number of rows, so that the ends of its range decide.
     for rows in _rows(x):
         left_first = rows * rank * (terms + columns)
         right_first = terms * columns * (rank + rows)
-        if not (left_first < right_first if from_left else right_first < left_first):
+        if not (left_first < right_first if left else right_first < left_first):
             return False
     return True
 
 
 def _rows(x: SSAValue) -> Sequence[int]:
-    """Return the number of rows of a tensor, or the least and the greatest if it is not known."""
+    """Return the number of rows of a tensor, those of all matrices of a batch; the least and the
+    greatest if it is not known."""
     shape = shape_of(tensor_type(x))
     if shape is None or any(size < 0 for size in shape[:-1]):
         return (1, MOST_ROWS)
@@ -66,11 +72,11 @@ def _rows(x: SSAValue) -> Sequence[int]:
 class AdjustMatmulOrder(PatternPass):
     """Compute products of three matrices in the order of fewer multiplications.
 
-    `x @ (a @ b)` becomes `(x @ a) @ b`, or the reverse, if both take the same result and the inner
-    product has no other use. Products with matrices of low rank, as of LoRA, are computed without
-    the full matrix. The number of rows of `x` may be unknown: the order then changes only where
-    that saves multiplications for each number. Sums of floats are rounded in another way. Source:
-    `relax.AdjustMatmulOrder`.
+    `x @ (a @ b)` becomes `(x @ a) @ b`, or the reverse, if both have results of the same type and
+    the inner product has no other use. Products with matrices of low rank, such as those of LoRA,
+    are computed without the full matrix. The number of rows of `x` may be unknown: the order then
+    changes only where that saves multiplications for any number of rows. Sums of floats are rounded
+    in another way. Source: `relax.AdjustMatmulOrder`.
 
     Before:
 

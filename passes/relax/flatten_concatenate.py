@@ -1,5 +1,5 @@
 """FlattenConcatenate: merge nested concatenations along one axis, and divide long ones of unknown
-sizes."""
+size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["DivideConcatenations", "FlattenConcatenate", "MergeConcatenations"]
 
 @dataclass
 class MergeConcatenations(RewritePattern):
-    """Replace an operand that is a concatenation along the same axis by its operands."""
+    """Replace the operands that are concatenations along the same axis by their operands."""
 
     max_operands: int
 
@@ -50,10 +50,12 @@ class MergeConcatenations(RewritePattern):
 
 @dataclass
 class DivideConcatenations(RewritePattern):
-    """Replace a concatenation of many operands of unknown sizes by one of shorter concatenations.
+    """Replace a concatenation of many operands along an axis of unknown size by one of shorter
+    concatenations.
 
-    A kernel computes where each part begins: the sum of the sizes before it. LLVM has these sums in
-    the addresses of the loop of each part, and takes a time that grows with their square.
+    Each part of the result begins at the sum of the sizes before it, which the kernel computes. The
+    addresses in the loop of each part contain this sum, so that the time that LLVM takes grows with
+    the square of the number of parts.
     """
 
     max_unknown: int
@@ -67,14 +69,15 @@ class DivideConcatenations(RewritePattern):
             ConcatenateOp(*tensors[i : i + self.max_unknown], axis=axis)
             for i in range(0, len(tensors), self.max_unknown)
         ]
-        # Short ones of equal types share a kernel: one with all of them would be as long as before.
+        # Without these, fuse-ops would fuse all of them into one kernel, as long as before. Apart,
+        # those of equal types share a kernel.
         apart = [StopFusionOp(group) for group in groups]
         new = ConcatenateOp(*apart, axis=axis)
         rewriter.replace(op, [*groups, *apart, new])
 
 
 def is_unknown(value: SSAValue, axis: int) -> bool:
-    """Return whether the size of a dimension is not known."""
+    """Return whether dimension `axis` of a tensor has an unknown size, and the rank is known."""
     shape = shape_of(tensor_type(value))
     return shape is not None and shape[axis] == DYNAMIC_INDEX
 
@@ -86,7 +89,8 @@ def _parts(tensor: SSAValue, axis: int) -> Sequence[SSAValue]:
 
 
 def _axis(op: ConcatenateOp) -> int | None:
-    """Return the axis of `op` as a non-negative number; None if that needs an unknown rank."""
+    """Return the axis of `op`, counted from the first dimension; None if it is counted from the
+    last one, and the rank is unknown."""
     axis, shape = op.axis, shape_of(tensor_type(op.result))
     if shape is None:
         return None if axis < 0 else axis
@@ -97,8 +101,8 @@ def _axis(op: ConcatenateOp) -> int | None:
 class FlattenConcatenate(PatternPass):
     """Merge nested concatenations along one axis into one, which takes all their operands.
 
-    An inner concatenation with other uses stays for these. A concatenation of many operands of
-    unknown sizes is divided into shorter ones, with a `relax.stop_fusion` after each.
+    An inner concatenation with other uses stays for these. A concatenation of many operands along
+    an axis of unknown size is divided into shorter ones, with a `relax.stop_fusion` after each.
 
     Before:
 

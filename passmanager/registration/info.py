@@ -23,10 +23,10 @@ class PassInfo:
     """The name, level and requirements of a pass.
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
-    names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
-    them; `composite` is true for a pass made of passes, `rounds` for one that may change how floats
-    are rounded. None of these is compared when two infos are.
-    TVM's order works too: `PassInfo(2, "fold-constant", [])`.
+    names the passes whose result it needs. The other fields are not compared when two infos are:
+    `text` is the pass with its options as a pipeline spells them; `composite` is true for a pass
+    made of passes, `rounds` for one that may change how floats are rounded; `key` is the `name_key`
+    of the name. TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
     """
 
     name: str
@@ -50,7 +50,7 @@ class PassInfo:
 
 
 def check_name(name: object) -> None:
-    """Raise TypeError or ValueError if `name` cannot be the name of a pass."""
+    """Raise TypeError if `name` is not a string, ValueError if it has only '-', '.' and '_'."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a pass is a string, not {name!r}")
     if not name_key(name):
@@ -68,7 +68,7 @@ def check_spelling(name: str) -> None:
 
 
 def check_level(opt_level: object) -> None:
-    """Raise TypeError or ValueError if `opt_level` is not a whole number of at least 0."""
+    """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
     if not isinstance(opt_level, int) or isinstance(opt_level, bool):
         raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
     if opt_level < 0:
@@ -76,10 +76,10 @@ def check_level(opt_level: object) -> None:
 
 
 def check_names(setting: str, names: object) -> tuple[str, ...]:
-    """Return the pass names in `names` as a tuple; `setting` is the setting that a message names.
+    """Return the pass names in `names` as a tuple; messages name the setting that has them.
 
-    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or
-    holds anything but strings.
+    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or not
+    an iterable of strings.
     """
     if isinstance(names, str):
         raise TypeError(f"{setting} is a list of names: write [{names!r}] instead of {names!r}")

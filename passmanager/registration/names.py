@@ -11,8 +11,8 @@ __all__ = ["kebab_case", "name_key"]
 # Cached: a name is compared several times for each pass that runs.
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
-    """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and
-    `tir-unroll-loop` have the same, and so has TVM's full name `tir.transform.UnrollLoop`.
+    """Return the key that all spellings of a pass name have in common: `tir.UnrollLoop`,
+    `tir-unroll-loop` and TVM's full name `tir.transform.UnrollLoop` have one key.
     """
     return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
 
@@ -20,12 +20,13 @@ def name_key(name: str) -> str:
 _TVM_NAMESPACE = re.compile(
     r"(?:tvm\.)?(?:transform|(?:relax|relay)(?:\.transform)?|(?:s_)?(tir)x?(?:\.transform)?)\.(?=[A-Z])"
 )
-"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. The passes on
-`tir` have it in their names.
+"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. Of these, `tir`
+stays: Passline's names of passes on `tir` begin with it.
 """
 
 
 def _own_namespace(namespace: re.Match[str]) -> str:
+    """Return what stays of a namespace of TVM: `tir.`, or a dot."""
     return f"{namespace[1] or ''}."
 
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FileLineColLoc
 
 from ...dialects.target import Target
 from ...passmanager.ir.location import place_text
-from ..native.llvm_text import Body, Data, all_sizes, declaration, quoted, row
+from ..native.llvm_text import Body, Data, all_sizes, declaration, quoted, struct
 from ..native.preparation.assertions import STATUS_WORDS, Failures
 from .dimensions import check_names, check_sizes
 from .signature import Signature, Tensor, identifier
@@ -268,7 +268,7 @@ def description(interface: Interface, data: Data) -> list[str]:
         data.table(TENSOR, [tensor_row(tensor, data) for tensor in tensors])
         for tensors in (signature.inputs, signature.results)
     )
-    function = row(
+    function = struct(
         f"ptr {data.string(signature.name)}",
         f"ptr {data.string(interface.symbol)}",
         f"i64 {len(signature.inputs)}",
@@ -278,7 +278,7 @@ def description(interface: Interface, data: Data) -> list[str]:
         "ptr @library.call",
     )
     texts = (interface.name, interface.compiler, target.triple, target.cpu, target.features)
-    library = row(
+    library = struct(
         f"i64 {INTERFACE}",
         *(f"ptr {data.string(text)}" for text in texts),
         "i64 1",
@@ -294,7 +294,7 @@ def description(interface: Interface, data: Data) -> list[str]:
 def tensor_row(tensor: Tensor, data: Data) -> str:
     """Return the description of a tensor."""
     names = ["null" if name is None else data.string(name) for name in tensor.dimensions]
-    return row(
+    return struct(
         f"ptr {data.string(tensor.name)}",
         f"ptr {data.string(tensor.type)}",
         f"i64 {len(tensor.shape)}",

@@ -7,11 +7,11 @@ from itertools import count
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-__all__ = ["Body", "Data", "all_sizes", "declaration", "escaped", "quoted", "row"]
+__all__ = ["Body", "Data", "all_sizes", "declaration", "escaped", "quoted", "struct"]
 
 
 class Data:
-    """The constants of an interface: strings and tables."""
+    """The constants of a module: strings and arrays, each a private global."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -43,7 +43,7 @@ class Body:
         self._names = 0
 
     def new(self) -> str:
-        """Return a name for a value or a block."""
+        """Return a new name for a value or a block, without `%`."""
         self._names += 1
         return f"v{self._names}"
 
@@ -57,23 +57,26 @@ class Body:
         return f"%{name}"
 
     def word(self, pointer: str, index: int) -> str:
-        """Return the address of a word of 64 bits in memory."""
+        """Return the address of word `index`, of 64 bits, after `pointer`."""
         return self.value(f"getelementptr i64, ptr {pointer}, i64 {index}")
 
     def load(self, type: str, pointer: str, index: int) -> str:
-        """Return a word of memory."""
+        """Return the value of `type` in word `index` after `pointer`."""
         return self.value(f"load {type}, ptr {self.word(pointer, index)}")
 
     def store(self, type: str, value: str | int, pointer: str, index: int) -> None:
-        """Write a word of memory."""
+        """Write a value of `type` to word `index` after `pointer`."""
         self.add(f"store {type} {value}, ptr {self.word(pointer, index)}")
 
     def call(
         self, callee: str, arguments: Sequence[str], unknown: Sequence[int]
     ) -> list[list[str]]:
-        """Call a function of a prepared module, which returns buffers with as many unknown sizes as
-        `unknown` says; return the pointer and these sizes of each. Each argument is after its
-        type."""
+        """Call a function of a prepared module; return the pointer and the unknown sizes of each
+        buffer that it returns.
+
+        Each argument is after its type (`ptr %x`); `unknown` has the number of unknown sizes of
+        each result.
+        """
         type = returned_type(unknown)
         call = f"call {type} {quoted(callee)}({', '.join(arguments)})"
         if type == "void":
@@ -88,11 +91,11 @@ class Body:
         ]
 
     def unless(self, condition: str) -> tuple[str, str]:
-        """Branch where `condition` does not hold; return the name of the block that follows, and of
-        that for where it holds, which the caller adds."""
-        rest, met = self.new(), self.new()
-        self.add(f"br i1 {condition}, label %{met}, label %{rest}")
-        return rest, met
+        """Branch on `condition`; return the names of two blocks, which the caller starts: that for
+        where it does not hold, and that for where it holds."""
+        failed, held = self.new(), self.new()
+        self.add(f"br i1 {condition}, label %{held}, label %{failed}")
+        return failed, held
 
     def block(self, name: str) -> None:
         """Start a block."""
@@ -106,13 +109,15 @@ def declaration(callee: str, arguments: Sequence[str], unknown: Sequence[int]) -
 
 
 def all_sizes(shape: Sequence[int], unknown: Sequence[str]) -> list[int | str]:
-    """Return the sizes of a buffer: those of its type, and values for those that it leaves open."""
+    """Return the sizes of a buffer of type `shape`, with the values `unknown` for its unknown
+    sizes."""
     given = iter(unknown)
     return [next(given) if size == DYNAMIC_INDEX else size for size in shape]
 
 
 def returned_type(unknown: Sequence[int]) -> str:
-    """Return the type that stands for buffers with so many unknown sizes."""
+    """Return the type of the results of `Body.call`: for each buffer a pointer and its unknown
+    sizes, all in one struct if they are several values."""
     types = [type for sizes in unknown for type in ("ptr", *["i64"] * sizes)]
     match types:
         case []:
@@ -120,21 +125,21 @@ def returned_type(unknown: Sequence[int]) -> str:
         case [type]:
             return type
         case _:
-            return row(*types)
+            return struct(*types)
 
 
-def row(*values: str) -> str:
-    """Return a value of a struct type."""
+def struct(*values: str) -> str:
+    """Return a struct constant of constants, each after its type, or the struct type of types."""
     return f"{{ {', '.join(values)} }}"
 
 
 def quoted(symbol: str) -> str:
-    """Return a symbol as LLVM IR has it."""
+    """Return a symbol as LLVM IR spells it: `@"main"`."""
     return f'@"{escaped(symbol.encode())}"'
 
 
 def escaped(data: bytes) -> str:
-    """Return the text of bytes between quotes in LLVM IR."""
+    """Return bytes as LLVM IR spells them between quotes; a line feed is `\\0A`."""
     return "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in data
     )

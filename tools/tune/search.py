@@ -17,14 +17,17 @@ from .task import Measurement, Task
 __all__ = ["Run", "Search", "Settings", "StoppedError", "candidates"]
 
 NOISE = 0.02
-"""The part of the time by which a candidate has to be faster, as measurements vary as much."""
+"""A candidate has to be faster by this part of the time: measurements vary as much."""
 FINALISTS = 3
 """The candidates that are measured again, for longer."""
 WORTH = 2.0
 """Random candidates have at most this many times the lowest estimate."""
 TILES = ("m", "vectors", "rows", "columns")
-"""The extents of tiles and of blocks of columns. Estimates compare those of one family well: they
-differ in the order of loops, in what is packed, or in how terms are split."""
+"""The entries of the form of a choice that are extents of tiles, or of blocks of columns.
+
+Choices that differ in these alone are a family. Estimates rank the choices of one family well, but
+not those of several, which differ in the order of loops, in what is packed, or in how terms are
+split."""
 
 Run: TypeAlias = Callable[[Sequence[Task]], Iterator[tuple[Task, Measurement]]]
 """A function that yields tasks with their measurements, in the order of completion."""
@@ -48,9 +51,12 @@ class Settings:
 
 
 def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -> list[Choice]:
-    """Return the candidates to measure, given all of them by their estimates: one half are the best
-    of each family, a quarter are those with the lowest estimates, and the rest is drawn at random
-    from those that are not far from them. The first is left out: it was chosen."""
+    """Return the candidates to measure, of all that are `ranked` by their estimates.
+
+    Up to one half are the best of each family, a quarter are those with the lowest estimates, and
+    the rest is drawn at random from those of at most `WORTH` times the lowest. The first is left
+    out: it is the estimated choice, which each candidate is measured beside.
+    """
     if not ranked:
         return []
     (least, _), *others = ranked
@@ -66,15 +72,16 @@ def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -
 
 
 def family(choice: Choice) -> tuple[object, ...]:
-    """Return the form of a choice without the extents of tiles."""
+    """Return the values in the form of a choice without the extents of tiles."""
     return tuple(value for name, value in choice.form.items() if name not in TILES)
 
 
 class Search:
     """The search for the fastest choices of one kernel.
 
-    Its choices are searched one after the other: the first one, then the next one with the best of
-    the first, and so on.
+    Its choices are made one after the other (coordinate descent): candidates for the first one are
+    measured with the estimated others, then candidates for the second with the best first, and so
+    on.
     """
 
     def __init__(self, kernel: TunableKernel, settings: Settings, run: Run) -> None:
@@ -82,7 +89,8 @@ class Search:
         self._text, constants = kernel.alone()
         self._constants = tuple(constants)
         self.choices: tuple[Choice, ...] = ()
-        """The fastest choices that are known; further ones are estimated."""
+        """The fastest known choices, the first ones of the kernel; it makes those after them by
+        estimates."""
         self.best: Measurement | None = None
         """The measurement of these choices; None if nothing has been measured."""
         self.trials = 0
@@ -91,7 +99,7 @@ class Search:
         self.finished = False
 
     def record(self) -> Record | None:
-        """Return what is known now; None if nothing was measured."""
+        """Return the record of the fastest known choices; None if nothing was measured."""
         if (best := self.best) is None:
             return None
         kernel = self._kernel
@@ -110,22 +118,25 @@ class Search:
         )
 
     def search(self) -> None:
-        """Measure candidates; StoppedError if it is stopped, or KeyboardInterrupt: the fastest
-        choices that were found until then are kept."""
+        """Search all choices.
+
+        StoppedError if there is no time left, or if the kernel cannot be measured. The fastest
+        choices found so far are kept, whatever ends the search.
+        """
         number, made = 0, self._kernel.made()
         share = -(-self._settings.trials // len(made))
         while number < len(made):
             self.search_one(number, candidates(made[number].ranked(), share, self._settings.seed))
             number += 1
-            # Another choice here may lead to other choices later.
+            # A choice may change the problems of later choices, and their number.
             self.choices = tuple(made.choice for made in self._kernel.made(self.choices)[:number])
             made = self._kernel.made(self.choices)
         self.finished = True
 
     def search_one(self, number: int, candidates: Sequence[Choice]) -> None:
-        """Search among the candidates for one choice."""
+        """Search among the candidates for choice `number`."""
         before = self.choices[:number]
-        found: list[tuple[float, tuple[Choice, ...], Measurement]] = []
+        found: list[tuple[tuple[Choice, ...], Measurement]] = []
         if self.best is None:
             self.measure_estimated()
         try:
@@ -135,17 +146,17 @@ class Search:
                 if result.error:
                     self.failures.append((task.choices, result.error))
                 else:
-                    found.append((result.ratio, task.choices, result))
-        except (StoppedError, KeyboardInterrupt):
-            self.keep([pair[1:] for pair in found])
-            raise
-        found.sort(key=lambda pair: pair[0])
-        finalists = [self.task(choices, 4) for _, choices, _ in found[:FINALISTS]]
-        again = [(task.choices, result) for task, result in self._run(finalists)]
-        self.keep([(choices, result) for choices, result in again if not result.error])
+                    found.append((task.choices, result))
+            found.sort(key=lambda pair: pair[1].ratio)
+            finalists = [self.task(choices, 4) for choices, _ in found[:FINALISTS]]
+            # Only when all finalists are measured do they replace the shorter measurements.
+            again = [(task.choices, result) for task, result in self._run(finalists)]
+            found = [(choices, result) for choices, result in again if not result.error]
+        finally:
+            self.keep(found)
 
     def measure_estimated(self) -> None:
-        """Measure the estimated choices, which tells whether the kernel can be measured at all."""
+        """Measure the estimated choices; StoppedError if the kernel cannot be measured."""
         for task, result in self._run([self.task(())]):
             if result.error:
                 self.failures.append((task.choices, result.error))
@@ -153,7 +164,8 @@ class Search:
             self.best = Measurement(result.estimated_seconds, result.estimated_seconds)
 
     def keep(self, found: Sequence[tuple[tuple[Choice, ...], Measurement]]) -> None:
-        """Keep the fastest, if it is faster than the best by more than noise."""
+        """Keep the fastest of the choices in `found` if they are faster than the best by more than
+        noise."""
         assert self.best is not None
         for choices, result in found:
             if result.steady_ratio < self.best.ratio * (1 - NOISE):

@@ -43,8 +43,8 @@ __all__ = [
 class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     """A convolution of a tensor with a weight, forward or transposed.
 
-    The channels are split into `groups`, which are computed separately. Sums have the element type
-    `out_dtype`, by default that of the operands.
+    The channels are split into `groups`, which are computed separately. The result has the element
+    type `out_dtype`, by default that of the operands.
     """
 
     CHANNELS: ClassVar[str]
@@ -126,7 +126,8 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     @property
     @abstractmethod
     def may_read_padding(self) -> bool:
-        """Whether the result may have elements that no element of the data takes part in."""
+        """Whether a sum of the result may have terms without data: zeros of the padding times the
+        weight. They become NaN if the weight absorbs an infinite scale."""
 
     def _scale_weight(self, axes: Axes, layout: Layout, channels: str) -> Scaling | None:
         """Return a scaling of the weight for a scale along `axes` of a tensor in `layout`.
@@ -226,7 +227,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
             return DYNAMIC_INDEX
         added = padding[self.SPATIAL.index(window.axis)]
         rest = window.covered(0) - window.before - window.after + added
-        # A convolution's formula solved for the input.
+        # The size of a convolution's result, (n + padding - span) // stride + 1, solved for n.
         result = computed_size(lambda n: plus(times(n, window.stride), rest), extent)
         if DYNAMIC_INDEX != result < 1:
             raise VerifyException(
@@ -237,7 +238,9 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
 
     @property
     def may_read_padding(self) -> bool:
-        gaps = any(stride > 1 for stride in self.strides)  # a stride may exceed the window
+        # Conservative: elements that no window covers, between windows (a stride may exceed their
+        # size) or in the output padding, are sums of no terms.
+        gaps = any(stride > 1 for stride in self.strides)
         return gaps or any(self.output_padding)
 
 

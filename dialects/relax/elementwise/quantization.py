@@ -1,4 +1,4 @@
-"""Quantized tensors: a number is `(q - zero point) * scale` for an integer q."""
+"""Quantized tensors: an integer q stands for the number `(q - zero point) * scale`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from ..types import (
 
 __all__ = ["DequantizeOp", "QuantizationOp", "QuantizeOp", "RequantizeOp"]
 
-WIDEST = 16
-"""The most bits of a number that floats are quantized to: f32 holds them exactly."""
+MAX_BITS = 16
+"""The most bits of an integer that floats are quantized to: f32 holds such integers exactly."""
 
 
 class QuantizationOp(Elementwise, TensorOp, ABC):
-    """A conversion between numbers and integers, given a scale and a zero point.
+    """A conversion between numbers and the integers that stand for them, given a scale and a zero
+    point.
 
-    Both broadcast to the shape of `data`: they are scalars, or `tensor<64x1x1xf32>` for the
-    channels of an image (TVM's `axis`).
+    Both broadcast to the shape of `data`: they are scalars, or for example `tensor<64x1x1xf32>` for
+    the channels of an image (TVM's `axis`).
     """
 
     data = operand_def(TENSOR)
@@ -57,6 +58,7 @@ class QuantizationOp(Elementwise, TensorOp, ABC):
 
 
 def _broadcasts(shape: Shape, data: Shape) -> bool:
+    """Return whether `shape` may broadcast to `data`, whose unknown sizes may be any."""
     if len(shape) > len(data):
         return False
     try:
@@ -69,15 +71,15 @@ def _broadcasts(shape: Shape, data: Shape) -> bool:
 def _check_width(value: SSAValue) -> None:
     """Raise VerifyException unless floats can be quantized to the type of a zero point."""
     element = tensor_type(value).element_type
-    if is_integer(element) and element.bitwidth > WIDEST:
+    if is_integer(element) and element.bitwidth > MAX_BITS:
         raise VerifyException(
-            f"zero_point has element type {element}, expected at most {WIDEST} bits"
+            f"zero_point has element type {element}, expected at most {MAX_BITS} bits"
         )
 
 
 @irdl_op_definition
 class QuantizeOp(QuantizationOp):
-    """round(x / `scale`) + `zero_point`, saturated to the element type of `zero_point`.
+    """round(`data` / `scale`) + `zero_point`, saturated to the element type of `zero_point`.
 
     Ties are rounded to even; NaN gives the least integer. f16 and bf16 are computed in f32 (ONNX
     QuantizeLinear, `relax.quantize`).
@@ -96,7 +98,7 @@ class QuantizeOp(QuantizationOp):
 
 @irdl_op_definition
 class DequantizeOp(QuantizationOp):
-    """(q - `zero_point`) * `scale`, of the element type of `scale`.
+    """(`data` - `zero_point`) * `scale`, of the element type of `scale`.
 
     The difference is exact where it has at most 24 bits (ONNX DequantizeLinear,
     `relax.dequantize`).
@@ -116,12 +118,12 @@ class DequantizeOp(QuantizationOp):
 
 @irdl_op_definition
 class RequantizeOp(QuantizationOp):
-    """round(x * `scale`) + `zero_point`, saturated to the element type of `zero_point`.
+    """round(`data` * `scale`) + `zero_point`, saturated to the element type of `zero_point`.
 
-    `data` are sums of products of quantized numbers, less their zero points, as integers or f32;
-    `scale` is the quotient of their scale and that of the result, as f32. Ties are rounded to even;
-    NaN gives the least integer. This is the last step of ONNX QLinearConv, of which
-    `qnn.requantize` is the counterpart in TVM.
+    `data` are integers or floats, such as sums of products of integers less their zero points;
+    `scale` is their scale divided by that of the result. Ties are rounded to even; NaN gives the
+    least integer. This is the last step of ONNX QLinearConv; `qnn.requantize` is the counterpart in
+    TVM.
     """
 
     name = "relax.requantize"

@@ -57,8 +57,8 @@ class Scaling(NamedTuple):
     positive: bool = False
     """True if this is valid for positive scales only."""
     finite: bool = False
-    """True if this is valid for finite scales only: a part of the result reads only padding, whose
-    product with infinity or NaN is NaN."""
+    """True if this is valid for finite scales only: zeros of padding would be multiplied by the
+    scale, and their product with infinity or NaN is NaN."""
     is_sum: bool = False
     """True if a term added to one of `operands` or `weights` is added to the result unchanged."""
 

@@ -24,13 +24,13 @@ from ...constants.scalar_folds import constant_integer
 __all__ = ["control_flow_patterns"]
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
-"""The types of which `arith.select` selects a value."""
+"""The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
 
 
 def control_flow_patterns() -> list[RewritePattern]:
     """Return the patterns, for one run of the driver."""
     return [
-        CombineBranches(),  # first: a selection between two branches would keep them apart
+        CombineBranches(),  # first: an `arith.select` between two branches would keep them apart
         PropagateCondition(),
         SelectYieldedValues(),
         MergeEqualResults(),
@@ -39,7 +39,7 @@ def control_flow_patterns() -> list[RewritePattern]:
         CombineNestedBranches(),
         SimplifyLoop(),
         ReplaceLoopArguments(),
-        ReplaceConditionArguments(),
+        ReplaceWhileArguments(),
     ]
 
 
@@ -47,14 +47,15 @@ def control_flow_patterns() -> list[RewritePattern]:
 
 
 class PropagateCondition(RewritePattern):
-    """Use true for the condition of an `scf.if` in its first branch, and false in the second."""
+    """Replace the condition of an `scf.if` by true in its first branch, and by false in the
+    second."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
         if isinstance(op.cond.owner, arith.ConstantOp):
             return
         for region, truth in ((op.true_region, True), (op.false_region, False)):
-            # The constant is made only if it is used: else the pattern would fire forever.
+            # Without uses there is no constant: else the pattern would fire forever.
             inner = [use for use in op.cond.uses if region.is_ancestor(use.operation)]
             if inner:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
@@ -62,9 +63,10 @@ class PropagateCondition(RewritePattern):
 
 
 class SelectYieldedValues(RewritePattern):
-    """Replace each result of an `scf.if` that is one of two values from outside by a selection.
+    """Replace each result of an `scf.if` whose two yielded values are from outside by an
+    `arith.select`, or by the value if both are the same.
 
-    Tensors, and whatever is no number, vector or buffer, stay results of the branch: there is no
+    Tensors, and whatever is no number, vector or buffer, stay results of the `scf.if`: there is no
     kernel that selects a tensor, and a branch copies nothing.
     """
 
@@ -86,7 +88,8 @@ class SelectYieldedValues(RewritePattern):
 
 
 class MergeEqualResults(RewritePattern):
-    """Use one of the results of an `scf.if` that are equal in each branch."""
+    """Replace a result of an `scf.if` by an earlier one for which both branches yield the same
+    values."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
@@ -95,7 +98,7 @@ class MergeEqualResults(RewritePattern):
         first: dict[tuple[SSAValue, ...], SSAValue] = {}
         pairs = zip(*map(_yielded, op.regions), strict=True)
         for result, pair in zip(op.results, pairs, strict=True):
-            # Equal in each branch, as SSA values: expressions are for `cse`.
+            # The same SSA values; equal expressions are for `cse`.
             if (equal := first.setdefault(pair, result)) is not result:
                 _replace(rewriter, result, equal)
 
@@ -141,7 +144,7 @@ class CombineNestedBranches(RewritePattern):
             return
         if any(branch.results or branch.false_region.blocks for branch in (op, inner)):
             return
-        # The inner condition is computed outside already: nothing but the branch is in the block.
+        # The inner condition is computed outside: only the inner `scf.if` is in the block.
         both = arith.AndIOp(op.cond, inner.cond)
         region = inner.detach_region(inner.true_region)
         rewriter.replace(op, [both, scf.IfOp(both, (), region, attr_dict=op.attributes)])
@@ -155,7 +158,7 @@ class CombineBranches(RewritePattern):
         first = op.prev_op
         if not isinstance(first, scf.IfOp):
             return
-        # Directly one after the other: operations between them would have to move past effects.
+        # Only adjacent ones: operations between them would move past the effects of one of them.
         if first.cond is op.cond:
             regions = list(op.regions)
         elif _negated(op.cond) is first.cond:
@@ -174,8 +177,9 @@ class CombineBranches(RewritePattern):
 
 
 def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) -> Block:
-    """Move the operations of two branches into one block, which yields the values of both; the
-    results of `first`, to which `a` belongs, are replaced by what it yields in `b`."""
+    """Move the operations of the branches `a` and `b` into one block, which yields the values of
+    both. In `b`, the results of `first`, to which `a` belongs, become the values that `a` yields.
+    """
     block = Block()
     yielded: list[SSAValue] = []
     for region in (a, b):
@@ -199,7 +203,8 @@ def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) ->
 
 
 class SimplifyLoop(RewritePattern):
-    """Replace a loop that does not run, or that runs and only yields values from outside."""
+    """Replace an `scf.for` that has no iterations by its initial values, and one with an empty body
+    that has some by the values from outside that it yields."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
@@ -218,15 +223,15 @@ class SimplifyLoop(RewritePattern):
 
 
 class ReplaceLoopArguments(RewritePattern):
-    """Replace the values that an `scf.for` carries if they do not change, or are equal to another
-    one."""
+    """Replace the values that an `scf.for` carries that do not change, or are equal to an earlier
+    carried one."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
         arguments, yielded = op.body.block.args[1:], _yielded(op.body)
         first: dict[tuple[SSAValue, SSAValue], int] = {}
         for index, (start, new) in enumerate(zip(op.iter_args, yielded, strict=True)):
-            # Unchanged in each iteration: the value is the initial one throughout.
+            # Each iteration yields what it got, or the initial value: that is the value throughout.
             if new is arguments[index] or new is start:
                 _replace(rewriter, op.results[index], start)
                 _replace(rewriter, arguments[index], start)
@@ -236,8 +241,9 @@ class ReplaceLoopArguments(RewritePattern):
                 _replace(rewriter, arguments[index], arguments[equal])
 
 
-class ReplaceConditionArguments(RewritePattern):
-    """Replace the values that an `scf.while` carries if they do not change, or are equal to another
+class ReplaceWhileArguments(RewritePattern):
+    """Replace the values that an `scf.while` carries that do not change, and those that its
+    `scf.condition` passes if they are from outside, the condition itself, or equal to an earlier
     one."""
 
     @op_type_rewrite_pattern
@@ -261,24 +267,24 @@ class ReplaceConditionArguments(RewritePattern):
     def replace_invariant(
         self, op: scf.WhileOp, before: Block, after: Block, rewriter: PatternRewriter
     ) -> None:
-        """Use the first value of each carried one that keeps it."""
+        """Replace each argument of `before` that is the initial value in all iterations by it."""
         end = before.last_op
         assert isinstance(end, scf.ConditionOp)
         for start, argument, value in zip(
             op.arguments, before.args, _yielded(op.after_region), strict=True
         ):
-            is_kept = value is start
-            # `after` passes it on unchanged, and `before` passed its own argument: the value never
-            # changes.
+            is_invariant = value is start
+            # `after` yields what `before` passed to it, and that was the argument of `before`.
             if value in after.args:
-                is_kept = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
-            if is_kept:
+                is_invariant = end.args[after.args.index(value)] is argument  # pyright: ignore[reportArgumentType]
+            if is_invariant:
                 _replace(rewriter, argument, start)
 
     def replace_by_truth(
         self, result: SSAValue, argument: SSAValue, rewriter: PatternRewriter
     ) -> None:
-        """Use the values of the condition in and after the loop."""
+        """Replace the condition where `scf.condition` passes it: by true in the body (`argument`),
+        by false after the loop (`result`)."""
         for value, truth in ((argument, True), (result, False)):
             if value.first_use is not None:
                 constant = rewriter.insert(arith.ConstantOp(BoolAttr.from_bool(truth)))
@@ -300,6 +306,7 @@ def _is_empty(region: Region) -> bool:
 
 
 def _signed_constant(value: SSAValue) -> int | None:
+    """Return the number of an `arith.constant` of integers, signed; None for any other value."""
     owner = value.owner
     if (number := constant_integer(value)) is None or not isinstance(owner, arith.ConstantOp):
         return None
@@ -310,12 +317,12 @@ def _signed_constant(value: SSAValue) -> int | None:
 def _replace_uses(
     rewriter: PatternRewriter, value: SSAValue, new: SSAValue, region: Region
 ) -> None:
-    """Use `new` instead of `value` in `region`."""
+    """Replace `value` by `new` in `region`."""
     rewriter.replace_uses_with_if(value, new, lambda use: region.is_ancestor(use.operation))
     rewriter.has_done_action = True
 
 
 def _replace(rewriter: PatternRewriter, value: SSAValue, new: SSAValue) -> None:
-    """Use `new` instead of `value`, unless it has no uses: else a pattern would fire forever."""
+    """Replace `value` by `new` unless it has no uses: else a pattern would fire forever."""
     if value.first_use is not None:
         rewriter.replace_all_uses_with(value, new)

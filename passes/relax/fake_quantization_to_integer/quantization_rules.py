@@ -1,13 +1,16 @@
 """The rules by which operations on dequantized tensors become integer arithmetic, as a table.
 
 A rule takes a `RegionBuilder`, the operation, and its operands: a `Quantity` for each tensor that
-the region computes, the SSA value of any other. It returns the result, or raises `Refused`.
+is dequantized or computed in the region, the SSA value of any other, such as a constant. It builds
+the integer arithmetic and returns its result, or raises `Refused`. In the docstrings, *numbers* are
+what the floats of the program are, *integers* what stands for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -95,7 +98,7 @@ from .quantities import (
     element_of_value,
 )
 
-__all__ = ["MOVES", "RULES", "RegionBuilder", "Rule", "finished"]
+__all__ = ["MOVES", "RULES", "RegionBuilder", "Rule", "quantized"]
 
 Operand: TypeAlias = Quantity | SSAValue
 
@@ -117,9 +120,10 @@ class RegionBuilder:
         self.before = before
         self.end = end
         self.commutes = commutes
-        """The operations after which nothing but `MOVES` and maxima stand before the end."""
+        """The operations that may be computed after rounding to the scale of the end
+        (`Region.commuting`)."""
         self.unsigned = unsigned
-        """Whether the data of products are to be unsigned bytes."""
+        """Whether the data of products (the operand that is no weight) are to be unsigned bytes."""
         self.created: list[Operation] = []
 
     def insert(self, op: Operation) -> SSAValue:
@@ -159,7 +163,7 @@ class RegionBuilder:
             return value
         return self.insert(SubtractOp(value, self.number(x.zero, element)))
 
-    def target(self) -> tuple[Array, int, IntegerType]:
+    def end_parameters(self) -> tuple[Array, int, IntegerType]:
         """Return scale, zero point and element type of the end; Refused if there is no end."""
         if self.end is None:
             raise Refused("no 'relax.quantize' ends the region")
@@ -195,20 +199,20 @@ def full(elements: Known) -> Array:
 
 
 def least_rank(scale: Array) -> Array:
-    """Return equal scales as one number."""
+    """Return scales that are all equal as an array of rank 0; others as they are."""
     if scale.size and (scale == scale.flat[0]).all():
         return np.asarray(scale.flat[0])
     return scale
 
 
-def one_scale(*operands: Affine) -> None:
+def check_one_scale(*operands: Affine) -> None:
     """Raise Refused unless each operand has one scale for all elements."""
     if any(x.scale.ndim for x in operands):
         raise Refused("an operand has a scale for each channel")
 
 
 def affine(x: Operand) -> Affine:
-    """Return an operand as integers; Refused for any other."""
+    """Return an operand that is integers with a scale; Refused for any other."""
     if not isinstance(x, Affine):
         raise Refused("an operand is not a dequantized tensor")
     return x
@@ -218,7 +222,7 @@ def affine(x: Operand) -> Affine:
 
 
 def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Quantity:
-    """Move the elements of the integers instead of the numbers."""
+    """Move the integers instead of the numbers: `op` chooses elements by place, or by order."""
     if isinstance(x, Table):
         return Table(move(b, op, x.value, *others), x.numbers)
     x = affine(x)
@@ -239,7 +243,7 @@ _KEEPS_CHANNELS = (pooling.MaxPoolOp, pooling.GlobalMaxPool2dOp, DropoutOp)
 
 
 def move(b: RegionBuilder, op: Operation, value: SSAValue, *others: SSAValue) -> SSAValue:
-    """Build `op` on integers; of a constant, a constant."""
+    """Return the result of `op` on integers; a constant if they are one."""
     result = with_element(tensor_type(op.results[0]), tensor_type(value).element_type)
     new = op.create(
         operands=[value, *others], result_types=[result], properties=op.properties.copy()
@@ -247,11 +251,11 @@ def move(b: RegionBuilder, op: Operation, value: SSAValue, *others: SSAValue) ->
     if isinstance(value.owner, ConstantOp | FullOp) and not others:
         elements, shape = known(value), static_shape(result)
         assert elements is not None
-        moved = None if shape is None else evaluate(new, Known(full(elements), elements.shape))
+        found = None if shape is None else evaluate(new, Known(full(elements), elements.shape))
         new.drop_all_references()
-        if moved is None:
+        if found is None:
             raise Refused("its shape is not known")
-        return b.constant(moved.array, element_of_value(value))
+        return b.constant(found.array, element_of_value(value))
     return b.insert(new)
 
 
@@ -271,21 +275,21 @@ def transposed(b: RegionBuilder, op: TransposeOp, x: Operand) -> Quantity:
 def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
     """Pad integers with the integer for `pad_value`."""
     x = affine(x)
-    one_scale(x)
+    check_one_scale(x)
     value = op.pad_value
     if op.pad_mode == "constant":
-        # 0.0 is the zero point, which is what padding nearly always is.
-        quotient = value / float(x.scale) + x.zero
+        # Padding is nearly always 0.0, for which the integer is the zero point.
+        integer = value / float(x.scale) + x.zero
         low, high = bounds(x.element)
-        if quotient != round(quotient) or not low <= quotient <= high:
+        if integer != round(integer) or not low <= integer <= high:
             raise Refused(f"pad_value {value} is not one of the quantized numbers")
-        value = float(quotient)
+        value = float(integer)
     padded = type(op)(x.value, pad_width=op.pad_width, pad_value=value, pad_mode=op.pad_mode)
     return replace(x, value=b.insert(padded))
 
 
 def resized(b: RegionBuilder, op: ResizeOp | UpsamplingOp, x: Operand) -> Quantity:
-    """Resize integers, if it takes elements and computes none."""
+    """Resize integers, if each element of the result is one of the operand."""
     if op.method != "nearest_neighbor":
         raise Refused(f"method {op.method} computes new numbers")
     if isinstance(op, ResizeOp) and op.coordinate_transformation_mode == "tf_crop_and_resize":
@@ -296,7 +300,7 @@ def resized(b: RegionBuilder, op: ResizeOp | UpsamplingOp, x: Operand) -> Quanti
 def split(b: RegionBuilder, op: SplitOp, x: Operand) -> Sequence[Quantity]:
     """Split integers; return each part."""
     x = affine(x)
-    one_scale(x)
+    check_one_scale(x)
     element = tensor_type(x.value).element_type
     types = [with_element(tensor_type(part), element) for part in op.results]
     new = op.create(operands=[x.value], result_types=types, properties=op.properties.copy())
@@ -305,16 +309,15 @@ def split(b: RegionBuilder, op: SplitOp, x: Operand) -> Sequence[Quantity]:
 
 
 def taken(b: RegionBuilder, op: TakeOp, x: Operand, indices: Operand) -> Quantity:
+    """Take slices of the integers."""
     if not isinstance(indices, SSAValue):
         raise Refused("the indices are dequantized")
-    if op.axis is not None and affine(x).scale.ndim:
-        raise Refused("an operand has a scale for each channel")
     return moved(b, op, x, indices)
 
 
 def joined(b: RegionBuilder, op: ConcatenateOp | StackOp, *operands: Operand) -> Quantity:
-    """Concatenate integers: those of one scale and zero point, or all brought to the scale of the
-    end, if nothing is computed after the concatenation."""
+    """Concatenate integers of one scale and zero point; others are rounded to the scale of the end
+    first, if nothing is computed after the concatenation."""
     parts = in_one_scale(b, op, [affine(x) for x in operands])
     first = parts[0]
     result = with_element(tensor_type(op.results[0]), first.element)
@@ -325,19 +328,19 @@ def joined(b: RegionBuilder, op: ConcatenateOp | StackOp, *operands: Operand) ->
 
 
 def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Sequence[Affine]:
-    """Return the parts in one scale, zero point and type: their own, or that of the end.
+    """Return the parts in one scale, zero point and type: their own, or else those of the end.
 
-    Rounding to the scale of the end commutes with `op`, if it moves elements or is monotone, and
-    nothing is computed between it and the end. Refused otherwise.
+    They may be rounded to the scale of the end before `op` if that commutes with `op` and with all
+    operations after it: those that move elements, or are monotone. Refused otherwise.
     """
     first = parts[0]
-    one_scale(*parts)
+    check_one_scale(*parts)
     if all((x.scale, x.zero, x.element) == (first.scale, first.zero, first.element) for x in parts):
         return parts
     # `round(max(a, b))` is `max(round(a), round(b))`, but `round(a + b)` is not a sum of roundings.
     if op not in b.commutes:
         raise Refused("the scales or zero points of the operands differ")
-    scale, zero, element = b.target()
+    scale, zero, element = b.end_parameters()
     if scale.ndim:
         raise Refused("the result has a scale for each channel")
     low, high = bounds(element)
@@ -346,7 +349,8 @@ def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Se
 
 
 def like(value: SSAValue, *parts: Affine) -> Affine:
-    """Return elements of some of the parts, which have one scale and zero point."""
+    """Return `value`, each element of which is one of the parts, with their common scale and zero
+    point and their greatest bound and error."""
     bound, error = max(x.bound for x in parts), max(x.error for x in parts)
     return Affine(value, parts[0].scale, parts[0].zero, bound, error)
 
@@ -357,28 +361,29 @@ ui8 = IntegerType(8, Signedness.UNSIGNED)
 
 
 def data_of_product(b: RegionBuilder, x: Operand) -> Affine:
-    """Return the data of a product, of one scale, as unsigned bytes if the target multiplies those:
-    a byte less -128, which wraps around, is the signed byte with its highest bit inverted."""
+    """Return the data of a product, of one scale; signed bytes as unsigned ones, with a zero point
+    that is 128 more, if the processor multiplies those."""
     data = affine(x)
-    one_scale(data)
+    check_one_scale(data)
     if not b.unsigned or data.element != i8:
         return data
-    # -128 + -128 wraps to 0 and 127 + -128 is -1, which as a byte is 255: the number plus 128.
+    # The sum with -128 wraps around, and as an unsigned byte it is 128 more than the signed one:
+    # -128 + -128 is 0, and 127 + -128 is -1, which is 255.
     shifted = b.insert(AddOp(data.value, b.number(-128, i8)))
     return replace(data, value=b.cast(shifted, ui8), zero=data.zero + 128)
 
 
 def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Operand) -> Quantity:
-    """Convolve integers, with sums in i32. The padding is the zero point, and the sums of the
-    weights times the zero point are subtracted from the sums of products."""
+    """Convolve integers, with sums in i32. The data is padded with its zero point, and the zero
+    point times the sums of the weights is subtracted from the sums of products."""
     data, weight = data_of_product(b, x), affine(w)
     plain = Layout.parse("NC" + op.SPATIAL), Layout.parse("OI" + op.SPATIAL)
     if op.layouts() != (*plain, plain[0]):
-        raise Refused("its layouts are not the usual ones")
+        raise Refused(f"its layouts are not {plain[0].text}, {plain[1].text} and {plain[0].text}")
     rows = rows_of(weight, axis=0)
     check_sum(data, rows, op.out_dtype)
     value, padding = data.value, op.padding
-    # The convolution would pad with 0, which stands for `-zero * scale`.
+    # The convolution would pad with the integer 0, which stands for the number `-zero * scale`.
     if data.zero and any(padding):
         spatial = len(op.SPATIAL)
         pairs = zip(padding[:spatial], padding[-spatial:], strict=True)
@@ -401,14 +406,15 @@ def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Opera
     )
     after = (1,) * len(op.SPATIAL)
     # sum((q - z) * w) is sum(q * w) - z * sum(w), whose second part is a constant for each output.
-    total = less_zero(b, total, data, rows.sum(axis=1).reshape(-1, *after))
+    total = minus_zero_point(b, total, data, rows.sum(axis=1).reshape(-1, *after))
     scale = weight.scale.reshape(-1, *after) if weight.scale.ndim else weight.scale
     return product(total, data, replace(weight, scale=scale), rows)
 
 
 def rows_of(weight: Affine, axis: int) -> Array:
-    """Return the integers of a constant weight, less the zero point: a row for each result, which
-    runs along `axis`. Refused for a weight that is not constant, or has scales along other axes."""
+    """Return the integers of a constant weight, less the zero point, as a matrix whose rows are the
+    outputs, which run along `axis` of the weight. Refused for a weight that is not constant, or has
+    scales along other axes."""
     elements = known(weight.value)
     if elements is None:
         raise Refused("the weight is not a constant")
@@ -420,77 +426,80 @@ def rows_of(weight: Affine, axis: int) -> Array:
     if weight.zero:
         raise Refused("the zero point of the weight is not 0")
     array = np.moveaxis(full(elements).astype(np.int64), axis, 0)
-    return array.reshape(len(array), -1)
+    return array.reshape(len(array), prod(array.shape[1:]))
 
 
 def check_sum(data: Affine, rows: Array, out_dtype: object) -> None:
-    """Raise Refused unless the sums of products fit in an i32, with and without zero point."""
+    """Raise Refused unless the sums of products fit in an i32, before the zero point of the data is
+    subtracted from them and after that."""
     if not is_integer(data.element) or data.element.bitwidth > 16:
         raise Refused(f"the data is {data.element}, expected integers of at most 16 bits")
     if out_dtype is not None and not isinstance(out_dtype, Float32Type):
         raise Refused(f"out_dtype is {out_dtype}")
-    # By the weights at hand, not by their type: sums over thousands of bytes nearly always fit.
-    # Without the zero point subtracted yet, the data reach further by it.
+    # The bound is that of these weights, not of their type: sums over thousands of bytes nearly
+    # always fit. The data themselves, whose zero point is not subtracted yet, reach up to |zero|
+    # further than `bound`.
     greatest = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
     if greatest >= I32:
         raise Refused(f"the sums of products may reach {greatest}, which exceeds an i32")
 
 
-def less_zero(b: RegionBuilder, total: SSAValue, data: Affine, sums: Array) -> SSAValue:
-    """Subtract the zero point of the data times the sums of the weights."""
+def minus_zero_point(b: RegionBuilder, total: SSAValue, data: Affine, sums: Array) -> SSAValue:
+    """Subtract the zero point of the data times `sums`, the sums of the weights of each output."""
     if not data.zero or not sums.any():
         return total
     return b.insert(SubtractOp(total, b.constant(sums * data.zero, i32)))
 
 
 def product(total: SSAValue, data: Affine, weight: Affine, rows: Array) -> Affine:
-    """Return sums of products with their scale."""
+    """Return the sums of products `total` with their scale, bound and error; `rows` are the weights
+    of each output."""
     scale = np.asarray(np.float32(data.scale) * weight.scale, np.float32)
     check_scale(scale)
     weights = int(np.abs(rows).sum(axis=1).max(initial=0))
-    # An error of each number of the data adds up with the weights that it is multiplied by.
+    # The errors of the data are multiplied by the weights, and added up.
     error = data.error * weights * float(weight.scale.max(initial=0))
     return computed(total, scale, weights * data.bound, error)
 
 
 def dense(b: RegionBuilder, op: DenseOp, x: Operand, w: Operand) -> Quantity:
+    """Multiply integers by a constant weight, with sums in i32."""
     data, weight = data_of_product(b, x), affine(w)
     rows = rows_of(weight, axis=0)
     check_sum(data, rows, op.out_dtype)
     total = b.insert(DenseOp(data.value, weight.value, out_dtype=i32))
-    total = less_zero(b, total, data, rows.sum(axis=1))
+    total = minus_zero_point(b, total, data, rows.sum(axis=1))
     scale = weight.scale.reshape(-1) if weight.scale.ndim else weight.scale
     return product(total, data, replace(weight, scale=scale), rows)
 
 
 def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
+    """Multiply integers, with sums in i32, by a constant weight or by other integers."""
     lhs, rhs = affine(x), affine(w)
-    one_scale(lhs)
+    check_one_scale(lhs)
     shapes = [shape_of(tensor_type(operand)) for operand in op.operands]
     if any(shape is None or len(shape) < 2 for shape in shapes):
         raise Refused("an operand is no matrix")
-    if known(rhs.value) is None:
+    if (elements := known(rhs.value)) is None:
         return matmul_of_activations(b, op, lhs, rhs)
     lhs = data_of_product(b, lhs)
     rows = rows_of(rhs, axis=-1)
     terms = shapes[1][-2] if shapes[1] is not None else -1
-    rows = rows.reshape(len(rows), -1, max(terms, 1))  # a row for each matrix of a batch
-    rows = rows.reshape(-1, rows.shape[-1])
+    # Of a batch of matrices, each has its own sums: a row for each column of each matrix.
+    rows = rows.reshape(rows.size // max(terms, 1), max(terms, 1))
     check_sum(lhs, rows, op.out_dtype)
     total = b.insert(MatmulOp(lhs.value, rhs.value, out_dtype=i32))
-    elements = known(rhs.value)
-    assert elements is not None
     sums = full(elements).astype(np.int64).sum(axis=-2, keepdims=True)
     if sums.ndim == 2:
         sums = sums[0]
-    total = less_zero(b, total, lhs, sums)
+    total = minus_zero_point(b, total, lhs, sums)
     scale = rhs.scale.reshape(-1) if rhs.scale.ndim else rhs.scale
     return product(total, lhs, replace(rhs, scale=scale), rows)
 
 
 def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affine) -> Quantity:
     """Multiply two matrices that are not constant, each less its zero point."""
-    one_scale(rhs)
+    check_one_scale(rhs)
     shape = shape_of(tensor_type(op.lhs))
     assert shape is not None
     if (terms := shape[-1]) < 0:
@@ -501,8 +510,8 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
             raise Refused(f"an operand is {x.element}, expected integers of 8 bits")
     if bound >= I32:
         raise Refused(f"the sums of products may reach {bound}, which exceeds an i32")
-    # Differences of two bytes have 9 bits. The trick with sums of weights would need a sum of each
-    # row and column at run time.
+    # Differences of two bytes have 9 bits. To subtract the zero points from the product, as with
+    # weights (`minus_zero_point`), the sums of all rows and columns would be needed at run time.
     operands = [x.value if x.zero == 0 else b.centred(x, i16) for x in (lhs, rhs)]
     total = b.insert(MatmulOp(*operands, out_dtype=i32))
     scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
@@ -510,19 +519,18 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
     return computed(total, scale, bound, terms * error_of_product(lhs, rhs))
 
 
-def biased(b: RegionBuilder, op: Operation, x: Operand, bias: Operand) -> Quantity:
-    """Add a vector along an axis."""
-    assert isinstance(op, BiasAddOp)
+def biased(b: RegionBuilder, op: BiasAddOp, x: Operand, bias: Operand) -> Quantity:
+    """Add a constant vector along an axis."""
     if (shape := shape_of(tensor_type(op.data))) is None:
         raise Refused("its rank is not known")
     after = len(shape) - 1 - op.axis % len(shape)
-    numbers = real(bias)
+    numbers = constant_numbers(bias)
     if numbers is None:
         raise Refused("the bias is not a constant")
     return plus_constant(b, affine(x), numbers.reshape(-1, *(1,) * after))
 
 
-def real(x: Operand) -> Array | None:
+def constant_numbers(x: Operand) -> Array | None:
     """Return the numbers of a constant, in f64; None for a value that is computed."""
     elements = known(x if isinstance(x, SSAValue) else x.value)
     if elements is None or isinstance(x, Table):
@@ -536,55 +544,57 @@ def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
     if not x.is_sum:
         raise Refused("a constant is added to numbers that are no sums of products")
     with np.errstate(all="ignore"):
-        # The bias in the scale of the sums, which is that of data times weights: ONNX quantizes it
-        # so.
-        quotient = np.rint(numbers / x.scale.astype(np.float64))
-    if not np.isfinite(quotient).all():
+        # The scale of the sums is that of the data times that of the weights, to which ONNX
+        # quantizes the bias of a convolution, too (QLinearConv).
+        integers = np.rint(numbers / x.scale.astype(np.float64))
+    if not np.isfinite(integers).all():
         raise Refused("the constant is not finite")
     shape = shape_of(tensor_type(x.value))
-    if shape is None or broadcast(quotient.shape, shape) != shape:
+    if shape is None or broadcast(integers.shape, shape) != shape:
         raise Refused("the constant broadcasts the sums")
-    bound = x.bound + int(np.abs(quotient).max(initial=0))
+    bound = x.bound + int(np.abs(integers).max(initial=0))
     if bound >= I32:
         raise Refused(f"the sums may reach {bound}, which exceeds an i32")
-    total = b.insert(AddOp(x.value, b.constant(quotient, i32)))
-    return computed(total, x.scale, bound, x.error + rounding_error(x, quotient, numbers))
+    total = b.insert(AddOp(x.value, b.constant(integers, i32)))
+    return computed(total, x.scale, bound, x.error + rounding_error(x, integers, numbers))
 
 
-def rounding_error(x: Affine, quotient: Array, numbers: Array) -> float:
-    """Return the greatest difference between integers in the scale of `x` and `numbers`."""
-    return float(np.abs(quotient * x.scale.astype(np.float64) - numbers).max(initial=0))
+def rounding_error(x: Affine, integers: Array, numbers: Array) -> float:
+    """Return the greatest difference between `numbers` and the integers that stand for them in the
+    scale of `x`."""
+    return float(np.abs(integers * x.scale.astype(np.float64) - numbers).max(initial=0))
 
 
 def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand) -> Quantity:
-    """Add or subtract integers of one scale; others are brought to a common scale first, with 22
-    bits for the greater of the two."""
+    """Add or subtract integers of one scale; others are rounded to a common scale first, in which
+    the greater of the two operands has 22 bits."""
     if (found := tabulated(op, x, y)) is not None:
         return found
     if isinstance(op, AddOp):
         for left, right in ((x, y), (y, x)):
-            if isinstance(left, Affine) and left.is_sum and (numbers := real(right)) is not None:
-                return plus_constant(b, left, numbers)
+            if isinstance(left, Affine) and left.is_sum:
+                if (numbers := constant_numbers(right)) is not None:
+                    return plus_constant(b, left, numbers)
     lhs, rhs = affine(x), affine(y)
     if lhs.scale.ndim == rhs.scale.ndim == 0 and lhs.scale == rhs.scale:
-        if lhs.element in (f32,) or rhs.element in (f32,):
+        if f32 in (lhs.element, rhs.element):
             raise Refused("an operand is a mean")
         bound = lhs.bound + rhs.bound
         if bound >= I32:
             raise Refused(f"the sum may reach {bound}, which exceeds an i32")
         total = b.insert(type(op)(b.centred(lhs, i32), b.centred(rhs, i32)))
         return computed(total, lhs.scale, bound, lhs.error + rhs.error)
-    # 22 bits leave room for the sum of two, and f32, in which the factor is applied, has 24.
-    reach = max(float((v.scale.astype(np.float64) * v.bound).max()) for v in (lhs, rhs))
-    scale = np.asarray(reach / 2**22, np.float32)
+    # 22 bits leave room for the sum of two, as f32, in which the factor is applied, has 24.
+    scale = np.asarray(max(lhs.reach, rhs.reach) / 2**22, np.float32)
     check_scale(scale)
     total = b.insert(type(op)(*(rescaled(b, v, scale) for v in (lhs, rhs))))
-    # Each operand is rounded to half a step; its conversion to f32 and its factor cost as much.
+    # The error of each operand is up to half a step of `scale` by its rounding, and as much by its
+    # conversion to f32 and its factor.
     return computed(total, scale, 1 << 24, lhs.error + rhs.error + 2 * float(scale))
 
 
 def rescaled(b: RegionBuilder, x: Affine, scale: Array) -> SSAValue:
-    """Return the numbers as i32 multiples of another scale, rounded."""
+    """Return the numbers as i32 in the scale `scale`, rounded."""
     value = b.cast(b.centred(x, x.element if x.element == f32 else i32), f32)
     factor = np.asarray(x.scale / scale, np.float32)
     value = b.insert(MultiplyOp(value, b.constant(factor, f32)))
@@ -592,7 +602,7 @@ def rescaled(b: RegionBuilder, x: Affine, scale: Array) -> SSAValue:
 
 
 def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> Quantity:
-    """Multiply integers; a constant factor multiplies the scale."""
+    """Multiply integers; a positive constant multiplies the scale instead."""
     for left, right in ((x, y), (y, x)):
         if isinstance(left, Affine) and isinstance(right, SSAValue):
             if (scaled := times_constant(left, right, np.multiply)) is not None:
@@ -600,7 +610,7 @@ def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> 
     if (found := tabulated(op, x, y)) is not None:
         return found
     lhs, rhs = affine(x), affine(y)
-    one_scale(lhs, rhs)
+    check_one_scale(lhs, rhs)
     bound = lhs.bound * rhs.bound
     if not is_integer(lhs.element) or not is_integer(rhs.element) or bound >= I32:
         raise Refused(f"the product may reach {bound}, which exceeds an i32")
@@ -611,12 +621,14 @@ def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> 
 
 
 def error_of_product(x: Affine, y: Affine) -> float:
-    """Return the error of the product of a number of `x` and one of `y`."""
+    """Return the greatest error of the product of a number of `x` and one of `y`, where x * y less
+    x' * y' is (x - x') * y' + (y - y') * x."""
     return x.error * (y.reach + y.error) + y.error * x.reach
 
 
 def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) -> Affine | None:
-    """Multiply or divide the scale by a positive number; None for other constants."""
+    """Multiply or divide (`function`) the scale by a constant positive number; None for another
+    operand."""
     elements = known(factor)
     if elements is None or elements.array.size != 1 or any(n != 1 for n in elements.shape):
         return None
@@ -632,7 +644,7 @@ def times_constant(x: Affine, factor: SSAValue, function: Callable[..., Array]) 
 
 
 def quotient(b: RegionBuilder, op: DivideOp, x: Operand, y: Operand) -> Quantity:
-    """Divide by a constant."""
+    """Divide the scale by a positive constant; a function of one 8-bit integer becomes a table."""
     if isinstance(x, Affine) and isinstance(y, SSAValue):
         if (scaled := times_constant(x, y, np.divide)) is not None:
             return scaled
@@ -645,12 +657,13 @@ def quotient(b: RegionBuilder, op: DivideOp, x: Operand, y: Operand) -> Quantity
 
 
 def extreme(b: RegionBuilder, op: MaximumOp | MinimumOp, x: Operand, y: Operand) -> Quantity:
-    """Take the maximum or minimum of integers of one scale; rounding to a scale is monotone."""
+    """Take the maximum or minimum of integers of one scale, or of sums and constants."""
     if (found := tabulated(op, x, y)) is not None:
         return found
     for left, right in ((x, y), (y, x)):
-        if isinstance(left, Affine) and left.is_sum and (numbers := real(right)) is not None:
-            return limited(b, left, type(op), numbers)
+        if isinstance(left, Affine) and left.is_sum:
+            if (numbers := constant_numbers(right)) is not None:
+                return limited(b, left, type(op), numbers)
     lhs, rhs = in_one_scale(b, op, [affine(x), affine(y)])
     return like(b.insert(type(op)(lhs.value, rhs.value)), lhs, rhs)
 
@@ -659,34 +672,35 @@ def limited(
     b: RegionBuilder, x: Affine, kind: type[MaximumOp | MinimumOp], numbers: Array
 ) -> Affine:
     """Return the maximum or minimum of sums of products and constants."""
-    numbers = numbers.clip(-x.reach - x.error, x.reach + x.error)  # beyond it nothing changes
-    quotient = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
+    # A constant beyond the numbers that the sums may be has the effect of the greatest of them.
+    numbers = numbers.clip(-x.reach - x.error, x.reach + x.error)
+    integers = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
     shape = shape_of(tensor_type(x.value))
-    if np.isnan(quotient).any() or shape is None or broadcast(quotient.shape, shape) != shape:
+    if np.isnan(integers).any() or shape is None or broadcast(integers.shape, shape) != shape:
         raise Refused("the constant is NaN, or broadcasts the sums")
-    value = b.insert(kind(x.value, b.constant(quotient, i32)))
-    return replace(x, value=value, error=max(x.error, rounding_error(x, quotient, numbers)))
+    value = b.insert(kind(x.value, b.constant(integers, i32)))
+    return replace(x, value=value, error=max(x.error, rounding_error(x, integers, numbers)))
 
 
 def relu(b: RegionBuilder, op: ReluOp, x: Operand) -> Quantity:
-    """Take the maximum with the zero point."""
+    """Take the maximum of integers and the zero point."""
     if isinstance(x, Table):
-        return function(b, op, x)
+        return unary(b, op, x)
     x = affine(x)
-    # Exact, as 0 is the zero point itself.
+    # Exact: the zero point stands for 0.
     return replace(x, value=b.insert(MaximumOp(x.value, b.number(x.zero, x.element))))
 
 
 def clipped(b: RegionBuilder, op: ClipOp, x: Operand) -> Quantity:
-    """Clip sums of products; of 8-bit integers it is a table."""
+    """Clip sums of products; on 8-bit integers it becomes a table."""
     if isinstance(x, Affine) and x.is_sum:
         low = limited(b, x, MaximumOp, np.asarray(op.min))
         return limited(b, low, MinimumOp, np.asarray(op.max))
-    return function(b, op, x)
+    return unary(b, op, x)
 
 
-def function(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
-    """Tabulate a function of one number."""
+def unary(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
+    """Tabulate an element-wise operation with one operand."""
     found = tabulated(op, x)
     if found is None:
         raise Refused("the operand is not an 8-bit integer with one scale")
@@ -694,10 +708,10 @@ def function(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
 
 
 def tabulated(op: Operation, *operands: Operand) -> Table | None:
-    """Return an element-wise operation on functions of one 8-bit integer, and on scalars, as such a
-    function; None if it has other operands."""
-    # `x * sigmoid(x)` of one byte is one table of 256 numbers, computed by the semantics of the
-    # operations as they are; a function of two bytes would have 65536.
+    """Return the result of an element-wise operation as a function of one 8-bit integer; None
+    unless its operands are functions of the same integer, or constant scalars."""
+    # `x * sigmoid(x)` of one byte is a table of 256 numbers, computed by the semantics of its
+    # operations; a function of two bytes would have 65536.
     sources = {operand.value for operand in operands if not isinstance(operand, SSAValue)}
     if len(sources) != 1:
         return None
@@ -710,8 +724,8 @@ def tabulated(op: Operation, *operands: Operand) -> Table | None:
             columns.append(Known(elements.array.reshape(()), ()))
             continue
         if isinstance(operand, Affine):
-            # A table is exact for its input only: an error before it may be enlarged by any
-            # function.
+            # The table is exact for the integers as they are: a function may enlarge an error that
+            # they have.
             if not operand.is_narrow or operand.error:
                 return None
             operand = Table(operand.value, all_numbers(operand))
@@ -721,16 +735,16 @@ def tabulated(op: Operation, *operands: Operand) -> Table | None:
 
 
 def all_numbers(x: Affine) -> Array:
-    """Return the numbers of all 8-bit integers."""
+    """Return the numbers for all values of an 8-bit integer, from the least on."""
     low, high = bounds(x.element)
     return (np.arange(low, high + 1) - x.zero).astype(np.float32) * x.scale
 
 
 def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
-    """Compute means of integers in f32, which are not rounded before the end."""
+    """Compute means of integers in f32, which are not rounded to integers before the end."""
     x = affine(x)
-    one_scale(x)
-    # f32 holds sums of bytes exactly over a window of 2^16, not those of 32 bits.
+    check_one_scale(x)
+    # f32 holds the sums of 2^16 bytes exactly, or of 2^8 integers of 16 bits, but not of 32 bits.
     if is_integer(x.element) and x.element.bitwidth > 16:
         raise Refused("the mean of sums of products is left in floats")
     value = b.cast(x.value, f32)
@@ -745,10 +759,9 @@ def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
 
 
 def requantized(b: RegionBuilder, x: Affine) -> SSAValue:
-    """Return integers in the scale of the end."""
-    assert b.end is not None
-    scale, zero, element = b.target()
-    # Nothing to compute: `quantize(dequantize(q))` of equal parameters is `q`.
+    """Return integers in the scale, zero point and type of the end."""
+    scale, zero, element = b.end_parameters()
+    # `quantize(dequantize(q))` of equal parameters is `q`.
     if (x.element, x.zero) == (element, zero) and np.array_equal(x.scale, scale):
         return x.value
     with np.errstate(all="ignore"):
@@ -768,8 +781,9 @@ half that is left covers the sums of f32, whose errors depend on the order of th
 
 
 def check_error(b: RegionBuilder, x: Affine) -> None:
-    """Raise Refused if the result may be more than a step from that of floats."""
-    scale, zero, element = b.target()
+    """Raise Refused if the error before the last rounding may exceed `LIMIT` steps: the result
+    could then be more than a step from that of floats."""
+    scale, zero, element = b.end_parameters()
     if (x.element, x.zero, x.error) == (element, zero, 0) and np.array_equal(x.scale, scale):
         return  # elements that only move
     step = float(scale.min(initial=np.inf))
@@ -780,28 +794,28 @@ def check_error(b: RegionBuilder, x: Affine) -> None:
         raise Refused(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
 
 
-def finished(b: RegionBuilder, x: Quantity) -> SSAValue:
-    """Return the result of the `relax.quantize` that ends a region."""
+def quantized(b: RegionBuilder, x: Quantity) -> SSAValue:
+    """Return the result of the `relax.quantize` that ends a region, given its operand."""
     if isinstance(x, Affine):
         check_error(b, x)
         return requantized(b, x)
     assert b.end is not None
-    scale, zero, element = b.target()
+    scale, zero, element = b.end_parameters()
     if scale.ndim:
         raise Refused("the result has a scale for each channel")
     column = Known(x.numbers, x.numbers.shape)
-    quantized = evaluate(
+    results = evaluate(
         b.end, column, Known(scale, ()), Known(np.asarray(zero, dtype_of(element)), ())
     )
-    assert quantized is not None
+    assert results is not None
     source = tensor_type(x.value).element_type
     assert is_integer(source)
-    # From the least value on: of i8, element 0 is the result of -128.
+    # A table begins with the least value: for i8, element 0 is the result of -128.
     index = b.cast(x.value, i32)
     if (low := int(bounds(source)[0])) != 0:
         index = b.insert(SubtractOp(index, b.number(low, i32)))
-    numbers = b.constant(full(quantized), element)
-    return b.insert(TakeOp(numbers, index, axis=0, mode="fast"))
+    table = b.constant(full(results), element)
+    return b.insert(TakeOp(table, index, axis=0, mode="fast"))
 
 
 MOVES = (
@@ -848,7 +862,7 @@ RULES: dict[type[Operation], Rule] = {
             SquareOp,
             TanhOp,
         ),
-        function,
+        unary,
     ),
     **dict.fromkeys(
         (

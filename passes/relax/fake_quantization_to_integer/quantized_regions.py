@@ -32,10 +32,10 @@ from .quantization_rules import (
     RULES,
     Operand,
     RegionBuilder,
-    finished,
     full,
     least_rank,
     parameters,
+    quantized,
 )
 
 __all__ = ["convert_regions"]
@@ -102,7 +102,7 @@ def convert_region(
             return False
         builder = RegionBuilder(op, end, region.commuting(), unsigned=unsigned)
         quantity = region.quantity(builder, value)
-        new = dequantized(builder, quantity) if end is None else finished(builder, quantity)
+        new = dequantized(builder, quantity) if end is None else quantized(builder, quantity)
         if new.type != op.results[0].type:
             raise Refused("the type of the result is less precise than its operands allow")
     except Refused as refused:

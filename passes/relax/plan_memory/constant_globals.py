@@ -33,24 +33,28 @@ hashing the weights of a network costs more than it saves."""
 
 
 class ConstantGlobals:
-    """The symbols of a module whose functions `planned` become functions on buffers, and the
-    globals of their constants, one for equal ones."""
+    """The globals that hold the constants of the functions `planned`, which become functions on
+    buffers, and the symbols of their module. Constants with equal elements share one global."""
 
     def __init__(self, module: ModuleOp, planned: Iterable[FuncOp]) -> None:
         self.by_name = {name: op for op in module.ops if (name := symbol_of(op))}
         funcs = [*planned]
         self.planned = {op.sym_name.data for op in funcs}
         self.dynamic = {op.sym_name.data for op in funcs if is_dynamic(op)}
-        """The functions of these that compute with sizes: they become `func.func`s."""
+        """The planned functions that compute with sizes: they become `func.func`s."""
         self.globals: list[GlobalOp] = []
         self.by_elements: dict[tuple[Attribute, bytes | int], GlobalOp] = {}
+        """The globals by the type and the bytes of their elements; by the identity of the bytes if
+        there are more than `LARGE`."""
         self.suffixes: dict[str, int] = {}
         """The last number that was appended to each name."""
 
     def constant(self, op: ConstantOp | FullOp) -> GlobalOp:
-        """Return the global with the elements of a constant; its shape may be another."""
+        """Return the global with the elements of a constant; its type may have another shape, if a
+        constant of that shape came first."""
         value = op.value if isinstance(op, ConstantOp) else _splat(op)
         data = value.data.data
+        # An identity stays valid: the global of the key keeps the bytes alive.
         key = value.type.element_type, id(data) if len(data) > LARGE else data
         if (found := self.by_elements.get(key)) is None:
             self.by_elements[key] = found = GlobalOp.get(
@@ -66,7 +70,7 @@ class ConstantGlobals:
         return found
 
     def name_of(self, op: ConstantOp | FullOp) -> str:
-        """Return an unused symbol name after the name hint of a constant."""
+        """Return an unused symbol name: the name hint of a constant, numbered if it is taken."""
         name = stem = op.result.name_hint or "constant"
         while name in self.by_name:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1

@@ -1,4 +1,4 @@
-"""Indices into flat buffers: the sum of each index times its stride, simplified."""
+"""Indices into flat buffers: an offset plus the sum of each index times its stride, simplified."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....analysis.arith.analyzer import Analyzer
 from ....analysis.arith.linear_form import ONE, ZERO
 from ....analysis.arith.materialize import FormBuilder
 from ....analysis.memory.flat_layout import FlatLayout
@@ -24,10 +23,11 @@ def build_flat_index(
     The sum is simplified with the facts of the analyzer (`i div 4 * 4 + i mod 4` is `i`). Where
     the simplified form costs more operations than the plain sum, the plain sum is built.
     """
-    analyzer: Analyzer = builder.analyzer
+    analyzer = builder.analyzer
     has_offset = layout.offset != ZERO
     total = layout.offset
-    # Each term costs a sum, but the first none: n terms are n - 1 sums.
+    # n terms are added by n - 1 operations, and the offset is a term, too. The strides are not
+    # counted: those of a buffer are constants, or computed once for all accesses.
     plain_cost = builder.cost(layout.offset) if has_offset else -1
     for index, stride in zip(indices, layout.strides, strict=True):
         analyzer.make_available(index)
@@ -35,7 +35,7 @@ def build_flat_index(
         if form != ZERO:
             plain_cost += 1 + (stride != ONE)
         total = analyzer.add(total, analyzer.multiply(form, stride))
-    # Of equal cost the simplified one, as it may be equal to the index of another access.
+    # At equal cost the simplified sum: another access may have the same form, and reuses its value.
     if builder.cost(total) <= plain_cost:
         value = builder.build(total)
     else:

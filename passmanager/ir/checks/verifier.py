@@ -152,7 +152,8 @@ class OpVerifier:
     """A verifier of single ops, with caches that are valid while the IR does not change."""
 
     def __init__(self, *, checks_isolation: bool = True) -> None:
-        self.known = 0  # the number of ops of a signature that was verified before
+        self.known = 0
+        """The number of ops of a signature that was verified before."""
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
         self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
         self._types: dict[int, Attribute] = {}
@@ -194,12 +195,13 @@ class OpVerifier:
             raise invalid(op, message) from error
         except (RecursionError, MemoryError):
             raise
-        except Exception as error:  # a verifier that assumes what it should check
+        except Exception as error:  # of a verifier that assumes what it should check
             message = f"its verifier failed: {type(error).__name__}: {error}"
             raise invalid(op, message) from error
 
     def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
-        """Run all checks of an op, or the other checks if one of the same signature is valid."""
+        """Run all checks of an op; if an op of the same signature was valid, only those that look
+        at more than the signature (`OpChecks.others`)."""
         *_, successors, regions, _ = fields
         shape = self._shape(successors, regions) if successors or regions else ()
         key = _signatures.of(op, fields)
@@ -222,8 +224,8 @@ class OpVerifier:
     def _shape(
         self, successors: tuple[Block, ...], regions: tuple[Region, ...]
     ) -> tuple[object, ...]:
-        """Return what is checked of successors and regions by signature: their number, the number
-        of blocks, as far as it is zero, one or more, the types of the first block's arguments, and
+        """Return the part of the signature for successors and regions: their number, and of each
+        region whether it has no block, one or more, the types of the first block's arguments, and
         the last op of the first block with the types of its operands.
         """
         shape: tuple[object, ...] = (..., len(successors))
@@ -303,14 +305,15 @@ def _has_right_arguments(function: FuncOp) -> bool:
 
 
 def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpChecks:
-    """Return the checks of the definition of an op class without a trait."""
+    """Return the checks of the definition of an op class, except those of a trait."""
     definition = op_class.get_irdl_definition()
     check = check_of_definition(definition, without=trait)
     return OpChecks(True, (check,), checks_of_definition(definition, without=trait))
 
 
-# xDSL's verifier of a call looks through all symbols, which `_is_right_call` replaces by a table;
-# that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
+# xDSL's verifier of a call looks through all symbols; `_is_right_call` looks its callee up in a
+# table. That of a function walks up from each operand in it, 1.5 us per op, to find values from
+# outside, which `verify_dominance` finds anyway.
 _CALL = _checks_without(CallOp, SymbolUserOpInterface)
 _FUNC = _checks_without(FuncOp, IsolatedFromAbove)
 
@@ -359,8 +362,8 @@ def _verify_parents(block: Block) -> None:
 
 
 def _needs_terminator(block: Block | None) -> bool:
-    """Return whether the last op of `block` must be a terminator: not in the only block of some
-    ops.
+    """Return whether the last op of `block` must be a terminator. In the only block of a region it
+    need not if the op around it has the trait NoTerminator, or is not known.
     """
     if block is None or (region := block.parent) is None:
         return False

@@ -1,4 +1,4 @@
-"""Operations that would not be read back from the text that xDSL prints in their custom form."""
+"""The operations whose custom form, as xDSL prints it, would not be read back as the same one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from xdsl.utils.hints import isa
 
 from ..per_class import PerClass
 
-__all__ = ["has_custom_form", "reads_result_list"]
+__all__ = ["has_exact_custom_form", "reads_result_list"]
 
 _VISIBILITIES = ("public", "nested", "private")
+"""The visibilities of a function for which its custom form has a keyword."""
 
 
 def _property_names(op_class: type[Operation]) -> frozenset[str]:
@@ -27,6 +28,9 @@ _properties = PerClass[Operation, frozenset[str]](_property_names)
 _reads_properties = PerClass[Operation, bool](
     lambda op_class: op_class.print.__name__ == "print_with_format" or issubclass(op_class, FuncOp)
 )
+"""Whether the parser of an operation takes an entry of the attribute dictionary for the property of
+that name: a parser made of a declarative format does, and that of `func.func`.
+"""
 
 
 def _reads_result_list(op_class: type[Operation]) -> bool:
@@ -38,19 +42,20 @@ _is_function = PerClass[Operation, bool](lambda op_class: "function_type" in _pr
 
 reads_result_list = PerClass[Operation, bool](_reads_result_list)
 """Whether the parser of an operation takes `(` after `->` for the start of a list of types. xDSL
-prints a result type that is a function without the parentheses of a list of one.
+prints a list of one type without parentheses: the printer adds them for a function type,
+`-> ((i32) -> i32)`.
 """
 
 
-def has_custom_form(op: Operation) -> bool:
-    """Return whether the custom form of an op holds all of it.
+def has_exact_custom_form(op: Operation) -> bool:
+    """Return whether the custom form of an op, as xDSL prints it, is read back as the same op.
 
-    A discardable attribute with the name of a property would be read as that property, where the
-    parser follows from a declarative format; those written by hand, as the ones of `llvm`, keep
-    such attributes. Functions lose the attributes of parameters of declarations.
+    Not that of an op with a discardable attribute that would be read as a property, nor that of a
+    function whose form has no place for its visibility or for the attributes of its parameters.
     """
     # `{overflowFlags = 1 : i32}` beside the properties of an `arith.addi` is a discardable
-    # attribute in generic form, and would be read as the property in the custom one.
+    # attribute in generic form, and would be read as the property in the custom one. Parsers
+    # written by hand, as those of `llvm`, keep such attributes.
     names = _properties[type(op)]
     if op.attributes and _reads_properties[type(op)] and not names.isdisjoint(op.attributes):
         return False
@@ -58,7 +63,8 @@ def has_custom_form(op: Operation) -> bool:
 
 
 def _holds_function(op: Operation) -> bool:
-    # The custom form has a keyword in its place.
+    """Return whether the custom form of a function holds its visibility and the attributes of its
+    parameters and results, which it has no place for in a declaration."""
     visibility = op.properties.get("sym_visibility", op.properties.get("visibility"))
     if visibility is not None and (
         not isinstance(visibility, StringAttr) or visibility.data not in _VISIBILITIES
@@ -68,11 +74,11 @@ def _holds_function(op: Operation) -> bool:
     is_declaration = not any(region.blocks for region in op.regions)
     return all(
         list is None
-        or (isa(list, ArrayAttr[DictionaryAttr]) and not (is_declaration and _says_anything(list)))
+        or (isa(list, ArrayAttr[DictionaryAttr]) and not (is_declaration and _has_entries(list)))
         for list in attributes
     )
 
 
-def _says_anything(list: ArrayAttr[DictionaryAttr]) -> bool:
-    """Return whether a list of dictionaries has an entry; empty ones are as none, also to MLIR."""
+def _has_entries(list: ArrayAttr[DictionaryAttr]) -> bool:
+    """Return whether one of the dictionaries has an entry; to MLIR, too, empty ones are as none."""
     return any(entry.data for entry in list)

@@ -37,7 +37,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from ....compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ...errors import InvalidIRError, PasslineError
-from .custom_forms import has_custom_form, reads_result_list
+from .custom_forms import has_exact_custom_form, reads_result_list
 from .float_bits import Float, bits_of, float_words
 from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
@@ -253,7 +253,7 @@ class ExactPrinter(TemplatePrinter):
         try:
             if isinstance(op, UnregisteredOp):
                 self._print_unregistered_op(op)
-            elif self.print_generic_format or has_custom_form(op):
+            elif self.print_generic_format or has_exact_custom_form(op):
                 super()._print_itself(op)
             else:
                 self._print_generic_form(op)

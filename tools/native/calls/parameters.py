@@ -1,4 +1,5 @@
-"""The parameters of machine code: conversion of arrays and numbers to what it reads."""
+"""The parameters of a compiled function: conversion of arrays and numbers to the form that machine
+code reads."""
 
 from __future__ import annotations
 
@@ -39,8 +40,9 @@ NUMBER_WIDTHS = (1, 8, 16, 32, 64)
 ALIGNMENT = 64
 """The bytes of a cache line."""
 SMALL = 1024
-"""The bytes from which on aligned arrays save more time than they cost."""
+"""Arrays of fewer bytes are not aligned: that would take more time than it saves."""
 NOTHING = ctypes.c_char * 0
+"""A type of no bytes, to ask for the address of a buffer of any size."""
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:
@@ -50,8 +52,11 @@ def is_plain(type: MemRefType[Attribute]) -> bool:
 
 
 class Number:
-    """A parameter that is a number of C: it is passed in an array without dimensions.
-    PasslineError for other types."""
+    """A parameter that is an integer, an index, an f32 or an f64; it is passed in an array without
+    dimensions.
+
+    PasslineError for other types, and for integers whose width is not in `NUMBER_WIDTHS`.
+    """
 
     shape = ()
     narrow = None
@@ -65,14 +70,17 @@ class Number:
             case IndexType() | Float32Type() | Float64Type():
                 pass
             case _:
+                widths = ", ".join(map(str, NUMBER_WIDTHS))
                 raise PasslineError(
-                    f"parameter '{name}' is {type}: expected a buffer or a C number"
+                    f"parameter '{name}' is {type}: expected a memref, index, f32, f64, or an "
+                    f"integer of {widths} bits"
                 )
         self.type = type
         self.stored = buffer_dtype(type)
 
     def in_memory(self, value: object, *, writable: bool) -> Array:
-        """Return an array that holds a number, as C converts it to the type of the parameter."""
+        """Return an array that holds `value`, converted to the type of the parameter as C does:
+        what exceeds f32 becomes infinity."""
         import numpy as np
 
         with np.errstate(over="ignore"):
@@ -109,8 +117,8 @@ class Buffer:
         self._empty, self._array = np.empty, np.ndarray
         self._size = prod(self.shape) * self.stored.itemsize
         self.new = self._aligned
-        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes if it is
-        large: of a small one, a call would take longer."""
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes unless it
+        is `SMALL`."""
         if self._size < SMALL:
             self.new = partial(np.empty, self.shape, self.stored)
 
@@ -156,8 +164,11 @@ Parameter: TypeAlias = Buffer | Number
 
 
 def parameters_of(function: Function) -> list[Parameter]:
-    """Return, for each parameter, how it is passed; PasslineError if the function does not take
-    buffers and numbers only, or returns values."""
+    """Return, for each parameter, how it is passed.
+
+    PasslineError for a function on tensors, one that returns numbers, and a parameter of another
+    type than those of `Buffer` and `Number`.
+    """
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):

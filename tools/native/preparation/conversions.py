@@ -16,11 +16,13 @@ from xdsl.ir import SSAValue
 
 from .arithmetic import Arithmetic
 
-__all__ = ["EXTEND", "TRUNCATE", "Half", "keep_odd", "sum_to_odd", "truncate_to_odd"]
+__all__ = ["EXTEND", "TRUNCATE", "Half", "integer_to_odd", "sum_to_odd", "truncate_to_odd"]
 
 Half: TypeAlias = BFloat16Type | Float16Type
+"""A float of 16 bits, bf16 or f16."""
 
 Conversion: TypeAlias = Callable[[Arithmetic, SSAValue], SSAValue]
+"""A function that builds a conversion of bits of type i16 to f32, or the reverse."""
 
 
 def extend_bf16(build: Arithmetic, half: SSAValue) -> SSAValue:
@@ -30,15 +32,15 @@ def extend_bf16(build: Arithmetic, half: SSAValue) -> SSAValue:
 
 
 def truncate_bf16(build: Arithmetic, x: SSAValue) -> SSAValue:
-    """Round f32 to bf16: add half a unit of the last place (just less than half if the last bit is
-    0), and drop the low 16 bits.
+    """Round f32 to bf16: add half a unit in the last place of bf16, and drop the low 16 bits.
 
-    A carry into the exponent gives the right result, also from the greatest number to infinity.
+    If the last bit that stays is 0, one less is added, so that ties are rounded down to it. A carry
+    into the exponent gives the right result, also from the greatest number to infinity.
     """
     bits = build.bits(x)
     upper = build.integer(arith.ShRUIOp, bits, 16)
-    half = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0x7FFF)
-    rounded = build.integer(arith.ShRUIOp, build.integer(arith.AddiOp, bits, half), 16)
+    half_unit = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0x7FFF)
+    rounded = build.integer(arith.ShRUIOp, build.integer(arith.AddiOp, bits, half_unit), 16)
     quiet = build.integer(arith.OrIOp, upper, 0x40)
     result = build.select(build.compare(x, "uno", x), quiet, rounded)
     return build.convert(arith.TruncIOp, result, i16)
@@ -51,8 +53,10 @@ def extend_f16(build: Arithmetic, half: SSAValue) -> SSAValue:
     sign = build.integer(arith.ShLIOp, build.integer(arith.XOrIOp, half, size), 16)
     shifted = build.integer(arith.ShLIOp, size, 13)
     normal = build.integer(arith.AddiOp, shifted, 127 - 15 << 23)
+    # Infinity and NaN: the greatest exponent of f16, 31, becomes that of f32, 255.
     special = build.integer(arith.AddiOp, shifted, 255 - 31 << 23)
-    # A denormal number has no implicit 1: set it, and subtract its value, which is exact.
+    # A denormal number m * 2^-24 has no implicit 1: with the exponent -14 and the digits m, f32 is
+    # 2^-14 + m * 2^-24. Subtracting 2^-14 is exact.
     with_one = build.of_bits(build.integer(arith.AddiOp, shifted, 127 - 14 << 23), f32)
     denormal = build.bits(build.sub(with_one, 2.0**-14))
     result = build.select(build.compare_integers(size, "slt", 0x400), denormal, normal)
@@ -61,17 +65,18 @@ def extend_f16(build: Arithmetic, half: SSAValue) -> SSAValue:
 
 
 def truncate_f16(build: Arithmetic, x: SSAValue) -> SSAValue:
-    """Round f32 to f16, as `truncate_bf16` does, and change the bias of the exponent from 127 to
-    15."""
+    """Round f32 to f16, normal numbers as `truncate_bf16` does, and change the bias of the exponent
+    from 127 to 15."""
     bits = build.bits(x)
     size = build.integer(arith.AndIOp, bits, 0x7FFFFFFF)
     sign = build.integer(arith.ShRUIOp, build.integer(arith.XOrIOp, bits, size), 16)
     upper = build.integer(arith.ShRUIOp, size, 13)
-    half = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0xFFF)
+    half_unit = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0xFFF)
     bounded = build.integer(arith.MinSIOp, size, 127 + 16 << 23)  # 2^16 rounds to infinity
     shifted = build.integer(arith.SubiOp, bounded, 127 - 15 << 23)
-    normal = build.integer(arith.ShRUIOp, build.integer(arith.AddiOp, shifted, half), 13)
-    # 0.5 in f32 has the unit in the last place of denormal f16, 2^-24: adding it rounds to that.
+    normal = build.integer(arith.ShRUIOp, build.integer(arith.AddiOp, shifted, half_unit), 13)
+    # The last place of 0.5 in f32 is 2^-24, as that of a denormal f16: adding 0.5 rounds to f16,
+    # and the low bits of the sum are the digits.
     sum = build.bits(build.add(build.of_bits(size, f32), 0.5))
     denormal = build.integer(arith.SubiOp, sum, 127 - 1 << 23)
     payload = build.integer(arith.AndIOp, upper, 0x3FF)
@@ -88,9 +93,10 @@ TRUNCATE: Mapping[type[Half], Conversion] = {
 }
 
 
-# Rounding to odd: an exact number stays; of the two neighbors of another, take the one whose last
-# bit is 1. Rounding that to a type with at least two digits less gives the same as rounding the
-# exact number once (Boldo, Melquiond: Emulation of a FMA and correctly rounded sums, 2008).
+# Rounding to odd: a number that the type holds stays; of the two neighbours of another one, take
+# that whose last bit is 1. Rounding the result to nearest, to a type with at least two bits less
+# precision, gives the same as rounding the exact number once (Boldo, Melquiond: Emulation of a FMA
+# and correctly rounded sums, 2008).
 
 
 def truncate_to_odd(build: Arithmetic, x: SSAValue) -> SSAValue:
@@ -120,17 +126,21 @@ def _to_odd(
     inexact: SSAValue,
     element: AnyFloat,
 ) -> SSAValue:
-    """Return the number rounded to odd, given the number rounded to nearest (`near`), and
-    whether that is too large in magnitude or inexact."""
+    """Return a number rounded to odd, given that number rounded to nearest (`near`), and whether
+    that is too large in magnitude or inexact."""
+    # The two neighbours are `toward_zero` and the next bit pattern; the odd one has bit 0 set.
     bits = build.bits(near)
     toward_zero = build.select(too_large, build.integer(arith.SubiOp, bits, 1), bits)
     odd = build.select(inexact, build.integer(arith.OrIOp, toward_zero, 1), bits)
     return build.of_bits(odd, element)
 
 
-def keep_odd(build: Arithmetic, x: SSAValue, signed: bool) -> SSAValue:
-    """Round 64-bit integers to odd, to integers that f64 holds exactly: beyond 2^53 to a
-    multiple of 2^11, which is odd if inexact; smaller ones stay as they are."""
+def integer_to_odd(build: Arithmetic, x: SSAValue, signed: bool) -> SSAValue:
+    """Round 64-bit integers to odd, to integers that f64 holds exactly.
+
+    Those of a magnitude above 2^53 become multiples of 2^11, odd ones if they are inexact; others
+    stay as they are.
+    """
     low = build.integer(arith.AndIOp, x, 0x7FF)
     high = build.integer(arith.XOrIOp, x, low)
     exact = build.compare_integers(low, "eq", 0)

@@ -40,7 +40,7 @@ from ....dialects.vector_types import element_of, is_vector, with_element
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ops_of, walk
 from .arithmetic import Arithmetic
-from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
+from .conversions import EXTEND, TRUNCATE, Half, integer_to_odd, sum_to_odd, truncate_to_odd
 from .small_floats import SmallFloats
 
 __all__ = ["CONVERSION", "soft_promote"]
@@ -167,7 +167,7 @@ def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
     is_f16 = isinstance(element_of(op.result.type), Float16Type)
     wide = f32 if is_f16 or integer.bitwidth <= 24 else f64
     if wide == f64 and integer.bitwidth > 53:
-        x = keep_odd(build, x, signed=isinstance(op, arith.SIToFPOp))
+        x = integer_to_odd(build, x, signed=isinstance(op, arith.SIToFPOp))
     _replace_rounded(build, op, build.convert(type(op), x, wide))
 
 

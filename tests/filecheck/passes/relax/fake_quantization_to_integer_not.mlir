@@ -196,7 +196,7 @@ func.func @resize(%q : tensor<1x1x4x4xi8>) -> tensor<1x1x8x8xi8> {
 
 // -----
 
-// CHECK: its layouts are not the usual ones
+// CHECK: its layouts are not NCHW, OIHW and NCHW
 func.func @layout(%q : tensor<1x4x4x1xi8>) -> tensor<1x4x4x1xi8> {
   %s = relax.full 0.5 : tensor<f32>
   %z = relax.full 0 : tensor<i8>

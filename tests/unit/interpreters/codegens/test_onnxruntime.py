@@ -10,10 +10,13 @@ import pytest
 from onnx import helper
 from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import capture, passline_opt
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnrankedTensorType, f32, f64
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import InterpretationError
 
 from passline.interpreters.arrays import Array
 from passline.interpreters.codegens import codegen_named
+from passline.interpreters.codegens.calls import checked
 from passline.interpreters.codegens.onnxruntime import NODES, OnnxRuntime
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
@@ -171,6 +174,15 @@ def test_results_of_another_type_are_an_error() -> None:
     module = parse(other)
     with pytest.raises(PasslineError, match="'onnxruntime' returned float32"):
         run(module)
+
+
+def test_the_element_type_of_an_unranked_result_is_checked() -> None:
+    results = [np.zeros(2, np.float32)]
+    func = FuncOp.external("f", [], [UnrankedTensorType(f32)])
+    assert checked(func, "other", results) == tuple(results)
+    func = FuncOp.external("f", [], [UnrankedTensorType(f64)])
+    with pytest.raises(InterpretationError, match=r"'other' returned float32\[2\] for a result"):
+        checked(func, "other", results)
 
 
 def test_the_text_can_be_read_again() -> None:

@@ -364,7 +364,8 @@ def test_threads():
         ),
         (
             "tir.prim_func @main(%x: f16) { }",
-            "parameter 'x' is f16: expected a buffer or a C number",
+            "parameter 'x' is f16: expected a memref, index, f32, f64, or an integer of 1, 8, 16, "
+            "32, 64 bits",
         ),
         (
             "tir.prim_func @main(%x: memref<4xf32>) { tir.call @f(%x) : memref<4xf32> }\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -24,7 +24,7 @@ from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.tune.kernels import tunable_kernels
-from passline.tools.tune.search import Settings, candidates
+from passline.tools.tune.search import Search, Settings, StoppedError, candidates
 from passline.tools.tune.task import Measurement, Task
 from passline.tools.tune.tuning import Tuning, heaviest, tune_module
 
@@ -201,6 +201,22 @@ def test_an_interrupted_search_keeps_what_was_measured(tmp_path: Path):
     assert '"seconds": 0.6' in line and '"finished": false' in line
     tuning = tune(path, Counting(), trials=8)
     assert [outcome.is_new for outcome in tuning.outcomes] == [True, True]
+
+
+def test_a_search_that_ends_among_the_finalists_keeps_what_was_measured():
+    def run(tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
+        for task in tasks:
+            if task.seconds > settings.seconds:
+                raise StoppedError("there is no time left")
+            yield task, simulated(task)
+
+    kernels, _ = tunable_kernels(module(), TARGET, "none")
+    settings = Settings(400)
+    search = Search(kernels[0], settings, run)
+    with pytest.raises(StoppedError):
+        search.search()
+    assert search.best is not None and search.best.ratio == 0.5
+    assert search.choices[0].form["m"] == 2 and not search.finished
 
 
 def test_the_time_limit_ends_the_search(tmp_path: Path):

@@ -111,6 +111,12 @@ CASES: dict[str, tuple[str, str]] = {
         "tensor<2x2x6x6xf32>",
         "2x2x6x6",
     ),
+    "take of a table": (
+        f"%g = relax.sigmoid %x : ({T}) -> {T}\n"
+        f'%r = relax.take %g, %i {{axis = 1, mode = "fast"}} : ({T}, tensor<2xi64>) -> '
+        "tensor<2x2x6x6xf32>",
+        "2x2x6x6",
+    ),
     "resize": changed(
         "image.resize2d",
         "2x4x12x12",
@@ -143,7 +149,7 @@ CASES: dict[str, tuple[str, str]] = {
 
 EXACT = (
     *("flatten", "max", "max pool", "nn.relu", "pad", "reshape", "resize", "sigmoid", "slice"),
-    *("split", "squeeze", "take", "tanh", "transpose"),
+    *("split", "squeeze", "take", "take of a table", "tanh", "transpose"),
 )
 """The operations that move or select elements of one scale, and tables."""
 
@@ -168,6 +174,27 @@ def test_integers_are_within_one_step(name: str, q: str):
     steps = np.abs(after.astype(int) - before.astype(int))
     assert steps.max() <= (0 if name in EXACT else 1)
     assert np.unique(before).size > 3 and np.count_nonzero(steps) <= 0.05 * steps.size
+
+
+def test_a_product_without_outputs_is_computed_in_integers():
+    scalars = "tensor<f32>, tensor<i8>"
+    module = parsed(f"""
+func.func @main(%a : tensor<2x6xi8>) -> tensor<2x0xi8> {{
+  %s = relax.full 0.5 : tensor<f32>
+  %z = relax.full 3 : tensor<i8>
+  %zero = relax.full 0 : tensor<i8>
+  %v = relax.full 1 : tensor<0x6xi8>
+  %x = relax.dequantize %a, %s, %z : (tensor<2x6xi8>, {scalars}) -> tensor<2x6xf32>
+  %w = relax.dequantize %v, %s, %zero : (tensor<0x6xi8>, {scalars}) -> tensor<0x6xf32>
+  %y = relax.nn.dense %x, %w : (tensor<2x6xf32>, tensor<0x6xf32>) -> tensor<2x0xf32>
+  %r = relax.quantize %y, %s, %z : (tensor<2x0xf32>, {scalars}) -> tensor<2x0xi8>
+  return %r : tensor<2x0xi8>
+}}
+""")
+    module = FakeQuantizationToInteger(hard_fail=True)(module)
+    assert not any(isinstance(op, DequantizeOp) for op in module.walk())
+    (result,) = run(module, np.ones((2, 6), np.int8))
+    assert result.shape == (2, 0)
 
 
 def with_random_numbers(text: str, q: str, random: np.random.Generator) -> str:
