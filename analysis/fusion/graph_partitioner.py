@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from ...dialects.relax.constant import ConstantOp
+from ...dialects.relax.data.permutation import TransposeOp
 from ...dialects.relax.interfaces import FusionKind
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from .fusion_graph import FusionGraph
@@ -20,6 +22,15 @@ ANCHOR = FusionKind.ANCHOR
 
 COPIES = 4
 """How often a kernel of the greatest depth may compute its operations for one element."""
+
+
+def is_prepared(op: Operation) -> bool:
+    """Return whether `op` transposes a constant, such as one that is too large for `fold-constant`.
+
+    In the kernel of its user that takes no time: callers pass the constant as the kernel reads it.
+    The last product of a language model has such a weight, which embeds the tokens, too.
+    """
+    return isinstance(op, TransposeOp) and isinstance(op.operands[0].owner, ConstantOp)
 
 
 class GraphPartitioner:
@@ -43,7 +54,8 @@ class GraphPartitioner:
 
     def fuse(self) -> None:
         """Fuse anchors with the operations after them, then operations up to broadcasting ones with
-        those after them, then injective operations.
+        those after them, then injective operations, then transpositions of constants with whatever
+        uses them.
 
         In another order an operation between two anchors could join the wrong one. Here the later
         convolution gets the sum; the negation must stay with the first:
@@ -63,6 +75,9 @@ class GraphPartitioner:
         for i, sink in enumerate(nearest):
             if sink >= 0 and kinds[i] is INJECTIVE:
                 self.join(i, sink, INJECTIVE, INJECTIVE)
+        for i, sink in enumerate(nearest):
+            if self.graph.users[i] == [sink] and is_prepared(self.graph.ops[i]):
+                self.join(i, sink, INJECTIVE, ANCHOR)
 
     def join_anchor(self, i: int, sink: int) -> bool:
         """Extend the group of an anchor, which ends with `i`, to `sink` if the operations up to it

@@ -33,7 +33,7 @@ from ..builder import (
     broadcast_index,
 )
 from ..elementwise.broadcast import require_broadcast
-from ..layouts import relayout
+from ..layouts import known_shape, relayout
 from ..merged_dimensions import merged_order, order_of
 from ..scalars import as_index, select
 from ..tensors import Concatenated
@@ -137,6 +137,14 @@ def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axes = order_of(op)
     if b.groups is not None:
         axes = merged_order(axes, b.groups)
+    if (constant := b.constant(data)) is not None:
+        # A constant too large for `fold-constant`: callers pass it transposed, and a product that
+        # reads it packs it, as any constant.
+        sizes = known_shape(data.shape)
+        shape = (*(sizes[axis] for axis in axes),)
+        return b.converted(
+            constant, shape, data.element, lambda array: array.reshape(sizes).transpose(axes)
+        )
     return transposed(data, axes)
 
 

@@ -66,6 +66,31 @@ func.func @not_elementwise(%x : tensor<1x4xf32>, %y : tensor<4x1xf32>, %z : tens
 
 // -----
 
+// A product takes the transposition of a constant, which callers of its kernel pass transposed: not
+// that of another value, nor one that two operations use.
+// CHECK-LABEL: @transposed_constant
+// CHECK-NEXT: [[W:%.*]] = relax.constant
+// CHECK-NEXT: [[M:%.*]] = func.call @fused_transpose_matmul([[W]], %x)
+// CHECK-NEXT: [[T:%.*]] = func.call @fused_transpose([[M]])
+// CHECK-NEXT: [[N:%.*]] = func.call @fused_matmul([[T]], %x)
+// CHECK-NEXT: [[U:%.*]] = func.call @fused_transpose([[W]])
+// CHECK-NEXT: [[A:%.*]] = func.call @fused_matmul([[N]], [[U]])
+// CHECK-NEXT: [[B:%.*]] = func.call @fused_matmul([[A]], [[U]])
+// CHECK-NEXT: func.return [[B]]
+func.func @transposed_constant(%x : tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = relax.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %0 = relax.transpose %w : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = relax.matmul %x, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = relax.transpose %1 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = relax.matmul %2, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = relax.transpose %w : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %5 = relax.matmul %3, %4 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %6 = relax.matmul %5, %4 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %6 : tensor<2x2xf32>
+}
+
+// -----
+
 // Moves go with what follows that is not more than a move, in two branches too.
 // CHECK-LABEL: @concatenate
 // CHECK-NEXT: [[M:%.*]] = func.call @fused_matmul(%x)

@@ -375,6 +375,24 @@ func.func private @fused_dense_astype(%x: tensor<1x8xf16>, %w: tensor<1x8xf16>) 
 
 // -----
 
+// A constant that is transposed is passed transposed and packed: 32 columns of each term in a row.
+// CHECK-LABEL: @transposed_constant
+// CHECK:      relax.constant dense<{{.*}}> : tensor<1x1x3x8xf32>
+// CHECK:      tir.prim_func private @fused_transpose_matmul(%x: memref<4x3xf32>, {{%.*}}: memref<1x1x3x8xf32>, {{%.*}}: memref<4x5xf32>)
+// CHECK-NOT:  memref.alloc() {{.*}}3x5
+func.func @transposed_constant(%x: tensor<4x3xf32>) -> tensor<4x5xf32> {
+  %w = relax.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.5, 1.5, 2.5], [3.5, 4.5, 5.5]]> : tensor<5x3xf32>
+  %0 = call @fused_transpose_matmul(%x, %w) : (tensor<4x3xf32>, tensor<5x3xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+func.func private @fused_transpose_matmul(%x: tensor<4x3xf32>, %w: tensor<5x3xf32>) -> tensor<4x5xf32> attributes {relax.primitive} {
+  %0 = relax.transpose %w {axes = [1, 0]} : (tensor<5x3xf32>) -> tensor<3x5xf32>
+  %1 = relax.matmul %x, %0 : (tensor<4x3xf32>, tensor<3x5xf32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}
+
+// -----
+
 // What an element needs twice is computed once, also at computed indices: with each of `k` such
 // operations in a row, the code would double otherwise.
 // CHECK-LABEL: tir.prim_func private @walk(
