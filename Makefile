@@ -59,8 +59,8 @@ test-models: $(VENV)/installed-test
 test-zoo: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
 
-# Models that PyTorch, and scikit-learn, XGBoost and LightGBM export, with random weights: each exporter
-# runs in an environment below .cache/ (6 GB, and an hour for all models).
+# Models of random weights that PyTorch, Keras, JAX, scikit-learn, XGBoost and LightGBM export: the
+# exporters run in environments below .cache/ (7 GB, and an hour for all models).
 test-exports: $(VENV)/installed-test exports
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m exports
 
