@@ -328,8 +328,8 @@ STATUSES = ("passed", "unsupported", "failed")
 HEAD = """\
 # ONNX
 
-The ONNX models that Passline reads, measured by ONNX's own backend tests (onnx {version}). This
-page is written by `make docs`.
+Every command and `passline.load` read ONNX models ([how](passline-opt.md)). This page says which
+operators they may have, by ONNX's own backend tests (onnx {version}). It is written by `make docs`.
 
 Each case is a model with its inputs and the expected outputs. It is imported by
 `passline.frontends.onnx`, verified, and computed by the interpreter; sequences are imported with
@@ -342,9 +342,9 @@ case is *unsupported* if the importer reports a node as unsupported.
 
 ## Operators
 
-First the cases of single operators, once as they are and once replaced by their definition in
-terms of other operators; then the collections of models. The last column has the messages of the
-importer.
+The table has first the cases of single operators, then the collections of models. If ONNX defines
+an operator by other operators, its cases count twice: as they are, and with that definition in its
+place. The last column has the messages of the importer.
 
 | operator | passed | unsupported | failed | not supported |
 |---|---:|---:|---:|---|
@@ -361,13 +361,13 @@ importer.
 LISTS = """\
 ## Operators that are not supported
 
-Those that have no converter and that ONNX does not define by others.
+These have no converter, and ONNX does not define them by other operators.
 
 {missing}
 
 ## Operators of onnxruntime
 
-The operators of `com.microsoft` that are read, by onnxruntime's definition; each is compared with
+These operators of `com.microsoft` are read, as onnxruntime defines them. Each is compared with
 onnxruntime in `tests/unit/frontends/onnx/contrib`, or with its definition where onnxruntime has no
 CPU kernel. `LayerNormalization` and `SimplifiedLayerNormalization` of ONNX's own domain are read in
 every opset.
@@ -390,7 +390,7 @@ These are refused:
 
 {refused}
 
-## Limits elsewhere
+## Other limits
 
 * Floats of 4 and 8 bits are stored and converted, and no kernel computes with them.
 * Det and Inverse: matrices of up to 64 rows, eliminated row by row.
