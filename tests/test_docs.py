@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from pathlib import Path
 
@@ -57,6 +58,19 @@ def test_the_table_of_rounding_has_each_pass_that_rounds() -> None:
     listed = re.findall(r"`([\w-]+)`", " ".join(row.split("|")[1] for row in table.splitlines()))
     rounding = {name for name in PASSES if getattr(find_pass(name), "rounds", False)}
     assert sorted(rounding - {*listed}) == []
+
+
+NOT_OF_PYTHON = {
+    *("passline.codegens", "passline.legalizations"),  # groups of entry points
+    *("passline.max_elements", "passline.skip_optimization"),  # a key of --config, an attribute
+}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_modules_that_are_named_exist(page: Path) -> None:
+    """The names in code blocks are imported by `test_code_blocks_run`."""
+    for dotted in set(re.findall(r"`(passline(?:\.\w+)+)", page.read_text())) - NOT_OF_PYTHON:
+        pkgutil.resolve_name(dotted)
 
 
 PEERS = {
