@@ -69,9 +69,9 @@ class PasslineRunMain(PasslineOptMain):
         add = arg_parser.add_argument_group("running").add_argument
         help = "the function to run, by default main"
         add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
-        help = "its arguments by name, or by position as arr_0, arr_1, ..."
+        help = "the arguments of the function by name, or by position as arr_0, arr_1, ..."
         add("--inputs", type=nonempty_text, metavar="FILE.npz", help=help)
-        help = "the seed of the random arguments that it gets without --inputs; by default 0"
+        help = "without --inputs: the seed of the random arguments; by default 0"
         add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)

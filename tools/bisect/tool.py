@@ -50,8 +50,9 @@ class PasslineBisectMain(TrialMain):
 
     short_help = ShortHelp(
         (
-            ("x.mlir -O3", "the pass that changes a result"),
-            ("x.mlir -O3 -- grep -q relax.multiply {}", "by a command"),
+            ("x.mlir -O3", "the pass that fails"),
+            ("x.mlir -O3 --verify-semantics", "the pass that changes a result"),
+            ("x.mlir -O3 -- grep -q relax.multiply {}", "the pass after which a command fails"),
             ("x.mlir -O3 --save-test=tests", "write a test of the fault"),
         ),
         "--passes -O --bad-if --timeout --save-test --no-reduce --json --verify-semantics "
@@ -90,7 +91,8 @@ class PasslineBisectMain(TrialMain):
             "gets a file with the result in place of {}, or as its last argument. Without a "
             "command and without --bad-if, the pipeline must fail on the input; then every run "
             "that fails in the same way is bad: in the same pass, with the same exception, and "
-            "with the same message but for numbers, names and types."
+            "with the same message but for numbers, names and types. With --verify-semantics, a "
+            "pass that changes a result fails."
         )
         add = group.add_argument
         help = "a result is bad if a line of it, or of a message of a pass, matches"
@@ -113,7 +115,7 @@ class PasslineBisectMain(TrialMain):
             raise PasslineError("say what is bad: either --bad-if or a command after --")
         if self.has_command:
             if not self.command:
-                raise PasslineError("after -- stands a command")
+                raise PasslineError("expected a command after --")
             check_command(self.command)
 
     def required_passes(self) -> Sequence[str]:

@@ -158,7 +158,7 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
     add_names(group, "--require-pass", "run these passes at any level")
-    help = "set an option, such as fold-constant.max_elements=64; may be repeated"
+    help = "set an option, such as fold-constant.max-elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config takes precedence"
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)

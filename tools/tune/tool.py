@@ -61,8 +61,8 @@ class PasslineTuneMain(TrialMain):
         add("--time-limit", type=seconds, metavar="SECONDS", help=help)
         help = "stop measuring a candidate after this time, by default 60"
         add("--candidate-limit", type=seconds, default=60.0, metavar="SECONDS", help=help)
-        help = "tune the kernels that take the longest, up to this part of the estimated time; by "
-        help += "default all"
+        help = "tune only the kernels that together take this part of the estimated time, those "
+        help += "that take the longest; by default 100, all"
         add("--share", type=percentage, default=100, metavar="PERCENT", help=help)
         help = "the seed by which candidates are chosen at random, by default 0"
         add("--seed", type=size, default=0, metavar="N", help=help)

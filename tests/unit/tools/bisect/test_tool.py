@@ -248,7 +248,7 @@ def test_a_command_that_takes_too_long(file: str, tmp_path: Path) -> None:
         (["-p", "cse", "--bad-iff=x"], "unrecognized arguments: --bad-iff=x (did you mean"),
         (["-p", "cse", "--bad-if", "a("], "'a(' is not a regular expression: missing )"),
         (["-p", "cse", "--bad-if=x", "--", "true"], "either --bad-if or a command after --"),
-        (["-p", "cse", "--"], "after -- stands a command"),
+        (["-p", "cse", "--"], "expected a command after --"),
         (["-p", "cse", "--", "./nothing"], "'./nothing' is not a command"),
         (["-p", "cse", "--target=pdp11"], "pdp11"),
         (["--run-reproducer", "-p", "cse"], "takes the pipeline from the input"),
