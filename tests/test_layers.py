@@ -1,4 +1,4 @@
-"""The layers of the house: imports go down only, and nothing imports itself in a circle.
+"""The layers of the package: imports go down only, and nothing imports itself in a circle.
 
 All imports count, those inside functions and under `TYPE_CHECKING` too.
 """
