@@ -71,11 +71,12 @@ class PasslineRunMain(PasslineOptMain):
         add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
         help = "the arguments of the function by name, or by position as arr_0, arr_1, ..."
         add("--inputs", type=nonempty_text, metavar="FILE.npz", help=help)
-        help = "without --inputs: the seed of the random arguments; by default 0"
+        help = "the seed of the random arguments, by default 0; not with --inputs"
         add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
-        help = "numpy, the default, or native: machine code, after the rest of the lowering"
+        help = "numpy, the default, or native, which is machine code, after the rest of the "
+        help += "lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)

@@ -154,7 +154,7 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
     flags = ("-p", "--passes", "--pass-pipeline")
     add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
-    help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
+    help = "run the default pipeline at this level, 0 to 3; with -p, the level for -p"
     add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
     add_names(group, "--require-pass", "run these passes at any level")
@@ -211,7 +211,8 @@ def add_verification(group: Group) -> None:
     add = group.add_argument
     help = "verify what each pass changed (on by default)"
     add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
-    add("--disable-verify", action="store_true", help="do not verify")
+    help = "verify neither the input nor what passes change"
+    add("--disable-verify", action="store_true", help=help)
     help = "check that passes preserve what they declare"
     add("--verify-preserves", action="store_true", help=help)
 
@@ -219,8 +220,8 @@ def add_verification(group: Group) -> None:
 def add_semantics(group: Group) -> None:
     """Add the options on the check of results."""
     add = group.add_argument
-    help = "check on seeded inputs, SEEDS (1) of each kind, that no pass changes the results of a "
-    help += "function"
+    help = "check that no pass changes the results of a function, on seeded inputs, SEEDS (1) of "
+    help += "each kind"
     flag = "--verify-semantics"
     add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
     help = "with --verify-semantics: the number of steps for all inputs of a function together"
@@ -253,6 +254,8 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
     add("--dump-ir", type=nonempty_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
+    help = "print the pipeline as text, before it runs"
+    add("--dump-pass-pipeline", action="store_true", help=help)
 
 
 def _add_style(parser: argparse.ArgumentParser) -> None:
@@ -310,6 +313,4 @@ def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) 
     add("--explain-pipeline", action="store_true", help=help)
     help = "print a shell script that completes options and passes"
     add("--print-completion", choices=["bash", "zsh"], help=help)
-    help = "print the pipeline as text on stderr, then run it"
-    add("--dump-pass-pipeline", action="store_true", help=help)
     add_version(group, version)

@@ -76,8 +76,12 @@ XDSL_HELP = {
 
 
 def group_xdsl_options(parser: argparse.ArgumentParser) -> None:
-    """Move the options of xDSL to the groups of Passline's, with a help of the same form."""
+    """Move the options of xDSL to the groups of Passline's, with a help of the same form, and say
+    what the input is."""
     groups = {group.title: group for group in parser._action_groups}
+    for action in groups["positional arguments"]._group_actions:
+        if action.dest == "input_file":  # other tools say what it is, in a group of theirs
+            action.help = "the file of IR, or the ONNX model; '-', or no file, is stdin"
     options = groups["options"]._group_actions
     for title, helps in XDSL_HELP.items():
         for action in [*options]:

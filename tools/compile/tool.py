@@ -43,7 +43,7 @@ class PasslineCompileMain(PasslineOptMain):
         (
             ("model.onnx -O3 -o model.so", "a library with a C interface"),
             ("x.mlir --function f -o f.o --target=aarch64", "an object file for another processor"),
-            ("x.mlir -O3 -o x.ll", "the code of LLVM"),
+            ("x.mlir -O3 -o x.ll", "LLVM IR"),
         ),
         "--passes -O --function --output-file --target --shape --dim --version --help",
     )
