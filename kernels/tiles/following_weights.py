@@ -18,7 +18,11 @@ from .cost_model import LINE
 from .schedule import Schedule
 from .transposed import bytes_of
 
-__all__ = ["Following", "following_weights"]
+__all__ = ["Following", "following_weights", "weights_ahead"]
+
+AHEAD = 4096
+"""The bytes between the weights that a tile of columns reads and those that it prefetches: a page,
+as the processor prefetches no further than to the end of one."""
 
 
 @dataclass(frozen=True)
@@ -94,4 +98,29 @@ def following_weights(
         step,
         pitch,
         line,
+    )
+
+
+def weights_ahead(b: KernelBuilder, t: Contraction, block: Block, tile: Index) -> Following | None:
+    """Return the weights that a tile of columns, the one with the number `tile`, prefetches: those
+    `AHEAD` of what it reads. None if the second cache holds all weights.
+
+    Few rows take less time than their weights take to arrive from memory, although they are read in
+    the order in which they are in memory: at each page, the processor starts to prefetch anew.
+    """
+    if t.weights is None or block.weights is None:
+        return None
+    groups, tiles, terms, width = (known(extent) for extent in block.weights.shape)
+    size = bytes_of(block.weights.element)
+    if tiles * terms * width * size <= b.target.l2_cache:
+        return None
+    # After the last tile there is none: it prefetches itself.
+    first = b.min(b.add(b.mul(tile, terms * width), AHEAD // size), (tiles - 1) * terms * width)
+    return Following(
+        b.view(block.weights.buffer, (groups, tiles * terms * width)),
+        t.weights.group_of(block.batch),
+        first,
+        width,
+        width,
+        max(1, LINE // size),
     )

@@ -21,7 +21,7 @@ from ..scalars import convert, fills_bytes
 from .blocks import Block, below, is_multiple, padded
 from .cost_model import shares_columns
 from .edges import Cut, Edges
-from .following_weights import Following, following_weights
+from .following_weights import Following, following_weights, weights_ahead
 from .schedule import Schedule
 from .schedules import extents_of
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
@@ -148,13 +148,17 @@ class Tile:
         b, block = self.b, self.block
         first_input, inputs = terms
         tile = b.add(b.floordiv(block.first_column, self.schedule.tile), self.column_tile)
-        with b.loop(inputs) as k, self.each_sum(self.m) as index:
+        following = weights_ahead(b, self.contraction, block, tile)
+        with b.loop(inputs) as k:
             k = b.add(first_input, k)
-            # The columns of a packed constant are padded to whole tiles with zeros (`pack_rows`):
-            # the last tile needs no mask.
-            place = self.places(*index)[1]
-            right = read_weights(b, self.contraction, block, tile, k, place)
-            self.add_product(index, k, right)
+            if following is not None:
+                following.prefetch(b, k)
+            with self.each_sum(self.m) as index:
+                # The columns of a packed constant are padded to whole tiles with zeros
+                # (`pack_rows`): the last tile needs no mask.
+                place = self.places(*index)[1]
+                right = read_weights(b, self.contraction, block, tile, k, place)
+                self.add_product(index, k, right)
 
     def add_columns(self, terms: tuple[Index, Index]) -> None:
         """Write loops that add the products of some terms; columns are read where they are."""
