@@ -45,4 +45,5 @@ def test_every_signature_has_a_converter():
 
 
 def test_what_is_refused_exists_and_has_no_converter():
-    assert {*REFUSED} <= {*THEIRS} and not {*REFUSED} & {*CONTRIB}
+    assert not {*REFUSED} - {*THEIRS}
+    assert not {*REFUSED} & {*CONTRIB}, "these have a converter: their lines in REFUSED go"
