@@ -72,8 +72,13 @@ def interpret(
             kind = "" if isinstance(error, InterpretationError) else type(error).__name__
             said = ": ".join(filter(None, (kind, str(error))))
             message = f"{where} cannot be computed: {said}"
-            if position.op and type(position.op) not in interpreter._impls._impl_dict:
-                raise NoSemanticsError(message, name_of(position.op)) from error
+            known = interpreter._impls._impl_dict
+            if position.op and type(position.op) not in known:
+                dialect = (name := name_of(position.op)).partition(".")[0]
+                lacking = f"no semantics are registered for the dialect '{dialect}'"
+                if any(cls.name.partition(".")[0] == dialect for cls in known):
+                    lacking = "it has no semantics"
+                raise NoSemanticsError(f"{where} cannot be computed: {lacking}", name) from error
             raise PasslineError(message) from error
         return tuple(map(_as_value, results))
 

@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline import compile
 from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
-from passline.frontends.onnx.contrib.signatures import REFUSED, contrib_names
+from passline.frontends.onnx.contrib.signatures import LIMITS, REFUSED, contrib_names
 from passline.frontends.onnx.converters import CONVERTERS
 from passline.frontends.onnx.schemas import has_body
 from passline.interpreters.interpret import interpret
@@ -376,15 +376,7 @@ every opset.
 
 Their limits:
 
-* Attention, MultiHeadAttention: no buffer that past and present share, no rotary embedding inside,
-  no packed batches; masks of one, two and three dimensions.
-* GatherBlockQuantized: numbers in bytes, and their zero points, are constants; no floats of 4 and 8
-  bits.
-* GroupQueryAttention: caches that are not quantized; no `sliding_window_cache`, `qk_output`,
-  `query_seqlens`, `q_norm_weight`. The cache is a new one; elements after the last are 0.
-* RotaryEmbedding: no `scale`, which onnxruntime's kernels ignore, and no packed batches.
-* ConvTransposeWithDynamicPads, CropAndResize, ExpandDims: the padding, size or axis is a constant.
-* BiasDropout: at inference.
+{limits}
 
 These are refused:
 
@@ -478,6 +470,10 @@ def lists() -> str:
     return LISTS.format(
         missing="\n".join(missing_operators()),
         contrib=wrapped(", ".join(contrib_names()) + "."),
+        limits="\n".join(
+            textwrap.fill(f"* {names}: {limit}", 100, subsequent_indent="  ")
+            for names, limit in LIMITS.items()
+        ),
         refused="\n".join(f"* {name}: {why}" for name, why in REFUSED.items()),
     )
 

@@ -1,5 +1,5 @@
-"""The signatures of the operators of com.microsoft, as onnxruntime defines them, and the reasons
-why others are not supported."""
+"""The signatures of the operators of com.microsoft, as onnxruntime defines them, the limits of
+their converters, and the reasons why others are not supported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
 
-__all__ = ["DOMAIN", "REFUSED", "contrib_names", "contrib_schema", "early_schema"]
+__all__ = ["DOMAIN", "LIMITS", "REFUSED", "contrib_names", "contrib_schema", "early_schema"]
 
 DOMAIN = "com.microsoft"
 
@@ -88,6 +88,27 @@ _SEARCH = "it runs a whole search over the graphs in its attributes"
 _SHARED = "its past and present share a buffer, which it changes"
 _SPARSE = "sparse tensors are not supported"
 _DEVICE = "it exists for one kind of device alone"
+
+LIMITS: Mapping[str, str] = {
+    "Attention, MultiHeadAttention": (
+        "no buffer that past and present share, no rotary embedding inside, no packed "
+        "batches; masks of one, two and three dimensions."
+    ),
+    "GatherBlockQuantized": (
+        "numbers in bytes, and their zero points, are constants; no floats of 4 and 8 bits."
+    ),
+    "GroupQueryAttention": (
+        "caches that are not quantized; no `sliding_window_cache`, `qk_output`, "
+        "`query_seqlens`, `q_norm_weight`. The cache is a new one; elements after the last "
+        "are 0."
+    ),
+    "RotaryEmbedding": "no `scale`, which onnxruntime's kernels ignore, and no packed batches.",
+    "ConvTransposeWithDynamicPads, CropAndResize, ExpandDims": (
+        "the padding, size or axis is a constant."
+    ),
+    "BiasDropout": "at inference.",
+}
+"""What converters do not accept, by the names of operators, as docs/onnx.md says it."""
 
 REFUSED: Mapping[str, str] = {
     "BeamSearch": _SEARCH,

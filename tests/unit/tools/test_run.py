@@ -214,6 +214,7 @@ def test_functions_that_cannot_be_run(file: str):
 def test_an_operation_without_semantics_is_named(file: str):
     message = failing(file, "--function", "unknown")
     assert "'test.op' at " in message and "model.mlir:11:8 cannot be computed" in message
+    assert "no semantics are registered for the dialect 'test'" in message
 
 
 def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_path: Path):
