@@ -93,14 +93,15 @@ class Signatures:
         """Return the signature of an op, given as `of` has it, with the missing numbers."""
         if None not in key:
             return key
+        # Numbers are not looked up again: the table of them may start anew meanwhile.
         operands, results, properties, attributes, *_ = fields
-        known = self._numbers
-        for attribute in (*map(read_type, results + operands), *properties.values()):
-            if id(attribute) not in known:
-                self.number(attribute)
-        for attribute in attributes.values():
-            self.number(attribute)
-        return self.of(op, fields)
+        number = self.number
+        key = (type(op), len(results), *map(number, map(read_type, results + operands)))
+        if properties:
+            key += (*properties, *map(number, properties.values()))
+        if attributes:
+            key += (..., *attributes, *map(number, attributes.values()))
+        return key
 
     def number(self, attribute: Attribute) -> int:
         """Return the number of an attribute."""
@@ -125,6 +126,8 @@ class Signatures:
         except TypeError:  # of a class with slots: it is kept, so that its identity stays its own
             self._references[key] = attribute
         self._numbers[key] = number
+        if key not in self._references:  # another thread has cleared the tables meanwhile
+            self._numbers.pop(key, None)
         return number
 
 

@@ -19,9 +19,12 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
+from xdsl.dialects.test import TestOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute
 
+from passline.passmanager.ir import signatures as table
+from passline.passmanager.ir.access import read_fields
 from passline.passmanager.ir.signatures import Signatures, is_of_signature
 
 ONE, TWO = StringAttr("one"), StringAttr("two")
@@ -69,6 +72,29 @@ def test_an_attribute_without_weak_references_is_kept() -> None:
     signatures = Signatures()
     numbers = {signatures.number(cast(Attribute, Slotted())) for _ in range(10)}
     assert len(numbers) == 10
+
+
+def test_a_signature_is_complete_where_the_table_starts_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table, "_LIMIT", 0)  # with each number
+    op = TestOp(result_types=[i32, f32], properties={"prop1": ONE}, attributes={"a": TWO, "b": ONE})
+    signatures = Signatures()
+    key = signatures.of(op, fields := read_fields(op))
+    assert None in key
+    assert None not in signatures.complete(op, fields, key)
+
+
+def test_a_number_does_not_outlive_the_tables_that_another_thread_clears() -> None:
+    class Cleared(dict[int, object]):
+        def __setitem__(self, key: int, value: object) -> None:
+            self.clear()
+
+    signatures = Signatures()
+    setattr(signatures, "_references", Cleared())
+    assert signatures.number(ONE) != signatures.number(TWO)
+    # Without references, another attribute in the place of one that is freed would have its number.
+    assert not signatures._numbers  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_method_that_overrides_does_not_inherit_the_promise() -> None:

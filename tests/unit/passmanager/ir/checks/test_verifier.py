@@ -25,8 +25,10 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
+from passline.passmanager.ir import signatures
 from passline.passmanager.ir.changes.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify, verify_changes
+from passline.passmanager.ir.checks.op_checks import IS_FAST
+from passline.passmanager.ir.checks.verifier import OpVerifier, verify, verify_changes
 from passline.passmanager.ir.location import place_of
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -351,3 +353,23 @@ def test_a_verifier_that_crashes_is_an_error_of_the_op():
     loop = scf.WhileOp([start.result], [], Region(before), Region(after))
     with pytest.raises(InvalidIRError, match="scf.while.*its verifier failed: IndexError"):
         verify(ModuleOp([start, loop]))
+
+
+@pytest.mark.skipif(not IS_FAST, reason="no signatures")
+def test_a_valid_op_whose_numbers_are_forgotten_stands_for_no_invalid_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signatures, "_LIMIT", 0)  # the table of numbers starts anew with each
+    flags, text = arith.IntegerOverflowAttr([]), StringAttr("text")
+
+    def added(type: Attribute) -> arith.AddiOp:
+        (value,) = test.TestOp(result_types=[type]).results
+        op = arith.AddiOp.create(
+            operands=[value, value], result_types=[type], properties={"overflowFlags": flags}
+        )
+        op.attributes["text"] = text
+        return op
+
+    OpVerifier().verify_op(added(i32))
+    with pytest.raises(InvalidIRError):
+        OpVerifier().verify_op(added(TupleType((i32,))))
