@@ -103,14 +103,22 @@ def build_kernel(
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
     stored = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
+    groups = merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes)
+    prepared = constant_parameters(func, constants)
+    # Callers pass a constant transposed, unless its dimensions are merged.
+    computed = [
+        op
+        for op in ops
+        if groups or not isinstance(op, TransposeOp) or op.operands[0] not in prepared
+    ]
     b = KernelBuilder(
         kernel,
         target,
         # One number of lanes for the kernel: with f64 and f32 that of f64, so that the vectors of
         # all values belong to the same elements. f32 then fill half of a register.
         bits=widest(ops),
-        scalar=obstacle_to_vectors(ops, stored),
-        groups=merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes),
+        scalar=obstacle_to_vectors(computed, stored),
+        groups=groups,
         winograd=winograd,
         measured=measured,
     )
@@ -126,8 +134,7 @@ def build_kernel(
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
         tensors[old] = Buffer(sizes[old], tensor_type(old).element_type, new)
-        given = constants.get(new.index, ())
-        if given and old.has_one_use() and all(isinstance(op, ConstantOp) for op in given):
+        if old in prepared:
             b.constants.add(new)
     b.constants_of = {
         **{old: constants.get(old.index, ()) for old in func.args},
@@ -149,6 +156,20 @@ def build_kernel(
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
     return Kernel(func, kernel, prepared, b.remarks, b.warnings, b.choices)
+
+
+def constant_parameters(
+    func: FuncOp, constants: Mapping[int, Sequence[ConstantOp | FullOp]]
+) -> list[SSAValue]:
+    """Return the parameters that callers can prepare: those with one use, for which all callers
+    pass constants."""
+    return [
+        arg
+        for arg in func.args
+        if (given := constants.get(arg.index))
+        and arg.has_one_use()
+        and all(isinstance(op, ConstantOp) for op in given)
+    ]
 
 
 def widest(ops: Sequence[Operation]) -> int:

@@ -25,7 +25,7 @@ def obstacle_to_vectors(ops: Iterable[Operation], stored: Iterable[Attribute]) -
     plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
     for op in ops:
         if not isinstance(op, plain) and not keeps_neighbours(op):
-            return f"{op.name} does not compute adjacent elements from adjacent ones"
+            return f"{op.name} may compute adjacent elements from distant ones"
     for element in stored:
         if not fills_bytes(element):
             return f"no vectors of {element} are loaded or stored"

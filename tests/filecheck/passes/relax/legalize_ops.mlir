@@ -393,6 +393,23 @@ func.func private @fused_transpose_matmul(%x: tensor<4x3xf32>, %w: tensor<5x3xf3
 
 // -----
 
+// An operation on elements reads it in vectors, then.
+// CHECK-LABEL: tir.prim_func private @fused_transpose_add(
+// CHECK:      tir.for vectorized
+// CHECK:      memref.load %w[%{{.*}}, %{{.*}}] : memref<3x8xf32>
+func.func @added_transposed_constant(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %w = relax.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.5, 1.5, 2.5], [3.5, 4.5, 5.5], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]> : tensor<8x3xf32>
+  %0 = call @fused_transpose_add(%x, %w) : (tensor<3x8xf32>, tensor<8x3xf32>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}
+func.func private @fused_transpose_add(%x: tensor<3x8xf32>, %w: tensor<8x3xf32>) -> tensor<3x8xf32> attributes {relax.primitive} {
+  %0 = relax.transpose %w {axes = [1, 0]} : (tensor<8x3xf32>) -> tensor<3x8xf32>
+  %1 = relax.add %x, %0 : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %1 : tensor<3x8xf32>
+}
+
+// -----
+
 // What an element needs twice is computed once, also at computed indices: with each of `k` such
 // operations in a row, the code would double otherwise.
 // CHECK-LABEL: tir.prim_func private @walk(
