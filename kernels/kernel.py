@@ -104,12 +104,12 @@ def build_kernel(
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
     stored = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
     groups = merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes)
-    prepared = constant_parameters(func, constants)
+    preparable = constant_parameters(func, constants)
     # Callers pass a constant transposed, unless its dimensions are merged.
     computed = [
         op
         for op in ops
-        if groups or not isinstance(op, TransposeOp) or op.operands[0] not in prepared
+        if groups or not isinstance(op, TransposeOp) or op.operands[0] not in preparable
     ]
     b = KernelBuilder(
         kernel,
@@ -134,7 +134,7 @@ def build_kernel(
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
         tensors[old] = Buffer(sizes[old], tensor_type(old).element_type, new)
-        if old in prepared:
+        if old in preparable:
             b.constants.add(new)
     b.constants_of = {
         **{old: constants.get(old.index, ()) for old in func.args},

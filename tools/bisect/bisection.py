@@ -54,7 +54,8 @@ class Bisection:
         self._say = say
 
     def find_culprit(self) -> None:
-        """Find the pass, the function and the step; PasslineError if there is no such pass."""
+        """Find the pass that is to blame, and in it the function and the step. PasslineError if no
+        pass is."""
         number = self._find_pass()
         prefix = Prefix(number, compares=True)
         whole = self._trials.run(self.passes, self.module, prefix)

@@ -65,7 +65,8 @@ class ArgumentParser(argparse.ArgumentParser):
         self._abbreviated: list[str] = []
 
     def allow_abbreviations(self) -> None:
-        """Allow to abbreviate the options so far, which are xDSL's: its tools allow it."""
+        """Allow abbreviations of the options that are defined so far, those of xDSL: its tools have
+        them, too."""
         self._abbreviated = [*self._option_string_actions]
 
     @staticmethod

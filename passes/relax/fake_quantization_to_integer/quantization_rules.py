@@ -164,7 +164,8 @@ class RegionBuilder:
         return self.insert(SubtractOp(value, self.number(x.zero, element)))
 
     def end_parameters(self) -> tuple[Array, int, IntegerType]:
-        """Return scale, zero point and element type of the end; Refused if there is no end."""
+        """Return the scale, the zero point and the element type of the `relax.quantize` that ends
+        the region. Refused if none does."""
         if self.end is None:
             raise Refused("no 'relax.quantize' ends the region")
         return parameters(self.end.scale, self.end.zero_point)
