@@ -9,7 +9,7 @@ from onnx import StringStringEntryProto, TensorProto
 
 from .errors import ModelError
 
-__all__ = ["DataFiles", "without_large_data"]
+__all__ = ["DataFiles", "described", "without_large_data"]
 
 LARGE = 1 << 20
 """The size in bytes from which on data is left in the file."""
@@ -114,7 +114,7 @@ class DataFiles:
                 return file.read(min(length, size + 1))
         except (ValueError, OSError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise ModelError(f"tensor '{tensor.name}', file '{location}': {reason}") from None
+            raise ModelError(f"{described(tensor)}: {reason}") from None
 
     def _path_of(self, location: str) -> Path:
         """Return the file at a location; ValueError if the model may not refer to it."""
@@ -130,6 +130,12 @@ class DataFiles:
         if path.exists() and not path.is_file():
             raise ValueError("it is not a regular file")
         return path
+
+
+def described(tensor: TensorProto) -> str:
+    """Return the name of a tensor for a message, with the file of its data."""
+    files = [entry.value for entry in tensor.external_data if entry.key == "location"]
+    return ", ".join([f"tensor '{tensor.name}'", *(f"file '{file}'" for file in files[-1:])])
 
 
 def _number(places: Mapping[str, str], key: str, default: int) -> int:

@@ -30,7 +30,7 @@ from ...interpreters import has_semantics
 from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
 from ...interpreters.relax import RelaxFunctions
 from .errors import ModelError
-from .external_data import DataFiles
+from .external_data import DataFiles, described
 from .types import element_type, tensor_of
 
 __all__ = ["Values", "constant_of", "fill_of"]
@@ -239,9 +239,7 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
         )
         return constant_of(tensor_array(raw), element)
     if len(data) != size:
-        raise ModelError(
-            f"tensor '{tensor.name}' of type {type} has {len(data)} bytes, expected {size}"
-        )
+        raise ModelError(f"{described(tensor)}: {len(data)} bytes, expected {size} for type {type}")
     return ConstantOp(dense_constant(type, make_attribute(BytesAttr, data=data)))
 
 
