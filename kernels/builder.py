@@ -109,6 +109,8 @@ class KernelBuilder(TirBuilder):
         """The parameters that callers have to pass in another form."""
         self.sizes: Mapping[SSAValue, Shape] = {}
         """The shapes of the values of the function that is legalized."""
+        self.in_place: Mapping[SSAValue, Shape] = {}
+        """The value whose loops compute the result of the kernel, and its shape there."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
         self._reading: object | None = None

@@ -36,7 +36,15 @@ from .builder import (
 from .choices import Choice, Choices
 from .contraction.contraction import Contraction
 from .legalizations import legalization_of
-from .merged_dimensions import groups_before, is_outside, merge, merged_dimensions, order_of
+from .merged_dimensions import (
+    RowNorm,
+    groups_before,
+    is_outside,
+    merge,
+    merged_dimensions,
+    merged_shape,
+    order_of,
+)
 from .no_kernel import NoKernel
 from .parameters import require_parameters
 from .reduced_dimensions import AlongAxes, reduced_dimensions
@@ -123,6 +131,7 @@ def build_kernel(
         measured=measured,
     )
     b.sizes = sizes
+    b.in_place = computed_in_place(ops, end, sizes, groups)
     for value, buffer in zip((*func.args, *end.operands), kernel.args, strict=True):
         for axis, extent in enumerate(sizes[value]):
             if not isinstance(extent, int) and (symbol := extent.size.lone_symbol) is not None:
@@ -222,7 +231,7 @@ def operands_of(
     operands = [tensors[operand] for operand in op.operands]
     if b.groups is not None and isinstance(op, TransposeOp):
         return [merge(b, tensor, groups_before(order_of(op), b.groups)) for tensor in operands]
-    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp | AlongAxes):
+    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp | AlongAxes | RowNorm):
         return operands
     return [
         merge(b, tensor, b.groups) if is_outside(operand) else tensor
@@ -255,17 +264,14 @@ def filled(op: FullOp | ConstantOp, b: KernelBuilder, value: float) -> Tensor:
 # Results
 
 
-def in_place_parts(
-    value: SSAValue,
-    ops: Sequence[Operation],
-    tensors: Mapping[SSAValue, Tensor],
-    sizes: Mapping[SSAValue, Shape],
-) -> list[Tensor]:
-    """Return the tensors that only `value` depends on, each element of it on the element at the
-    same index only.
+def in_place_values(
+    value: SSAValue, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
+) -> set[SSAValue]:
+    """Return the values that only `value` depends on, each element of it on the element at the same
+    index only.
 
-    The loops of such a tensor can compute the result as they go: with `c = conv(x)` and
-    `r = relu(c)`, each sum of the convolution goes through `relu` before it is stored.
+    The loops of such a value can compute `value` as they go: with `c = conv(x)` and `r = relu(c)`,
+    each sum of the convolution goes through `relu` before it is stored.
     """
     # Backwards: users are decided before what they use. A value with two users is in place if both
     # are: with s = conv(x) and s * sigmoid(s), each sum is read twice, but where it was computed.
@@ -278,8 +284,37 @@ def in_place_parts(
                 u.results[0] in in_place and is_in_place(u, operand, sizes) for u in users
             ):
                 in_place.add(operand)
+    return in_place
+
+
+def in_place_parts(
+    value: SSAValue,
+    ops: Sequence[Operation],
+    tensors: Mapping[SSAValue, Tensor],
+    sizes: Mapping[SSAValue, Shape],
+) -> list[Tensor]:
+    """Return the tensors of `in_place_values` that are of no other value."""
+    in_place = in_place_values(value, ops, sizes)
     elsewhere = {tensor for other, tensor in tensors.items() if other not in in_place}
     return [tensor for tensor in tensors.values() if tensor not in elsewhere]
+
+
+def computed_in_place(
+    ops: Sequence[Operation],
+    end: ReturnOp,
+    sizes: Mapping[SSAValue, Shape],
+    groups: Sequence[Sequence[int]] | None,
+) -> dict[SSAValue, Shape]:
+    """Return the value whose loops compute the only result of a kernel, with its shape in merged
+    dimensions: that of the only operation that is not element-wise."""
+    others = [op for op in ops if not isinstance(op, Elementwise | FullOp | ConstantOp)]
+    if len(others) != 1 or len(others[0].results) != 1 or len(end.operands) != 1:
+        return {}
+    (value,) = others[0].results
+    if value not in in_place_values(end.operands[0], ops, sizes):
+        return {}
+    shape = sizes[value]
+    return {value: merged_shape(shape, groups) if groups else shape}
 
 
 def is_in_place(op: Operation, operand: SSAValue, sizes: Mapping[SSAValue, Shape]) -> bool:

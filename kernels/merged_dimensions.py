@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -12,6 +13,7 @@ from ..dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ..dialects.relax.data.concatenation import ConcatenateOp
 from ..dialects.relax.data.permutation import TransposeOp
 from ..dialects.relax.interfaces import Elementwise
+from ..dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ..dialects.relax.shapes import normalize_axes
 from ..dialects.relax.types import is_ranked
 from ..dialects.tir.extents import Shape, volume
@@ -20,13 +22,20 @@ from .contraction.blocked_convolution import is_blocked
 from .contraction.convolution import is_plain, is_trivial, windows_of
 
 __all__ = [
+    "RowNorm",
+    "first_of_row",
     "groups_before",
     "is_outside",
     "merge",
     "merged_dimensions",
     "merged_order",
+    "merged_shape",
     "order_of",
 ]
+
+
+RowNorm: TypeAlias = LayerNormOp | RMSNormOp
+"""A normalization over some dimensions, with a parameter for each element of them."""
 
 
 def merged_dimensions(
@@ -46,15 +55,25 @@ def merged_dimensions(
     if len(shapes) != 1 or len(frame := shapes.pop()) < 2:
         return None
     mergeable = (
-        Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp | TransposeOp
+        Elementwise
+        | FullOp
+        | ConstantOp
+        | ForwardConvolutionOp
+        | ConcatenateOp
+        | TransposeOp
+        | RowNorm
     )
     if not all(isinstance(op, mergeable) for op in ops):
         return None
     together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
     rows: list[list[object]] = []
     for op in ops:
-        if isinstance(op, Elementwise | FullOp | ConstantOp):
+        if isinstance(op, Elementwise | FullOp | ConstantOp | RowNorm):
             rows += [extents(sizes[value], frame) for value in (*op.operands, *op.results)]
+        if isinstance(op, RowNorm):
+            if (first := first_of_row(op, len(frame))) is None:
+                return None
+            together = [ok and i + 1 != first for i, ok in enumerate(together)]
         elif isinstance(op, ForwardConvolutionOp):
             trivial = all(map(is_trivial, windows_of(op)))
             plain = is_plain(op) and is_outside(op.data)
@@ -88,6 +107,13 @@ def merged_dimensions(
     if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
         return None
     return [[i - len(frame) for i in group] for group in groups]
+
+
+def first_of_row(op: RowNorm, rank: int) -> int | None:
+    """Return the first of the dimensions that `op` normalizes, if these are the last ones in order;
+    None otherwise."""
+    axes = [*normalize_axes(op.axes, rank)]
+    return axes[0] if axes and axes == [*range(rank - len(axes), rank)] else None
 
 
 def has_blocks(op: ForwardConvolutionOp) -> bool:
@@ -142,13 +168,16 @@ def merged_order(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[
     return [before.index([order[i] - len(order) for i in group]) for group in groups]
 
 
+def merged_shape(shape: Shape, groups: Sequence[Sequence[int]]) -> Shape:
+    """Return a shape with each group of dimensions merged into one; it may lack the first ones."""
+    rank = len(shape)
+    sizes = [[shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank]
+    return tuple(map(volume, sizes))
+
+
 def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
     """Return `tensor` with each group of dimensions merged into one."""
-    rank = len(tensor.shape)
-    sizes = [
-        [tensor.shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank
-    ]
-    shape = tuple(map(volume, sizes))
+    shape = merged_shape(tensor.shape, groups)
     if isinstance(tensor, Elements):  # a fill: the elements do not depend on the index
         return Elements(shape, tensor.element, tensor.compute)
     return b.reshaped(tensor, shape)

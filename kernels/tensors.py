@@ -95,7 +95,8 @@ class At(Tensor):
 
 @dataclass(eq=False)
 class Result(Scheduled):
-    """A result of the kernel whose elements are computed by `loops`."""
+    """A result of the kernel, or what it is computed from element by element, whose elements are
+    computed by `loops`."""
 
     loops: Callable[[Store], None]
 
@@ -103,7 +104,7 @@ class Result(Scheduled):
         self.loops(store)
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        raise AssertionError("no operation of the kernel reads its result")
+        raise AssertionError("its elements are read where its loops compute them")
 
 
 def scheduled(
@@ -113,11 +114,15 @@ def scheduled(
     element: Attribute,
     loops: Callable[[Store], None],
 ) -> Tensor:
-    """Return the result of `op`, which `loops` compute: into a buffer if other operations read it,
-    else where the kernel stores its result. `shape` may have merged dimensions."""
-    # Its loops call `store` themselves; with users in the kernel, each read would have to find the
-    # element of a loop nest, so it is in a buffer.
-    if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
+    """Return the result of `op`, which `loops` compute: where the kernel stores its result, if that
+    depends on one element of it at a time, else into a buffer. `shape` may have merged
+    dimensions."""
+    # Its loops call `store` themselves; other users in the kernel would have to find the element of
+    # a loop nest at each read, so it is in a buffer.
+    value = op.results[0]
+    if b.in_place.get(value) == shape or all(
+        isinstance(use.operation, ReturnOp) for use in value.uses
+    ):
         return Result(shape, element, loops)
     buffer = b.alloc(shape, element)
     loops(lambda index, value: b.store(value, buffer, index))

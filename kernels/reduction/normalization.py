@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.relax.reduction import normalization as ops
 from ...dialects.relax.shapes import normalize_axes
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Extent, volume
+from ...dialects.tir.extents import Extent, Shape, volume
 from ..builder import (
     Buffer,
     Elements,
@@ -25,6 +25,7 @@ from ..builder import (
     broadcast_index,
 )
 from ..elementwise.binary import power_of
+from ..merged_dimensions import RowNorm, first_of_row
 from ..scalars import add, convert, divide, maximum, multiply, step_type, widen
 from ..tensors import scheduled
 from .reduction import Reduced
@@ -156,49 +157,59 @@ def affine(
 class Rows:
     """A normalization over the last dimensions, row by row, each while it is in the first cache."""
 
-    op: ops.LayerNormOp | ops.RMSNormOp
+    op: RowNorm
     b: KernelBuilder
     data: Buffer
     """The data, as rows."""
+    outer: Shape
+    """The dimensions that are not normalized."""
+    inner: Shape
+    """The dimensions of a row."""
     factor: Buffer | None
     """What the elements of a row are multiplied by in the end."""
     shift: Buffer | None
 
     @staticmethod
     def of(
-        op: ops.LayerNormOp | ops.RMSNormOp,
+        op: RowNorm,
         b: KernelBuilder,
         data: Tensor,
         factor: Tensor | None,
         shift: Tensor | None,
     ) -> Rows | None:
         """Return the normalization of `op`; None if its axes are not the last ones in order."""
-        rank, count = len(data.shape), len(op.axes)
-        if not count or [*normalize_axes(op.axes, rank)] != [*range(rank - count, rank)]:
+        rank, count = len(b.shape_of(op.result)), len(op.axes)
+        if first_of_row(op, rank) is None:
             return None
-        width = volume(data.shape[-count:])
+        if b.groups is not None:
+            count = sum(group[0] >= -count for group in b.groups)
+        outer, inner = data.shape[:-count], data.shape[-count:]
+        width = volume(inner)
         parts = (None if part is None else b.reshaped(part, (width,)) for part in (factor, shift))
-        rows = b.reshaped(data, (volume(data.shape[:-count]), width))
-        return Rows(op, b, rows, *parts)
+        rows = b.reshaped(data, (volume(outer), width))
+        if op.result not in b.in_place:  # then the shape is free
+            outer, inner = rows.shape[:1], rows.shape[1:]
+        return Rows(op, b, rows, outer, inner, *parts)
 
     def result(self) -> Tensor:
-        return scheduled(self.op, self.b, self.data.shape, self.data.element, self.write)
+        shape = (*self.outer, *self.inner)
+        return scheduled(self.op, self.b, shape, self.data.element, self.write)
 
     def write(self, store: Store) -> None:
         """Write loops that compute the statistics of a row, then its elements."""
         b, element = self.b, self.data.element
-        rows, width = self.data.shape
         # A row is read two or three times, by its statistics and by the loop below, but only once
         # from memory: it is still in the cache.
-        with b.loop(rows) as row:
-            center, inverse = self.statistics(row)
-            with b.elements((width,), b.lanes) as (i,):
+        with b.loops(self.outer) as outer:
+            center, inverse = self.statistics(b.flat(outer, self.outer))
+            with b.elements(self.inner, b.lanes) as inner:
+                i = b.flat(inner, self.inner)
                 value = multiply(b, center(i), inverse)
                 if self.factor is not None:
                     value = multiply(b, value, widen(b, b.read(self.factor, [i])))
                 if self.shift is not None:
                     value = add(b, value, widen(b, b.read(self.shift, [i])))
-                store([row, i], convert(b, value, element))
+                store([*outer, *inner], convert(b, value, element))
 
     def statistics(self, row: Index) -> tuple[Callable[[Index], SSAValue], SSAValue]:
         """Write loops over a row; return a function that computes an element, less the mean for a

@@ -342,6 +342,34 @@ func.func @softmax(%x: tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32> {
 
 // -----
 
+// An instance normalization goes through what is fused with it before it is stored: the channels are
+// loops of their own, and the dimensions of an image are one.
+// CHECK-LABEL: tir.prim_func private @normalized
+// CHECK-DAG:   [[X:%.*]] = memref.reinterpret_cast {{.*}} to memref<6x64xf32>
+// CHECK-DAG:   [[SHIFT:%.*]] = memref.reinterpret_cast %shift {{.*}} to memref<3x1xf32>
+// CHECK-DAG:   [[OUT:%.*]] = memref.reinterpret_cast %{{[0-9]+}} {{.*}} to memref<2x3x64xf32>
+// CHECK-NOT:   memref.alloc()
+// CHECK:       tir.for [[I:%.*]] = {{.*}} {
+// CHECK:         tir.for [[C:%.*]] = {{.*}} {
+// CHECK:           math.sqrt
+// CHECK:           tir.for vectorized
+// CHECK:             memref.load [[X]]
+// CHECK:             memref.load [[SHIFT]][[[C]],
+// CHECK:             arith.maximumf
+// CHECK:             memref.store {{%.*}}, [[OUT]][[[I]], [[C]],
+func.func @instance_norm(%x: tensor<2x3x8x8xf32>, %p: tensor<8x8xf32>, %shift: tensor<3x1x1xf32>) -> tensor<2x3x8x8xf32> {
+  %0 = func.call @normalized(%x, %p, %shift) : (tensor<2x3x8x8xf32>, tensor<8x8xf32>, tensor<3x1x1xf32>) -> tensor<2x3x8x8xf32>
+  func.return %0 : tensor<2x3x8x8xf32>
+}
+func.func private @normalized(%x: tensor<2x3x8x8xf32>, %p: tensor<8x8xf32>, %shift: tensor<3x1x1xf32>) -> tensor<2x3x8x8xf32> attributes {relax.primitive} {
+  %0 = relax.nn.layer_norm %x, %p, %p {axes = [2, 3], center = false, scale = false} : (tensor<2x3x8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8x8xf32>
+  %1 = relax.add %0, %shift : (tensor<2x3x8x8xf32>, tensor<3x1x1xf32>) -> tensor<2x3x8x8xf32>
+  %2 = relax.nn.relu %1 : (tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32>
+  func.return %2 : tensor<2x3x8x8xf32>
+}
+
+// -----
+
 // The call of a kernel has no effects: one whose results are unused goes, with what only it uses.
 // CHECK-LABEL: @unused_call
 // CHECK-NEXT: func.return %x
