@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from ..errors import Unsupported
 from ..node import Converters, Node
 from .expression import Expression, constant, extent_along, indices, inputs, total
+from .nn.einsum import summation
 from .nn.windows import steps
 
 __all__ = ["REGIONS", "pixels"]
@@ -199,7 +200,7 @@ def deform_conv(node: Node) -> Sequence[SSAValue]:
     samples = samples.transpose(0, 1, 5, 2, 3, 4)
     samples = samples.reshape(batch, groups, per_group * count, rows * columns)
     kernel = weight.reshape(groups, filters // groups, per_group * count)
-    y = kernel.op("einsum", samples, subscripts="gfk,ngkp->ngfp")
+    y = Expression(node, summation(node, "gfk,ngkp->ngfp", kernel.value, samples.value))
     y = y.reshape(batch, filters, rows, columns)
     if node.has(3):
         y = y + node.along_channels(node.input(3), 4)

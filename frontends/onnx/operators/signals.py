@@ -14,6 +14,7 @@ from ..node import Converters, Node
 from ..types import element_type
 from .control import selected
 from .expression import Expression, indices, size_along
+from .nn.einsum import summation
 
 __all__ = ["SIGNALS"]
 
@@ -48,7 +49,7 @@ def applied(node: Node, x: SSAValue, axis: int, matrix: Array) -> SSAValue:
     letters = "abcdefghij"[: node.rank(x) - 1]
     n = letters[axis]
     subscripts = f"{letters}z,{n}zyx->{letters.replace(n, 'y')}x"
-    wide = node.op("einsum", node.cast(x, f64), node.array(matrix, f64), subscripts=subscripts)
+    wide = summation(node, subscripts, node.cast(x, f64), node.array(matrix, f64))
     return node.cast(wide, node.element(x))
 
 

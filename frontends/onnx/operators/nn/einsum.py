@@ -14,15 +14,18 @@ from .....dialects.relax.contraction.subscripts import Subscripts
 from .....dialects.relax.types import shape_of
 from ...node import Node
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "summation"]
 
 
 def einsum(node: Node) -> Sequence[SSAValue]:
-    subscripts = node.string("equation").replace(" ", "")
-    operands = node.all_inputs()
+    return [summation(node, node.string("equation").replace(" ", ""), *node.all_inputs())]
+
+
+def summation(node: Node, subscripts: str, *operands: SSAValue) -> SSAValue:
+    """Return the Einstein summation `subscripts` of operands."""
     if (dimensions := MatmulDimensions.of(node, subscripts, operands)) is not None:
-        return [product(node, dimensions, *operands)]
-    return [node.op("einsum", *operands, subscripts=subscripts)]
+        return product(node, dimensions, *operands)
+    return node.op("einsum", *operands, subscripts=subscripts)
 
 
 @dataclass(frozen=True)
