@@ -306,12 +306,18 @@ def replace_calls(
 ) -> None:
     """Replace the calls of functions that became kernels by `relax.call_tir`, with `sizes` and with
     constants in the form that the kernels read."""
+    # One constant for all calls, such as those of the steps of an LSTM: 31 copies of its weights
+    # would not fit into the cache.
+    made: dict[tuple[SSAValue, PrimFuncOp, int], SSAValue] = {}
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
         if (kernel := kernels.get(op.callee.root_reference.data)) is None:
             continue
         arguments = [*op.arguments]
         for number, preparation in kernel.prepared.items():
-            arguments[number] = prepare(op.arguments[number], preparation, kernel.func, number)
+            key = arguments[number], kernel.func, number
+            if key not in made:
+                made[key] = prepare(*key, preparation)
+            arguments[number] = made[key]
         call = CallTIROp(op.callee, arguments, [r.type for r in op.results], sizes.get(op, ()))
         call.location = op.location
         before = {value.owner for value in op.arguments}
@@ -322,7 +328,7 @@ def replace_calls(
                 Rewriter.erase_op(constant)
 
 
-def prepare(value: SSAValue, preparation: Preparation, kernel: PrimFuncOp, number: int) -> SSAValue:
+def prepare(value: SSAValue, kernel: PrimFuncOp, number: int, preparation: Preparation) -> SSAValue:
     """Return the constant `value` in the form in which a kernel reads it as a parameter."""
     from ...interpreters.arrays import array_of
 

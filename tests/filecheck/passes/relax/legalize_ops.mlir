@@ -370,6 +370,25 @@ func.func private @normalized(%x: tensor<2x3x8x8xf32>, %p: tensor<8x8xf32>, %shi
 
 // -----
 
+// Calls that pass the same constant share the one that is packed for the kernel.
+// CHECK-LABEL: func.func @steps
+// CHECK:       [[W:%.*]] = relax.constant {{.*}} : tensor<1x1x4x4xf32>
+// CHECK-NOT:   relax.constant
+// CHECK:       relax.call_tir @step({{%.*}}, [[W]])
+// CHECK:       relax.call_tir @step({{%.*}}, [[W]])
+func.func @steps(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %w = relax.constant dense<[[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 6.0], [1.0, 2.0, 3.0, 7.0]]> : tensor<4x4xf32>
+  %0 = func.call @step(%x, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = func.call @step(%0, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %1 : tensor<4x4xf32>
+}
+func.func private @step(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {relax.primitive} {
+  %0 = relax.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %0 : tensor<4x4xf32>
+}
+
+// -----
+
 // The call of a kernel has no effects: one whose results are unused goes, with what only it uses.
 // CHECK-LABEL: @unused_call
 // CHECK-NEXT: func.return %x
