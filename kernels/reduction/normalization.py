@@ -96,12 +96,13 @@ def batch_norm(
 def normalized(
     b: KernelBuilder, data: Buffer, axes: Sequence[int], epsilon: float
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """Write loops that compute mean and standard deviation over `axes`; return a function that
-    computes a normalized element, in the wide type."""
+    """Write loops that compute means and reciprocal standard deviations over `axes`; return a
+    function that computes a normalized element, in the wide type."""
     wide, whole = step_type(data.element), Reduced.of(data.shape, axes)
     merged, reduced = Reduced.merged(b, data, data.shape, whole.axes)
-    means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
-    zero, count = b.number(0.0, wide), b.count(volume(reduced.inner), wide)
+    means, inverses = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
+    zero, one = b.number(0.0, wide), b.number(1.0, wide)
+    count = b.count(volume(reduced.inner), wide)
 
     # The mean comes first, and then the squares of what is left without it. The mean of the squares
     # less the square of the mean would need one pass over the data only, but it cancels: for 10000
@@ -118,15 +119,17 @@ def normalized(
         mean = divide(b, reduced.fold(b, zero, add, element), count)
         variance = divide(b, reduced.fold(b, zero, add, square), count)
         b.store(mean, means, outer)
-        b.store(b.pure(math.SqrtOp, add(b, variance, b.number(epsilon, wide))), roots, outer)
+        root = b.pure(math.SqrtOp, add(b, variance, b.number(epsilon, wide)))
+        # One division for all elements, which are multiplied by the reciprocal.
+        b.store(divide(b, one, root), inverses, outer)
 
     reduced.for_each(b, statistics)
-    means, roots = b.view(means, whole.outer), b.view(roots, whole.outer)
+    means, inverses = b.view(means, whole.outer), b.view(inverses, whole.outer)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = whole.place(index)
         centered = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(means, place))
-        return divide(b, centered, b.load(roots, place))
+        return multiply(b, centered, b.load(inverses, place))
 
     return compute
 

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import SimplifiesInference
 from ...dialects.relax.reduction.normalization import (
     AffineNormOp,
     BatchNormOp,
+    InstanceNormOp,
     L2NormalizeOp,
     RMSNormOp,
 )
+from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.rewriting.rewriting import PatternPass
 from ..decomposition.decompose import replace_by_decomposition
@@ -35,8 +37,22 @@ class DecomposeForInference(RewritePattern):
         /,
     ) -> None:
         around = op.parent_op()
-        if around is None or "relax.primitive" not in around.attributes:
-            replace_by_decomposition(op, rewriter)
+        if around is not None and "relax.primitive" in around.attributes:
+            return
+        # `recognize-ops` puts decomposed normalizations together again, but only over dimensions of
+        # known size, which the parameters of `relax.nn.layer_norm` have.
+        if isinstance(op, InstanceNormOp) and not has_known_image(op):
+            return
+        replace_by_decomposition(op, rewriter)
+
+
+def has_known_image(op: InstanceNormOp) -> bool:
+    """Return whether the dimensions that are normalized together are known."""
+    if not is_ranked(type := op.data.type):
+        return False
+    shape = type.get_shape()
+    outer = 0, op.axis % len(shape)
+    return all(size != DYNAMIC_INDEX for axis, size in enumerate(shape) if axis not in outer)
 
 
 _DECOMPOSED = (AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp)

@@ -270,6 +270,20 @@ func.func @group_norm_of_unknown(%x : tensor<?x4x?x3xf32>, %y : tensor<2x?x1x1xf
 
 // -----
 
+// Must not fire: images of unknown size, of which a kernel computes the statistics in one go. An
+// unknown batch is decomposed.
+// CHECK-LABEL: @instance_norm_of_unknown
+func.func @instance_norm_of_unknown(%x : tensor<2x3x?x2xf32>, %y : tensor<?x3x2x2xf32>, %p : tensor<3xf32>) {
+  // CHECK-NEXT: relax.nn.instance_norm %x
+  // CHECK-NEXT: relax.mean %y
+  %0 = relax.nn.instance_norm %x, %p, %p : (tensor<2x3x?x2xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3x?x2xf32>
+  %1 = relax.nn.instance_norm %y, %p, %p : (tensor<?x3x2x2xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<?x3x2x2xf32>
+  "test.op"(%0, %1) : (tensor<2x3x?x2xf32>, tensor<?x3x2x2xf32>) -> ()
+  return
+}
+
+// -----
+
 // Must not fire: local response normalization.
 // CHECK-LABEL: @lrn
 func.func @lrn(%x : tensor<1x4xf32>) -> tensor<1x4xf32> {
