@@ -10,11 +10,13 @@ from onnx import TensorProto
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import SSAValue
 
+from ....dialects.relax.shapes import is_static
 from ....dialects.relax.types import Element
 from ..errors import Unsupported
 from ..node import Converters, Node
 from ..types import element_type
 from ..values import MAX_ELEMENTS, tensor_array
+from .expression import Expression, indices, size_along
 from .manipulation import sizes_of, with_known
 
 __all__ = ["CREATION"]
@@ -61,7 +63,10 @@ def eye_like(node: Node) -> Sequence[SSAValue]:
     element = element_type(node.int("dtype")) if node.given("dtype") else node.element(x)
     if node.rank(x) != 2:
         raise Unsupported(f"the input has rank {node.rank(x)}, expected a matrix")
-    rows, columns = node.static_shape(x)
+    rows, columns = node.shape(x)
+    if not is_static((rows, columns)):
+        row, column = (indices(size_along(Expression(node, x), i), node) for i in range(2))
+        return [(row + node.int("k")).expand(1).equals(column).cast(element).value]
     if rows * columns > 1 << 24:
         raise Unsupported("a matrix of more than 2 ** 24 elements")
     return [node.array(np.eye(rows, columns, node.int("k"), np.int8), element)]

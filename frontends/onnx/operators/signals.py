@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import f64, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, f64, i64
 from xdsl.ir import SSAValue
 
+from ....dialects.relax.shapes import is_static, shape_text
 from ....interpreters.arrays import Array
 from ..errors import Unsupported
 from ..node import Converters, Node
 from ..types import element_type
 from .control import selected
-from .expression import Expression, indices, size_along
+from .expression import Expression, extent_along, indices, size_along
 from .nn.einsum import summation
 
 __all__ = ["SIGNALS"]
@@ -43,13 +44,56 @@ def _transformed(basis: Array, length: int, inverse: bool, onesided: bool) -> Ar
     return np.stack([result.real, result.imag], axis=-1)
 
 
-def applied(node: Node, x: SSAValue, axis: int, matrix: Array) -> SSAValue:
+def computed_transform(
+    size: Expression, parts: int, length: Expression, *, inverse: bool, onesided: bool
+) -> Expression:
+    """Return the result of `transform` for sizes that are known at run time only."""
+    node, half = size.node, length // 2
+    halved = onesided and inverse
+    row, wide = indices(size, node).expand(1), length.cast(f64)
+    out = indices(half + 1 if onesided and not inverse else length, node)
+    angle = (row * out % length).cast(f64) / wide * (2 * np.pi if inverse else -2 * np.pi)
+    weight = (row <= half if halved else row < length).cast(f64)
+    if inverse:
+        weight = weight / wide
+    if halved:  # the other numbers stand for their conjugates, too
+        weight = (row.equals(0) | (row * 2).equals(length)).where(weight, weight * 2)
+    real, imaginary = angle.op("cos") * weight, angle.op("sin") * weight
+    columns = [(real, imaginary), (-imaginary, real)][:parts]
+    return stacked([stacked(column[:1] if halved else column, 2) for column in columns], 1)
+
+
+def stacked(parts: Sequence[Expression], axis: int) -> Expression:
+    return parts[0].op("stack", *parts[1:], axis=axis)
+
+
+def transform_of(
+    node: Node,
+    size: int | Expression,
+    parts: int,
+    length: int | Expression,
+    *,
+    inverse: bool = False,
+    onesided: bool = False,
+) -> SSAValue:
+    """Return the matrix of a transform, a constant if its sizes are known."""
+    if isinstance(size, int) and isinstance(length, int):
+        matrix = transform(size, parts, length, inverse=inverse, onesided=onesided)
+        return node.array(matrix, f64)
+    sizes = [
+        Expression(node, node.full(number, i64)) if isinstance(number, int) else number
+        for number in (size, length)
+    ]
+    return computed_transform(sizes[0], parts, sizes[1], inverse=inverse, onesided=onesided).value
+
+
+def applied(node: Node, x: SSAValue, axis: int, matrix: SSAValue) -> SSAValue:
     """Multiply by a matrix along an axis and the last dimension, the parts of a number; in f64,
     as cancellation would leave noise in f32."""
     letters = "abcdefghij"[: node.rank(x) - 1]
     n = letters[axis]
     subscripts = f"{letters}z,{n}zyx->{letters.replace(n, 'y')}x"
-    wide = summation(node, subscripts, node.cast(x, f64), node.array(matrix, f64))
+    wide = summation(node, subscripts, node.cast(x, f64), matrix)
     return node.cast(wide, node.element(x))
 
 
@@ -61,15 +105,15 @@ def dft(node: Node) -> Sequence[SSAValue]:
         axis = node.int_of(2) if node.has(2) else -2
     length = None
     if node.has(1) and (length := node.int_of(1)) is None:
-        raise Unsupported("the length of the transform is not known")
+        length = scalar_input(node, 1)
     if axis is not None:
         return [transformed(node, x, node.axis(axis, x), length)]
-    *sizes, _ = node.static_shape(x)
+    *sizes, _ = node.shape(x)
     place = node.cast(node.input(2), i64)
     if node.rank(place):
         place = node.op("reshape", place, newshape=[])
     place = node.op("floor_mod", place, node.full(len(sizes) + 1, i64))
-    possible = [axis for axis, size in enumerate(sizes) if size > 1 or not node.bool("onesided")]
+    possible = [axis for axis, size in enumerate(sizes) if size != 1 or not node.bool("onesided")]
     return [among(node, place, possible, lambda axis: transformed(node, x, axis, length))]
 
 
@@ -86,70 +130,66 @@ def among(
     )[0]
 
 
-def transformed(node: Node, x: SSAValue, axis: int, length: int | None) -> SSAValue:
+def transformed(node: Node, x: SSAValue, axis: int, length: int | Expression | None) -> SSAValue:
     """Return the discrete Fourier transform along an axis."""
-    shape = node.static_shape(x)
-    if shape[-1] not in (1, 2) or axis == len(shape) - 1:
-        raise Unsupported(f"input of shape {shape} along axis {axis}")
+    parts = parts_of(node, x)
+    if axis == node.rank(x) - 1:
+        raise Unsupported(f"input of shape {shape_text(node.shape(x))} along axis {axis}")
     inverse, onesided = node.bool("inverse"), node.bool("onesided")
+    size = extent_along(Expression(node, x), axis, i64)
     if length is None:
-        length = 2 * (shape[axis] - 1) if inverse and onesided else shape[axis]
-    matrix = transform(shape[axis], shape[-1], length, inverse=inverse, onesided=onesided)
+        length = (size - 1) * 2 if inverse and onesided else size
+    matrix = transform_of(node, size, parts, length, inverse=inverse, onesided=onesided)
     return applied(node, x, axis, matrix)
+
+
+def parts_of(node: Node, x: SSAValue) -> int:
+    """Return the size of the last dimension: 1 for real numbers, 2 for complex ones."""
+    if (parts := node.shape(x)[-1]) not in (1, 2):
+        raise Unsupported(
+            f"input of shape {shape_text(node.shape(x))}, expected 1 or 2 elements in the last "
+            "dimension"
+        )
+    return parts
 
 
 def stft(node: Node) -> Sequence[SSAValue]:
     """Convert STFT: the transforms of overlapping frames, weighted by a window."""
-    x = node.input(0)
-    _, count, parts = node.sizes(x, 3)
+    x = node.with_rank(node.input(0), 3)
+    count, parts = node.shape(x)[1], parts_of(node, x)
     step = node.int_of(1)
     length = node.int_of(3) if node.has(3) else None
-    if length is None and node.has(2):
+    if length is None and node.has(2) and is_static(node.shape(2)):
         (length,) = node.sizes(2, 1)
     onesided = bool(node.int("onesided", 1)) and parts == 1
-    if step is None or length is None:
-        return [computed_stft(node, length, onesided).value]
+    size = scalar_input(node, 3) if length is None else length
+    frames = Expression(node, x).take(frame_places(node, x, count, step, size), 1)
+    if node.has(2):
+        frames = frames * Expression(node, node.input(2)).expand(1)
+    matrix = transform_of(node, size, parts, size, onesided=onesided)
+    return [applied(node, frames.value, 2, matrix)]
+
+
+def frame_places(
+    node: Node, x: SSAValue, count: int, step: int | None, length: int | Expression
+) -> Expression:
+    """Return the place of each element of each frame, constants if the sizes are known."""
+    if count == DYNAMIC_INDEX or step is None or isinstance(length, Expression):
+        steps = scalar_input(node, 1)
+        last = size_along(Expression(node, x), 1) - length + 1
+        starts = steps.scalar(0).op("arange", last, steps)
+        return starts.expand(1) + indices(length, node)
     if not 1 <= length <= count or step < 1:
         raise Unsupported(f"frames of {length} elements at a distance of {step}")
     node.check_size(((count - length) // step + 1) * length)
     starts = np.arange(0, count - length + 1, step)
-    places = node.array(starts[:, None] + np.arange(length), i64)
-    frames = node.op("take", x, places, axis=1, mode="wrap")
-    if node.has(2):
-        window = node.op("expand_dims", node.input(2), axis=[1])
-        frames = node.op("multiply", frames, window)
-    return [applied(node, frames, 2, transform(length, parts, length, onesided=onesided))]
+    return Expression(node, node.array(starts[:, None] + np.arange(length), i64))
 
 
 def scalar_input(node: Node, index: int) -> Expression:
     """Return an input of one integer as a scalar i64."""
     value = Expression(node, node.input(index)).cast(i64)
     return value.reshape() if value.rank else value
-
-
-def computed_stft(node: Node, length: int | None, onesided: bool) -> Expression:
-    """Return STFT if the step or the length of the frames are known at run time only: the matrix
-    of the transform is computed, in f64."""
-    x = Expression(node, node.input(0))
-    size = scalar_input(node, 3) if length is None else Expression(node, node.full(length, i64))
-    step = scalar_input(node, 1)
-    last = size_along(x, 1) - size + 1
-    starts = Expression(node, node.full(0, i64)).op("arange", last, step)
-    element = indices(size, node)
-    frames = x.take(starts.expand(1) + element, 1).cast(f64)
-    if node.has(2):
-        frames = frames * Expression(node, node.input(2)).cast(f64).expand(1)
-    out = indices(size // 2 + 1, node) if onesided else element
-    turn = (element.expand(1) * out % size).cast(f64) / size.cast(f64)  # exact, below 1
-    angle = turn * (-2 * np.pi)
-    real, imaginary = angle.op("cos"), angle.op("sin")
-    # The axes are batch, frame, element and part; of a number its parts are real and imaginary.
-    first = frames.at(3, 0)
-    re, im = first @ real, first @ imaginary
-    if x.shape[2] == 2:
-        second = frames.at(3, 1)
-        re, im = re - second @ imaginary, im + second @ real
-    return re.op("stack", im, axis=-1).cast(x.element)
 
 
 def mel_weight_matrix(node: Node) -> Sequence[SSAValue]:

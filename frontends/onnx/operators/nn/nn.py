@@ -124,11 +124,12 @@ def max_pool(node: Node) -> Sequence[SSAValue]:
     y = pooled(node, x, "max")
     if not node.wants(1):
         return [y]
-    node.static_shape(x)
-    rank, out = spatial_rank(node.rank(x)), node.static_shape(y)[2:]
+    rank = spatial_rank(node.rank(x))
     window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
-    padding = known(window_padding(node, x, window))
-    return [y, places_of_maxima(node, x, out, window, padding[:rank])]
+    begins = known(window_padding(node, x, window)[:rank])
+    if len(begins) < rank:
+        raise Unsupported("auto_pad with dimensions that are not known, for the output Indices")
+    return [y, places_of_maxima(node, x, y, window, begins)]
 
 
 def pooled(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from .....dialects.relax.shapes import is_static
 from .....interpreters.arrays import bounds
 from ...errors import Unsupported
 from ...node import Converters, Node
@@ -48,11 +49,13 @@ def window_places(
 
 
 def places_of_maxima(
-    node: Node, x: SSAValue, out: Sequence[int], window: Window, begins: Sequence[int]
+    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
 ) -> SSAValue:
     """Return the index in the flattened input of the maximum of each window (MaxPool's output
-    Indices)."""
-    batch, channels, *sizes = node.static_shape(x)
+    Indices); `y` holds the maxima."""
+    if not (is_static(node.shape(x)) and is_static(node.shape(y))):
+        return computed_places_of_maxima(node, x, y, window, begins)
+    (batch, channels, *sizes), (_, _, *out) = node.shape(x), node.shape(y)
     places = window_places(sizes, out, window, begins)
     value = Expression(node, x)
     low = bounds(value.element)[0]
@@ -68,6 +71,27 @@ def places_of_maxima(
     index = table.take(choice + starts, 0)
     planes = np.arange(batch * channels).reshape(batch, channels, 1) * prod(sizes)
     return (index + constant(node, planes, i64)).reshape(batch, channels, *out).value
+
+
+def computed_places_of_maxima(
+    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
+) -> SSAValue:
+    """Return the places of maxima for sizes that are known at run time only."""
+    if node.int("storage_order"):
+        raise Unsupported("storage_order = 1 with dimensions that are not known")
+    value, maxima = Expression(node, x), Expression(node, y)
+    (batch, channels, *sizes), (_, _, *out) = (
+        [size_along(of, axis) for axis in range(of.rank)] for of in (value, maxima)
+    )
+    block = [Expression(node, node.full(size, i64)) for size in window.size]
+    places = computed_places(sizes, out, block, window.strides, window.dilation, begins).transpose(1, 0)
+    pixels, count = product(sizes), prod(window.size)
+    flat = value.op("dyn.reshape", shape_vector(batch, channels, pixels))
+    flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=bounds(value.element)[0])
+    choice = flat.take(places, -1).op("argmax", axis=-1)
+    index = places.reshape(-1).take(choice + indices(product(out), node) * count, 0)
+    planes = indices(batch * channels, node).op("dyn.reshape", shape_vector(batch, channels, batch.scalar(1)))
+    return (index + planes * pixels).op("dyn.reshape", maxima.op("shape_of")).value
 
 
 def max_unpool(node: Node) -> Sequence[SSAValue]:
@@ -140,36 +164,45 @@ def computed_col2im(
         [Expression(node, node.cast(node.input(i), i64)).at(0, k) for k in range(rank)]
         for i in (1, 2)
     )
-    one = Expression(node, node.full(1, i64))
-    pixels = reduce(lambda a, b: a * b, image)
+    reach = [
+        image[i] + (pads[i] + pads[i + rank] - 1) - (block[i] - 1) * dilation[i]
+        for i in range(rank)
+    ]
+    counts = [reach[i] // strides[i] + 1 for i in range(rank)]
+    flat = computed_places(image, counts, block, strides, dilation, pads[:rank]).reshape(-1, 1)
+    batch, channels = size_along(x, 0), size_along(x, 1) // product(block)
+    columns = x.op("dyn.reshape", shape_vector(batch, channels, batch.scalar(-1)))
+    zero = Expression(node, node.full(0, x.element))
+    y = zero.op("dyn.full", shape_vector(product(image) + 1, batch, channels))
+    y = y.op("scatter_nd", flat, columns.transpose(2, 0, 1), reduction="add")
+    y = y.slice(0, 0, -1).transpose(1, 2, 0)
+    return y.op("dyn.reshape", shape_vector(batch, channels, *image))
+
+
+# Places among sizes that are known at run time only
+
+
+def computed_places(
+    sizes: Sequence[Expression],
+    out: Sequence[Expression],
+    block: Sequence[Expression],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    begins: Sequence[int],
+) -> Expression:
+    """Return the result of `window_places`, transposed: an array of elements and windows."""
+    node = sizes[0].node
     flat = Expression(node, node.full(0, i64, (1, 1)))
     outside = flat > 0
-    for i in range(rank):
-        reach = image[i] + (pads[i] + pads[i + rank] - 1) - (block[i] - 1) * dilation[i]
-        count = reach // strides[i] + 1
+    for i, size in enumerate(sizes):
         elements = indices(block[i], node).expand(1) * dilation[i]
-        places = elements + indices(count, node) * strides[i] - pads[i]
-        beyond = (places < 0) | (places >= image[i])
+        places = elements + indices(out[i], node) * strides[i] - begins[i]
+        beyond = (places < 0) | (places >= size)
         flat, outside = (
             joined(before.expand(1, 3), after.expand(0, 2), add)
-            for before, after, add in (
-                (flat * image[i], places, True),
-                (outside, beyond, False),
-            )
+            for before, after, add in ((flat * size, places, True), (outside, beyond, False))
         )
-    flat = outside.where(pixels, flat).reshape(-1, 1)
-    sizes = size_along(x, 0), size_along(x, 1) // reduce(lambda a, b: a * b, block)
-
-    def shape(*parts: Expression) -> Expression:
-        first, *others = (part.reshape(1) for part in parts)
-        return first.concat(*others, axis=0)
-
-    columns = x.op("dyn.reshape", shape(*sizes, one * -1)).transpose(2, 0, 1)
-    zero = Expression(node, node.full(0, x.element))
-    y = zero.op("dyn.full", shape(pixels + 1, *sizes))
-    y = y.op("scatter_nd", flat, columns, reduction="add")
-    y = y.slice(0, 0, -1).transpose(1, 2, 0)
-    return y.op("dyn.reshape", shape(*sizes, *image))
+    return outside.where(product(sizes), flat)
 
 
 def joined(before: Expression, after: Expression, add: bool) -> Expression:
@@ -179,6 +212,16 @@ def joined(before: Expression, after: Expression, add: bool) -> Expression:
     rows, columns = size_along(both, 0) * size_along(both, 1), size_along(both, 2)
     columns = (columns * size_along(both, 3)).reshape(1)
     return both.op("dyn.reshape", rows.reshape(1).concat(columns, axis=0))
+
+
+def product(sizes: Sequence[Expression]) -> Expression:
+    return reduce(lambda a, b: a * b, sizes)
+
+
+def shape_vector(*sizes: Expression) -> Expression:
+    """Return a shape as a vector, given its sizes as scalars."""
+    first, *others = (size.reshape(1) for size in sizes)
+    return first.concat(*others, axis=0)
 
 
 WINDOW_PLACES: Converters = {"Col2Im": col2im, "MaxUnpool": max_unpool}

@@ -79,6 +79,26 @@ def test_the_padding_of_a_maximum_is_the_least_value(tmp_path: Path):
     agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    ["strides = [2, 1], pads = [0, 1, 1, 2], dilations = [1, 2]", "strides = [2, 3], ceil_mode = 1"],
+)
+def test_places_of_maxima(attributes: str, tmp_path: Path):
+    graph = f"""g (float[N, C, H, W] x) => (float[N, C, P, Q] y, int64[N, C, P, Q] i) {{
+        y, i = MaxPool <kernel_shape = [2, 3], {attributes}> (x)
+    }}"""
+    sets = [{"x": data(2, 3, *size)} for size in ((4, 5), (7, 8), (9, 6))]
+    agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
+
+
+def test_places_of_maxima_with_computed_padding_are_refused():
+    graph = """g (float[1, 1, N] x) => (float[1, 1, M] y, int64[1, 1, M] i) {
+        y, i = MaxPool <kernel_shape = [2], auto_pad = "SAME_UPPER", strides = [2]> (x)
+    }"""
+    with pytest.raises(UnsupportedModelError, match="auto_pad with dimensions that are not known"):
+        imported(model_of(graph))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_transposed_convolutions(mode: str, tmp_path: Path):
     of = model("ConvTranspose", f'auto_pad = "{mode}", strides = [2, 3]', (4, 5, 3, 4))
