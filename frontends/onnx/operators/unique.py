@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i1, i64
 from xdsl.ir import SSAValue
 
+from ....dialects.relax.shapes import shape_text
 from ..errors import Unsupported
 from ..node import Converters, Node
 from .expression import Expression, indices, size_along
@@ -15,6 +17,8 @@ from .expression import Expression, indices, size_along
 __all__ = ["UNIQUE", "uniques"]
 
 MAX_ELEMENTS = 1 << 24
+SORTS = 16
+"""Slices of up to this many elements are ordered by sorting, longer ones by comparison."""
 
 
 def unique(node: Node) -> Sequence[SSAValue]:
@@ -40,25 +44,41 @@ def uniques(x: Expression, axis: int | None, ordered: bool) -> list[Expression]:
 
 def ordered_slices(x: Expression, axis: int) -> tuple[Expression, Expression]:
     """Return the lexicographic order of the slices along an axis, and whether each after the first
-    differs from the one before: the place of a slice is the number of smaller ones."""
-    shape = x.node.static_shape(x.value)
-    if (count := shape[axis]) < 1 or DYNAMIC_INDEX in shape:
-        raise Unsupported(f"slices of shape {[*shape]}")
-    others = [i for i in range(x.rank) if i != axis]
-    rows = x.transpose(axis, *others).reshape(count, -1)
-    if count * count * rows.shape[1] > MAX_ELEMENTS:
-        raise Unsupported(f"{count} slices of {rows.shape[1]} elements")
+    differs from the one before."""
+    count, others = x.shape[axis], [i for i in range(x.rank) if i != axis]
+    sizes = [x.shape[i] for i in others]
+    if count == 0 or DYNAMIC_INDEX in sizes:
+        raise Unsupported(f"slices of shape {shape_text(x.shape)}")
+    rows = x.transpose(axis, *others).reshape(-1 if count == DYNAMIC_INDEX else count, prod(sizes))
+    order = order_by_sorting(rows) if 0 < prod(sizes) <= SORTS else order_by_comparison(rows)
+    ranked = rows.take(order, 0)
+    pairs = ranked.slice(0, 1, 2**63 - 1).equals(ranked.slice(0, 0, -1))
+    return order, ~pairs.op("all", axis=[1])
+
+
+def order_by_sorting(rows: Expression) -> Expression:
+    """Return the lexicographic order of rows: they are sorted by each column, from the last one
+    on; rows with the same element keep their order."""
+    last = rows.shape[1] - 1
+    order = rows.at(1, last).op("argsort", axis=0)
+    for column in range(last - 1, -1, -1):
+        order = order.take(rows.at(1, column).take(order, 0).op("argsort", axis=0), 0)
+    return order
+
+
+def order_by_comparison(rows: Expression) -> Expression:
+    """Return the lexicographic order of rows: the place of a row is the number of smaller ones."""
+    count, columns = rows.shape
+    if count == DYNAMIC_INDEX or count * count * columns > MAX_ELEMENTS:
+        raise Unsupported(f"slices of shape {shape_text(rows.shape)}")
     one, other = rows.expand(1), rows.expand(0)
     unequal = ~one.equals(other)
     first = unequal.cast(i64).op("argmax", axis=2, keepdims=True)
     smaller = (other < one).op("gather", first, axis=2).squeeze(2)
     before = np.tri(count, k=-1, dtype=np.bool_)  # of equal slices the first comes first
     same = ~unequal.op("any", axis=[2])
-    smaller = smaller | (same & Expression(x.node, x.node.array(before, i1)))
-    order = smaller.cast(i64).sum(1).op("argsort", axis=0)
-    ranked = rows.take(order, 0)
-    pairs = ranked.slice(0, 1, count).equals(ranked.slice(0, 0, count - 1))
-    return order, ~pairs.op("all", axis=[1])
+    smaller = smaller | (same & Expression(rows.node, rows.node.array(before, i1)))
+    return smaller.cast(i64).sum(1).op("argsort", axis=0)
 
 
 def selected(

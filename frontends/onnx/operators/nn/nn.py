@@ -42,12 +42,20 @@ def spatial_rank(rank: int) -> int:
     return rank - 2
 
 
-def convolution_data(node: Node, x: SSAValue, weight: SSAValue) -> tuple[SSAValue, int]:
-    """Return the data of a convolution and its number of spatial dimensions; an unknown rank is
-    that of the weight."""
+def convolution_data(
+    node: Node, x: SSAValue, weight: SSAValue, *, transposed: bool = False
+) -> tuple[SSAValue, int]:
+    """Return the data of a convolution and its number of spatial dimensions; an unknown rank and
+    unknown channels are those of the weight."""
     if shape_of(node.type(x)) is None:
         x = node.with_rank(x, node.rank(weight))
-    return x, spatial_rank(node.rank(x))
+    rank, kernel = spatial_rank(node.rank(x)), shape_of(node.type(weight))
+    if node.shape(x)[1] == DYNAMIC_INDEX and kernel is not None and len(kernel) > 2:
+        groups = 1 if transposed else node.int("group", 1)
+        if (inputs := kernel[0 if transposed else 1]) != DYNAMIC_INDEX:
+            space = [DYNAMIC_INDEX] * rank
+            x = node.narrowed(x, (DYNAMIC_INDEX, inputs * groups, *space))
+    return x, rank
 
 
 def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
@@ -88,7 +96,7 @@ def convolved(
 
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
-    x, rank = convolution_data(node, x, weight)
+    x, rank = convolution_data(node, x, weight, transposed=True)
     window = Window.of(node, kernel_shape(node, weight, rank))
     extra = node.per_axis("output_padding", rank, 0)
     given = transposed_padding(node, x, window, extra)

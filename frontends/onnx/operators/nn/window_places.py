@@ -84,13 +84,17 @@ def computed_places_of_maxima(
         [size_along(of, axis) for axis in range(of.rank)] for of in (value, maxima)
     )
     block = [Expression(node, node.full(size, i64)) for size in window.size]
-    places = computed_places(sizes, out, block, window.strides, window.dilation, begins).transpose(1, 0)
+    places = computed_places(sizes, out, block, window.strides, window.dilation, begins).transpose(
+        1, 0
+    )
     pixels, count = product(sizes), prod(window.size)
     flat = value.op("dyn.reshape", shape_vector(batch, channels, pixels))
     flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=bounds(value.element)[0])
     choice = flat.take(places, -1).op("argmax", axis=-1)
     index = places.reshape(-1).take(choice + indices(product(out), node) * count, 0)
-    planes = indices(batch * channels, node).op("dyn.reshape", shape_vector(batch, channels, batch.scalar(1)))
+    planes = indices(batch * channels, node).op(
+        "dyn.reshape", shape_vector(batch, channels, batch.scalar(1))
+    )
     return (index + planes * pixels).op("dyn.reshape", maxima.op("shape_of")).value
 
 

@@ -62,13 +62,26 @@ def test_max_roi_pool():
 )
 def test_places_of_maxima(shape: tuple[int, ...], attributes: Attributes, order: int):
     compare("MaxPool", floats(*shape), outputs=2, storage_order=order, **attributes)
+    if not order and "auto_pad" not in attributes:
+        compare("MaxPool", floats(*shape), outputs=2, unknown={0: range(len(shape))}, **attributes)
 
 
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("axis", [{}, {"axis": 0}, {"axis": 1}])
 def test_unique(axis: Attributes, order: int):
     x = RANDOM.integers(0, 2, (6, 3)).astype(np.float32)
-    compare("Unique", x, outputs=4, sorted=order, unknown={} if axis else {0: (0,)}, **axis)
+    compare("Unique", x, outputs=4, sorted=order, unknown={0: (axis.get("axis", 0),)}, **axis)
+
+
+def test_unique_long_slices():
+    x = RANDOM.integers(0, 2, (9, 1)) + np.zeros((1, 20))
+    x[3, 17:] += 1
+    compare("Unique", x.astype(np.float32), outputs=4, axis=0)
+
+
+def test_identity_of_unknown_size():
+    for k in -1, 0, 2:
+        compare("EyeLike", floats(3, 5), unknown={0: (0, 1)}, k=k)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

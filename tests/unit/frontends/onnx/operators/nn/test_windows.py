@@ -11,6 +11,7 @@ from support.models.against_ort import agrees_with_onnxruntime
 from support.models.from_text import Array, imported, model_of, run
 from support.models.onnxruntime_reference import run_onnxruntime
 
+from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import UnsupportedModelError, import_model
 
 MODES = ("SAME_UPPER", "SAME_LOWER")
@@ -37,6 +38,18 @@ def test_convolutions(mode: str, strides: list[int], window: tuple[int, int], tm
     sets = [{"x": data(2, 4, *size), "w": data(*shape, seed=1)} for size in SIZES]
     module = agrees_with_onnxruntime(of, tmp_path, *sets)
     assert [op.name for op in module.walk()].count("relax.dyn.pad") == 1
+
+
+@pytest.mark.parametrize(("op", "inputs"), [("Conv", 4), ("ConvTranspose", 6)])
+def test_unknown_channels_are_those_of_the_weight(op: str, inputs: int, tmp_path: Path):
+    body = f"{{ y = {op} <group = 2> (x, w) }}"
+    head = "g (float[N, C, H] x, float[6, 2, 3] w) => (float[N, M, P] y)"
+    sets = [{"x": data(2, inputs, size), "w": data(6, 2, 3, seed=1)} for size in (3, 8)]
+    module = agrees_with_onnxruntime(model_of(head + body), tmp_path, *sets)
+    (made,) = (o for o in module.walk() if o.name.startswith("relax.nn.conv1d"))
+    shape = shape_of(tensor_type(made.operands[0]))
+    assert shape is not None
+    assert shape[1] == inputs
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -76,18 +89,6 @@ def test_the_padding_of_a_maximum_is_the_least_value(tmp_path: Path):
         y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [4], strides = [3]> (x)
     }"""
     sets = [{"x": np.full((1, 1, n), -100, np.int8)} for n in (1, 2, 3, 7)]
-    agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
-
-
-@pytest.mark.parametrize(
-    "attributes",
-    ["strides = [2, 1], pads = [0, 1, 1, 2], dilations = [1, 2]", "strides = [2, 3], ceil_mode = 1"],
-)
-def test_places_of_maxima(attributes: str, tmp_path: Path):
-    graph = f"""g (float[N, C, H, W] x) => (float[N, C, P, Q] y, int64[N, C, P, Q] i) {{
-        y, i = MaxPool <kernel_shape = [2, 3], {attributes}> (x)
-    }}"""
-    sets = [{"x": data(2, 3, *size)} for size in ((4, 5), (7, 8), (9, 6))]
     agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
 
 
