@@ -26,6 +26,7 @@ from .windows import (
     symmetric,
     transposed_padding,
     window_padding,
+    windowed_axes,
 )
 
 __all__ = ["NN", "conv", "conv_transpose", "convolved", "gemm"]
@@ -49,7 +50,9 @@ def convolution_data(
     unknown channels are those of the weight."""
     if shape_of(node.type(x)) is None:
         x = node.with_rank(x, node.rank(weight))
-    rank, kernel = spatial_rank(node.rank(x)), shape_of(node.type(weight))
+    rank, kernel = node.rank(x) - 2, shape_of(node.type(weight))
+    if transposed or rank < 1:
+        spatial_rank(rank + 2)
     if node.shape(x)[1] == DYNAMIC_INDEX and kernel is not None and len(kernel) > 2:
         groups = 1 if transposed else node.int("group", 1)
         if (inputs := kernel[0 if transposed else 1]) != DYNAMIC_INDEX:
@@ -80,18 +83,25 @@ def convolved(
     x, rank = convolution_data(node, x, weight)
     window = Window.of(node, kernel_shape(node, weight, rank))
     x, padding = padded(node, x, window)
-    return node.op(
-        f"nn.conv{rank}d",
-        x,
-        weight,
-        strides=window.strides,
-        padding=symmetric(padding),
-        dilation=window.dilation,
-        groups=node.int("group", 1),
-        data_layout=_LAYOUTS[rank],
-        kernel_layout=_KERNELS[rank],
-        out_dtype=out_dtype,
-    )
+    axes = windowed_axes(window, padding)
+    others = [axis + 2 for axis in range(rank) if axis not in axes]
+    kernel = Expression(node, weight).squeeze(*others).value if others else weight
+
+    def convolve(x: SSAValue) -> SSAValue:
+        return node.op(
+            f"nn.conv{len(axes)}d",
+            x,
+            kernel,
+            strides=[window.strides[i] for i in axes],
+            padding=symmetric([padding[i + side] for side in (0, rank) for i in axes]),
+            dilation=[window.dilation[i] for i in axes],
+            groups=node.int("group", 1),
+            data_layout=_LAYOUTS[len(axes)],
+            kernel_layout=_KERNELS[len(axes)],
+            out_dtype=out_dtype,
+        )
+
+    return of_planes(Expression(node, x), axes, convolve, channels=True) if others else convolve(x)
 
 
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
@@ -151,24 +161,21 @@ def pooled(
     least = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
-        pads = padding[:rank], padding[rank:]
-        axes = [*range(rank)] if rank <= 3 else window.axes(*pads) or [0]
-        if not 0 < (spatial := len(axes)) <= 3:
-            raise Unsupported(f"windows along {spatial} axes, expected 1, 2 or 3")
+        axes = windowed_axes(window, padding)
 
         def along(numbers: Sequence[int]) -> list[int]:
             return [numbers[axis] for axis in axes]
 
         def pool(x: SSAValue) -> SSAValue:
             return node.op(
-                f"nn.{kind}_pool{spatial}d",
+                f"nn.{kind}_pool{len(axes)}d",
                 x,
                 pool_size=along(window.size),
                 strides=along(window.strides),
                 dilation=along(window.dilation),
-                padding=symmetric([*along(pads[0]), *along(pads[1])]),
+                padding=symmetric([*along(padding[:rank]), *along(padding[rank:])]),
                 ceil_mode=node.bool("ceil_mode"),
-                layout=_LAYOUTS[spatial],
+                layout=_LAYOUTS[len(axes)],
                 **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
             )
 
@@ -185,19 +192,25 @@ def pooled(
     return node.op("divide", of_windows(data, padding, True), share)
 
 
-def of_planes(x: Expression, axes: Sequence[int], pool: Callable[[SSAValue], SSAValue]) -> SSAValue:
-    """Apply `pool`, a function on [N, C, sizes...], along some spatial axes; all others become N,
-    and C is 1."""
+def of_planes(
+    x: Expression,
+    axes: Sequence[int],
+    apply: Callable[[SSAValue], SSAValue],
+    *,
+    channels: bool = False,
+) -> SSAValue:
+    """Apply a function on [N, C, sizes...] along some spatial axes; all others become N, and C is
+    1 or with `channels` that of `x`."""
     if x.shape.count(DYNAMIC_INDEX) > 1:
         raise Unsupported(f"input of shape {shape_text(x.shape)}: two unknown dimensions")
-    last = [axis + 2 for axis in axes]
+    last = [*([1] if channels else []), *(axis + 2 for axis in axes)]
     order = [*(axis for axis in range(x.rank) if axis not in last), *last]
     moved = x.transpose(*order)
-    outer = moved.shape[: -len(axes)]
+    outer, inner = moved.shape[: -len(last)], moved.shape[-len(last) :]
     count = DYNAMIC_INDEX if DYNAMIC_INDEX in outer else prod(outer)
-    planes = moved.reshape(*map(open_size, (count, 1, *moved.shape[len(outer) :])))
-    y = Expression(x.node, pool(planes.value))
-    y = y.reshape(*map(open_size, (*outer, *y.shape[2:])))
+    planes = moved.reshape(*map(open_size, (count, *([] if channels else [1]), *inner)))
+    y = Expression(x.node, apply(planes.value))
+    y = y.reshape(*map(open_size, (*outer, *y.shape[-len(last) :])))
     return y.transpose(*map(order.index, range(x.rank))).value
 
 

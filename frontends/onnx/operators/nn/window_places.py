@@ -138,7 +138,7 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     rank = node.sizes(1, 1)[0]
     strides, dilation = node.per_axis("strides", rank, 1), node.per_axis("dilations", rank, 1)
     pads = node.per_axis("pads", 2 * rank, 0)
-    if image is None or block is None:
+    if image is None or block is None or not is_static(x.shape):
         return [computed_col2im(node, x, strides, dilation, pads).value]
     batch, rows, columns = node.sizes(x.value, 3)
     out = [

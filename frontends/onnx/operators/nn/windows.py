@@ -25,6 +25,7 @@ __all__ = [
     "symmetric",
     "transposed_padding",
     "window_padding",
+    "windowed_axes",
 ]
 
 AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
@@ -69,6 +70,16 @@ def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
     if DYNAMIC_INDEX in sizes and node.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
         raise Unsupported("the size of the window is not known")
     return sizes
+
+
+def windowed_axes(window: Window, padding: Sequence[int]) -> list[int]:
+    """Return up to three spatial axes along which a window slides: all, or of more than three those
+    along which it is no single element; Unsupported if these are more."""
+    rank = len(window.size)
+    axes = [*range(rank)] if rank <= 3 else window.axes(padding[:rank], padding[rank:]) or [0]
+    if not 0 < len(axes) <= 3:
+        raise Unsupported(f"windows along {len(axes)} axes, expected 1, 2 or 3")
+    return axes
 
 
 # Padding that is known

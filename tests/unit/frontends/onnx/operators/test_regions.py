@@ -90,3 +90,18 @@ def test_determinant(size: int):
     x[0] = 0
     compare("Det", x, tolerance=1e-4)
     compare("Det", np.eye(4, dtype=np.float32)[[2, 0, 3, 1]])
+
+
+def test_sums_of_overlapping_blocks():
+    sizes = np.array([6, 7]), np.array([2, 3])
+    given: Attributes = {"strides": [2, 1], "pads": [0, 1, 0, 1], "dilations": [1, 2]}
+    for unknown in {0: (0,)}, {0: (0, 1, 2)}:
+        compare(
+            "Col2Im",
+            floats(2, 12, 15),
+            *sizes,
+            opset=18,
+            constants=(1, 2),
+            unknown=unknown,
+            **given,
+        )

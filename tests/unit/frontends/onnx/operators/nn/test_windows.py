@@ -138,6 +138,24 @@ def test_pooling_along_some_of_many_axes(kind: str, batch: str, tmp_path: Path):
     np.testing.assert_allclose(run(imported(many), x)[0], expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("batch", ["2", "N"])
+def test_convolutions_along_some_of_many_axes(batch: str):
+    x, w = data(2, 4, 5, 6, 3, 7), data(8, 2, 1, 3, 1, 2, seed=1)
+    many = model_of(
+        f"g (float[{batch}, 4, 5, 6, 3, 7] x, float[8, 2, 1, 3, 1, 2] w) => "
+        "(float[A, B, C, D, E, F] y) { y = Conv <group = 2, strides = [1, 2, 1, 1], "
+        "pads = [0, 1, 0, 0, 0, 0, 0, 1]> (x, w) }"
+    )
+    planes = model_of(
+        "g (float[N, 4, 6, 7] x, float[8, 2, 3, 2] w) => (float[N, M, P, Q] y) "
+        "{ y = Conv <group = 2, strides = [2, 1], pads = [1, 0, 0, 1]> (x, w) }"
+    )
+    moved = x.transpose(0, 2, 4, 1, 3, 5).reshape(-1, 4, 6, 7)
+    (expected,) = run_onnxruntime(planes, {"x": moved, "w": w.reshape(8, 2, 3, 2)})
+    expected = expected.reshape(2, 5, 3, 8, 3, 7).transpose(0, 3, 1, 4, 2, 5)
+    np.testing.assert_allclose(run(imported(many), x, w)[0], expected, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("shape", "window", "reason"),
     [
