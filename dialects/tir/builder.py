@@ -266,7 +266,9 @@ class TirBuilder(IndexBuilder):
             kind = ForKind.VECTORIZED if loop.lanes > 1 else ForKind.SERIAL
             lanes = self.loop_op(0, loop.lanes, kind)
         outer.body.block.add_op(YieldOp())
-        return lanes, self.index(start)
+        first = self.index(start)
+        self._replaced |= {first, lanes.variable}
+        return lanes, first
 
     def _copy_vector_loop(self, loop: VectorLoop, body: ForOp, start: SSAValue) -> None:
         """Append a loop over vectors with the operations of `body`, a loop over the lanes of the

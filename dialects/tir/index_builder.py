@@ -83,6 +83,9 @@ class IndexBuilder:
         self._known: dict[SSAValue, int] = {}
         self._pure: list[dict[object, SSAValue]] = [{}]
         """The pure results of each block from the function to the insertion point."""
+        self._replaced: set[SSAValue] = set()
+        """The places in loops whose bodies are copied with other values for them. An expression
+        must not be taken apart into what they are computed from."""
         self._dimensions: dict[str, tuple[SSAValue, int]] = {}
         """The buffer and the dimension from which each symbol of a size is read."""
         self._sizes = SizeValues(self.at_start, self.index, self._dimension)
@@ -289,7 +292,9 @@ class IndexBuilder:
         remainder: Index = 0
         pending: list[SSAValue] = [value]
         while pending:
-            match (term := pending.pop()).owner:
+            if (term := pending.pop()) in self._replaced:
+                return None
+            match term.owner:
                 case arith.AddiOp(lhs=lhs, rhs=rhs):
                     pending += (rhs, lhs)
                     continue

@@ -48,3 +48,20 @@ def test_vectors_are_halved_until_they_are_short():
     loops = [op for op in walk(incremented(16, overlapping=True)) if isinstance(op, ForOp)]
     vectors = [op for op in loops if op.for_kind is ForKind.VECTORIZED]
     assert [integer_constant(op.extent) for op in vectors] == [16, 8, 4]
+
+
+@pytest.mark.parametrize("by", [2, 16])
+@pytest.mark.parametrize("overlapping", [True, False])
+def test_places_are_divided(by: int, overlapping: bool):
+    b = TirBuilder(PrimFuncOp("f", [MemRefType(f32, [DYNAMIC_INDEX])] * 2))
+    data, result = b.func.args
+    b.read_size("n", data, 0)
+    loops = b.overlapping_vectors if overlapping else b.vectors_and_rest
+    with loops(extent_of(Size.symbol("n")), 16) as i:
+        quotient, remainder = b.load(data, [b.floordiv(i, by)]), b.load(data, [b.mod(i, by)])
+        b.store(b.pure(arith.AddfOp, quotient, remainder), result, [i])
+    verify(module := ModuleOp([b.finish()]))
+    for n in 17, 37:
+        given = np.arange(n, dtype=np.float32)
+        _, actual = run(module, "f", (given, np.zeros_like(given)))
+        np.testing.assert_array_equal(np.asarray(actual), given // by + given % by)
