@@ -623,6 +623,51 @@ for name, call in {
     EXPORTS[name] = Export(lambda call=call: Function(call), indexed(call, 6, 8))
 
 
+# Of unknown sizes, by both exporters: the older one leaves the channels unknown, too.
+def of_unknown_sizes(
+    name: str, make: Callable[[], nn.Module], *shapes: tuple[int, ...], **more: Any
+) -> None:
+    sizes = {f"x{i}": {d: f"n{i}_{d}" for d in range(len(s))} for i, s in enumerate(shapes)}
+    layer(name, make, *shapes, dynamic=sizes, **more)
+
+
+for name, call, *shapes in (
+    ("max_pool-indices", lambda x: F.max_pool2d(x, 3, 2, return_indices=True), (2, 3, 9, 11)),
+    ("max_pool-ceil", lambda x: F.max_pool2d(x, 3, 2, 1, 2, ceil_mode=True), (2, 3, 12, 15)),
+    ("quantile", lambda x: torch.quantile(x, 0.3, dim=1), (4, 9)),
+    ("diagonals", lambda x: (torch.diagonal(x, 1), torch.trace(x), torch.tril(x)), (5, 6)),
+):
+    of_unknown_sizes(f"{name}-sizes", lambda call=call: Function(call), *shapes)
+for dynamo in (True, False):
+    kind = "sizes" if dynamo else "sizes-script"
+    of_unknown_sizes(
+        f"conv3d-{kind}",
+        lambda: nn.Conv3d(4, 8, (1, 3, 2), padding=(0, 1, 1), groups=4),
+        (1, 4, 5, 7, 8),
+        dynamo=dynamo,
+    )
+    of_unknown_sizes(
+        f"conv_transpose2d-{kind}",
+        lambda: nn.ConvTranspose2d(4, 6, 3, 2, 1, 1, groups=2),
+        (2, 4, 7, 9),
+        dynamo=dynamo,
+    )
+EXPORTS["unique-rows"] = Export(
+    lambda: Function(lambda x: torch.unique((x * 2).long(), dim=0)),
+    image(9, 2),
+    {"x": {0: "rows"}},
+)
+of_unknown_sizes(
+    "stft-sizes",
+    lambda: Function(
+        lambda x: torch.view_as_real(
+            torch.stft(x, 16, 4, window=torch.hann_window(16), return_complex=True)
+        )
+    ),
+    (2, 100),
+)
+
+
 def export(name: str, path: Path) -> dict[str, np.ndarray]:
     """Write a model and return its inputs; the weights, as the inputs, are random with seed 0."""
     entry = EXPORTS[name]
@@ -634,9 +679,11 @@ def export(name: str, path: Path) -> dict[str, np.ndarray]:
         if entry.dynamic:
             names = {dim for sizes in entry.dynamic.values() for dim in sizes.values()}
             dims = {name: torch.export.Dim(name) for name in names}
-            options["dynamic_shapes"] = tuple(
+            shapes = tuple(
                 {i: dims[dim] for i, dim in entry.dynamic.get(key, {}).items()} for key in inputs
             )
+            # Those of a function are one argument, `args`.
+            options["dynamic_shapes"] = (shapes,) if isinstance(model, Function) else shapes
     else:
         options["dynamic_axes"] = entry.dynamic or None
         options["input_names"] = [*inputs]

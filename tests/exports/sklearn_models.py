@@ -20,6 +20,7 @@ from exporting import export_all
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn import (
+    calibration,
     cluster,
     compose,
     cross_decomposition,
@@ -163,6 +164,22 @@ EXPORTS["imputer_scaler_forest"] = Export(
     ),
     CLASSES,
     options=PLAIN,
+)
+NUMBERS = RNG.integers(0, 4, (ROWS, FEATURES))
+EXPORTS["one_hot_numbers"] = Export(
+    lambda: preprocessing.OneHotEncoder(sparse_output=False, drop="first"), data=NUMBERS
+)
+EXPORTS["random_trees_embedding"] = Export(
+    lambda: ensemble.RandomTreesEmbedding(5, max_depth=3, sparse_output=False)
+)
+EXPORTS["random_forest-outputs"] = Export(
+    lambda: ensemble.RandomForestRegressor(10, max_depth=5), np.stack([TARGET, -TARGET], axis=1)
+)
+EXPORTS["k_neighbors_regressor-minkowski"] = Export(
+    lambda: neighbors.KNeighborsRegressor(3, metric="minkowski", p=3), TARGET
+)
+EXPORTS["calibrated"] = Export(
+    lambda: calibration.CalibratedClassifierCV(svm.LinearSVC(), cv=2), CLASSES, options=PLAIN
 )
 COLORS = WORDS[RNG.integers(0, 4, (ROWS, 2))].astype(object)
 EXPORTS["one_hot_words"] = Export(

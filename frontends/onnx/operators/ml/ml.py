@@ -89,14 +89,20 @@ def feature_vectorizer(node: Node) -> Sequence[SSAValue]:
 
 
 def one_hot_encoder(node: Node) -> Sequence[SSAValue]:
-    """Compare each element with each category, as f32."""
+    """Compare each element with each category, as f32; without `zeros`, an element that is none of
+    them is an error at run time."""
     x = Expression(node, node.input(0))
     if (categories := node.ints("cats_int64s")) is None:
         raise Unsupported("categories that are strings")
-    if not node.int("zeros", 1):
-        raise Unsupported("zeros = 0: an unknown category is an error at run time")
     table = constant(node, np.array(categories, np.int64), i64)
-    return [x.cast(i64).expand(x.rank).equals(table).cast(f32).value]
+    hits = x.cast(i64).expand(x.rank).equals(table)
+    if not node.int("zeros", 1):
+        place = hits.cast(i64).op("argmax", axis=-1)
+        place = hits.op("any", axis=[-1]).where(place, place.scalar(len(categories)))
+        numbers = constant(node, np.arange(len(categories)), i64)
+        found = numbers.op("take", place, axis=0, mode="raise")
+        hits = found.expand(x.rank).equals(numbers)
+    return [hits.cast(f32).value]
 
 
 # Labels

@@ -11,7 +11,9 @@ from onnx.numpy_helper import from_array
 from support.models.from_text import Array, imported, run
 from support.models.single_node import Attributes, by_onnxruntime, check, single_node
 
+import passline
 from passline.frontends.onnx import UnsupportedModelError, import_model
+from passline.passmanager.errors import PasslineError
 
 RANDOM = np.random.default_rng(0)
 
@@ -42,6 +44,15 @@ def test_features():
     compare("Binarizer", X, threshold=0.2)
     compare("FeatureVectorizer", X, floats(5, 2), inputdimensions=[3, 2])
     compare("OneHotEncoder", np.array([[1, 2], [3, 9]]), cats_int64s=[3, 1, 2])
+
+
+def test_an_unknown_category_is_an_error_without_zeros():
+    given: Attributes = {"cats_int64s": [3, 1, 2], "zeros": 0}
+    known = np.array([[1, 2], [3, 3]])
+    compare("OneHotEncoder", known, **given)
+    module = imported(single_node("OneHotEncoder", [known], domain="ai.onnx.ml", **given))
+    with pytest.raises(PasslineError, match="out of bounds"):
+        run(passline.optimize(module, level=3), known + 1)
 
 
 def test_scaler():
