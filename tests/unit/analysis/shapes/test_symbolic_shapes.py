@@ -194,6 +194,20 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         [None] * 2 + ["2", "3"],
     ),
     "a rest beside a size that may copy": ([X], reshape("%x", "%s", "%m1"), [None, None]),
+    "matrices transposed one by one": (
+        [X],
+        reshape("%x", "%b", "%s", "%n2", "%n3").replace("%r =", "%h =")
+        + """
+  %q = relax.transpose %h {axes = [0, 2, 1, 3]} : (tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  %m = relax.concatenate %m1, %s, %n3
+      : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %q3 = relax.dyn.reshape %q, %m : (tensor<?x?x?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  %t3 = relax.transpose %q3 {axes = [0, 2, 1]} : (tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %t = relax.concatenate %b, %n2, %n3, %s
+      : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %r = relax.dyn.reshape %t3, %t : (tensor<?x?x?xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>""",
+        [None, "2", "3", "s"],
+    ),
     "a copied 0": ([X], reshape("%x", "%n0", "%n0", "%m1"), ["b", "s", "6"]),
     "half a slice": (
         [X],
