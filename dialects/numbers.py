@@ -104,6 +104,12 @@ def as_size(number: Number | None) -> Size | None:
 
 def at_least(a: Number, b: Number, margin: int = 0) -> bool:
     """Return whether `a >= b + margin` for sure."""
+    match a:
+        case Computed("maxsi" | "minsi" as kind, operands):
+            bounds = [not isinstance(n, float) and at_least(n, b, margin) for n in operands]
+            return any(bounds) if kind == "maxsi" else all(bounds)
+        case _:
+            pass
     if not isinstance(a, int | Size) or not isinstance(b, int | Size):
         return False
     difference = minus(a, b)

@@ -205,7 +205,9 @@ class FusionGraph:
         return counts
 
     def keeps_shape(self, members: set[int], source: int) -> bool:
-        """Return whether no edge from `source` to `members`, or between these, changes shape."""
+        """Return whether no edge from `source` to `members`, or between these, changes shape, and
+        no other operand of `members` broadcasts along columns of unknown number: its elements would
+        be read one by one."""
         for i in members:
             if self.kinds[i] is ELEMENTWISE and self._shapes is None:
                 continue
@@ -214,9 +216,18 @@ class FusionGraph:
                 producer = self.definitions.get(id(operand))
                 # An anchor writes each element of its result once: operations after it run in its
                 # epilogue only if each element of theirs depends on one of these.
-                if (producer == source or producer in members) and self._shape(operand) != shape:
+                if producer == source or producer in members:
+                    if self._shape(operand) != shape:
+                        return False
+                elif shape and not self._fits_columns(operand, shape[-1]):
                     return False
         return True
+
+    def _fits_columns(self, value: SSAValue, columns: object) -> bool:
+        """Return whether the last dimension of `value` is known or equal to `columns`."""
+        if self._shapes is None or not (shape := self._shapes.of(value)):
+            return True
+        return shape[-1].known is not None or shape[-1] == columns
 
     def _shape(self, value: SSAValue) -> Sequence[object] | None:
         shape = shape_of(value.type) if is_tensor(value.type) else None

@@ -12,6 +12,7 @@ and no operation fails.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import count
 from operator import is_
 from typing import TypeAlias
@@ -22,12 +23,12 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.dimension_names import dimension_names_in, with_dimension_names
-from ...dialects.numbers import as_size
+from ...dialects.numbers import Computed, as_size
 from ...dialects.relax.dimensions import dimensions_in, symbolic_type
 from ...dialects.relax.graph import GraphOp
-from ...dialects.relax.shapes import SymbolicSize
+from ...dialects.relax.shapes import SymbolicSize, broadcast_sizes
 from ...dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
-from ...dialects.sizes import Size, TooComplex, size_of_text
+from ...dialects.sizes import Size, Symbol, TooComplex, size_of_text
 from ..calls.call_graph import CallGraph
 from ..region_flow import result_terminators
 from ..traversal import in_order
@@ -52,6 +53,12 @@ class SymbolicShapes:
         self._results: dict[FuncOp, Sequence[Dimensions]] = {}
         """The shapes of the results of functions that are done."""
         self._numbers = count()
+        self._parts: dict[Size, frozenset[Size]] = {}
+        """The sizes that broadcast to a symbol."""
+        self._broadcast: dict[frozenset[Size], Size] = {}
+        """The symbols to which sizes broadcast."""
+        self._unlimited: dict[Size, Size] = {}
+        """The sizes of which symbols are the minimum with a number above 1."""
         graph = CallGraph(module) if graph is None else graph
         self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
         # A call substitutes in the results of its callee, which therefore has to be known. In a
@@ -199,9 +206,17 @@ class SymbolicShapes:
         known = {name: size for name, size in found.items() if size is not None}
 
         def in_caller(size: Size | None) -> Size | None:
-            if size is None or any(symbol.name not in known for symbol in size.symbols()):
+            if size is None:
                 return None
-            return size.substitute(lambda symbol: known[symbol.name])
+            values = {symbol: value_of(symbol) for symbol in size.symbols()}
+            return None if None in values.values() else size.substitute(values.__getitem__)
+
+        def value_of(symbol: Symbol) -> Size | None:
+            if (value := known.get(symbol.name)) is not None:
+                return value
+            parts = [in_caller(part) for part in self._parts.get(Size.symbol(symbol.name), ())]
+            sizes = [part for part in parts if part is not None]
+            return reduce(self._joined, sizes) if sizes and len(sizes) == len(parts) else None
 
         rows = [None if row is None else [in_caller(size) for size in row] for row in results]
         return [*map(symbolic_type, op.result_types, rows)]
@@ -235,7 +250,36 @@ class SymbolicShapes:
         is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Size)
         if is_sure or inferred != DYNAMIC_INDEX:
             return inferred
-        return SymbolicSize(Size.symbol(f"?{next(self._numbers)}"))
+        number = inferred.number if isinstance(inferred, SymbolicSize) else None
+        if number is not None and (pair := broadcast_sizes(number)) is not None:
+            return SymbolicSize(self._joined(*pair))
+        new = self._new()
+        match number:
+            case Computed("minsi", (Size() as size, int(limit))) if limit > 1:
+                self._unlimited[new] = size
+            case _:
+                pass
+        return SymbolicSize(new)
+
+    def _new(self) -> Size:
+        return Size.symbol(f"?{next(self._numbers)}")
+
+    def _joined(self, a: Size, b: Size) -> Size:
+        """Return the size to which two sizes broadcast: the same for all orders in which sizes do,
+        and however often each of them does."""
+        # A table of 512 rows, cut to a length, is added to data of this length: that is at most 512
+        # unless the addition fails.
+        for size, other in ((a, b), (b, a)):
+            if self._unlimited.get(size) == other:
+                return other
+        rows = [self._parts.get(size, frozenset((size,))) for size in (a, b)]
+        parts = rows[0] | rows[1]
+        if parts in rows:
+            return (a, b)[rows.index(parts)]
+        if (size := self._broadcast.get(parts)) is None:
+            self._broadcast[parts] = size = self._new()
+            self._parts[size] = parts
+        return size
 
 
 def _named(attributes: DictionaryAttr, type: Attribute) -> Dimensions:

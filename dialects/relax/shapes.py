@@ -28,6 +28,7 @@ from ..numbers import (
     select,
     times,
 )
+from ..sizes import Size
 
 __all__ = [
     "MAX_RANK",
@@ -37,6 +38,7 @@ __all__ = [
     "broadcast",
     "broadcast_dimension",
     "broadcast_numbers",
+    "broadcast_sizes",
     "check_rank",
     "combined_size",
     "computed_size",
@@ -183,6 +185,16 @@ def broadcast_numbers(a: Number, b: Number) -> Number:
         if size == 0 or at_least(size, 2):
             return size
     return select(equal(a, 1), b, a)
+
+
+def broadcast_sizes(number: Number) -> tuple[Size, Size] | None:
+    """Return the two sizes of which `broadcast_numbers` returned `number`; None if it is no size to
+    which sizes broadcast, or a sure one."""
+    match number:
+        case Computed("select", (Computed("eq", (Size() as a, 1)), Size() as b, c)) if a is c:
+            return a, b
+        case _:
+            return None
 
 
 def matmul(lhs: Shape, rhs: Shape) -> Shape:

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Shape, volume
 from ...dialects.tir.ops import ForKind
-from ..builder import KernelBuilder, Store, is_more
+from ..builder import Buffer, KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
 from ..contraction.dot_products import FEW_ROWS, write_dot_products
 from .blocks import Block, block_extents, part
@@ -47,11 +47,33 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         Sums=f"{registers} of {b.target.vector_registers} registers",
         PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
     )
-    write_blocks(b, t, schedule, finish)
+    weights = None
+    if t.weights is not None:
+        width = schedule.rows_of_tile if t.weights.is_lhs else schedule.tile
+        weights = t.packed_weights(b, t.weights, width)
+    if is_row_special(t, schedule):
+        # A decoder computes one token most of the time: tiles of 8 rows would take twice as long as
+        # weights in a cache take to arrive, and a tenth longer than those in memory.
+        is_row = b.equal(t.m, 1)
+        with b.when([is_row]):
+            write_blocks(b, t, replace(schedule, m=1), weights, finish)
+        with b.when([b.negation(is_row)]):
+            write_blocks(b, t, schedule, weights, finish)
+    else:
+        write_blocks(b, t, schedule, weights, finish)
 
 
-def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
-    """Write loops over blocks of columns."""
+def is_row_special(t: Contraction, s: Schedule) -> bool:
+    """Return whether loops for one row are written beside those for any number of rows: the number
+    is unknown, and constant columns make the vectors."""
+    is_constant = t.weights is not None and not t.weights.is_lhs
+    return is_constant and not isinstance(t.m, int) and not s.by_rows and s.m > 1
+
+
+def write_blocks(
+    b: KernelBuilder, t: Contraction, s: Schedule, weights: Buffer | None, finish: Store
+) -> None:
+    """Write loops over blocks of columns; `weights` are those of `t`, packed."""
     # The loops of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008):
     #
     #     for each block of columns:              its packed panel stays in the second cache
@@ -62,10 +84,6 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -
     #
     # The blocks are divided among the threads, not the tiles: each thread has a panel of its own.
     image_rows = volume(t.rows)
-    weights = None
-    if t.weights is not None:
-        width = s.rows_of_tile if t.weights.is_lhs else s.tile
-        weights = t.packed_weights(b, t.weights, width)
     rows, columns = block_extents(b, t, s)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,

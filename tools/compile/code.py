@@ -82,7 +82,7 @@ def compile_code(prepared: Prepared, interface: Interface) -> Code:
     """
     machine = machine_of(interface.target)
     ir = llvm_ir(prepared.module, exported=(prepared.entry,))
-    module = optimize(ir, prepared.entry, machine)
+    module = optimize(ir, [prepared.entry], machine)
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
     code = Code(module, machine, constants)

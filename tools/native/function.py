@@ -25,6 +25,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.garbage_collection import paused_collector
 from . import cache
+from .calls.allocation import ALLOCATE, allocation_ir
 from .calls.entry import ENTRY, FAILED, REFUSED, builtin_function, entry_ir
 from .calls.interruption import interruptible
 from .calls.parameters import Buffer, Parameter, address, parameters_of
@@ -193,7 +194,8 @@ def entry_object(prepared: Prepared, target: Target) -> bytes:
     gains nanoseconds in a call."""
     ir = entry_ir(prepared.function, prepared.entry, has_status=bool(prepared.failures))
     machine = target_machine(*processor_of(target)._replace(opt=0))
-    return machine.emit_object(optimize(ir, ENTRY, machine, level=0))
+    ir += allocation_ir()
+    return machine.emit_object(optimize(ir, (ENTRY, ALLOCATE), machine, level=0))
 
 
 def missing_symbols(prepared: Prepared, codes: Sequence[bytes]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,14 @@ class Code:
     """The objects that own the memory."""
 
 
-def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -> llvm.ModuleRef:
-    """Parse LLVM IR and return the module, optimized for `machine`. All its functions except
-    `entry` become internal. PasslineError if it cannot be parsed."""
+def optimize(
+    ir: str, exported: Collection[str], machine: llvm.TargetMachine, level: int = 3
+) -> llvm.ModuleRef:
+    """Parse LLVM IR and return the module, optimized for `machine`. All its functions except those
+    `exported` become internal. PasslineError if it cannot be parsed."""
     load_llvm()
     try:
-        return codegen.optimized(ir, (entry,), CONVERSION, machine, level)
+        return codegen.optimized(ir, exported, CONVERSION, machine, level)
     except RuntimeError as error:
         raise cannot_parse(error) from error
 

@@ -104,7 +104,7 @@ def object_code(prepared: Prepared, target: Target, machine: llvm.TargetMachine)
     """
     parts = parts_of(prepared.module, prepared.entry, available_cores(), CONVERSION)
     if len(parts) == 1:
-        return [machine.emit_object(optimize(parts[0].ir, prepared.entry, machine))]
+        return [machine.emit_object(optimize(parts[0].ir, [prepared.entry], machine))]
 
     def compiled(part: Part) -> bytes:
         with Worker() as worker:

@@ -18,6 +18,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UnrealizedConversionCastOp, i8
 from xdsl.ir import Block, Operation, SSAValue
 
+from ....analysis.memory.buffers import uses_of
 from ....analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
 from ....dialects.sizes import Size
 from ....passmanager.ir.edit import erase, insert_before
@@ -265,20 +266,37 @@ class Arena:
                 yield prod(inner)
 
     def free(self, starts: dict[Storage, Start]) -> None:
-        """Free what no block yields at the end of its block."""
+        """Free what no block yields after its last use."""
         own = {memory: s for s, (memory, _) in starts.items() if self.is_apart(s)}
-        for memory in dict.fromkeys(memory for memory, _ in starts.values()):
-            if memory not in own:
-                deallocate(memory, self.sizes.start.parent)
-            elif not own[memory].owned:
-                deallocate(memory, own[memory].block)
+        arenas = dict.fromkeys(memory for memory, _ in starts.values() if memory not in own)
+        freed: list[tuple[SSAValue, Block | None]] = [
+            *((memory, self.sizes.start.parent) for memory in arenas),
+            *((memory, storage.block) for memory, storage in own.items() if not storage.owned),
+        ]
         for storage in self.received:
             if not storage.owned:
                 assert isinstance(storage.base, SSAValue)
-                deallocate(storage.base, storage.block)
+                freed.append((storage.base, storage.block))
+        uses = LastUses()
+        for memory, block in freed:
+            assert block is not None
+            insert_before(uses.end_of(memory, block), memref.DeallocOp.get(memory))
 
 
-def deallocate(memory: SSAValue, block: Block | None) -> None:
-    """Free `memory` at the end of `block`."""
-    assert block is not None and block.last_op is not None
-    insert_before(block.last_op, memref.DeallocOp.get(memory))
+class LastUses:
+    """The last uses of buffers in blocks to which only deallocations are added."""
+
+    def __init__(self) -> None:
+        self.places: dict[Block, dict[Operation, int]] = {}
+        """The positions of the operations in a block."""
+
+    def end_of(self, memory: SSAValue, block: Block) -> Operation:
+        """Return the operation in `block` after the last that uses `memory` or a view of it; the
+        terminator if there is none."""
+        if (places := self.places.get(block)) is None:
+            self.places[block] = places = {op: n for n, op in enumerate(block.ops)}
+        users = [block.find_ancestor_op_in_block(use.operation) for use in uses_of(memory)]
+        last = max((op for op in users if op is not None), key=places.__getitem__, default=None)
+        end = block.last_op if last is None else last.next_op
+        assert end is not None
+        return end

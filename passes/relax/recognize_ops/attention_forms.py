@@ -8,9 +8,11 @@ from math import inf, isfinite
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from ....analysis.shapes.symbolic_shapes import SymbolicShapes
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.attention import AttentionOp, broadcasts_to
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, MatmulOp
@@ -24,6 +26,7 @@ from ....dialects.relax.interfaces import View
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import Float, shape_of, tensor_type
+from ....dialects.sizes import Size
 from ....interpreters.arrays import Array, element_of
 from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
@@ -67,6 +70,11 @@ class RecognizeAttention(RewritePattern):
     if the queries are transposed to it, else the batch.
     """
 
+    def __init__(self) -> None:
+        self.shapes: SymbolicShapes | None = None
+        """The shapes in the function, once unknown sizes were compared. They are those of before
+        the pass: nothing is known of values that it inserts."""
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MatmulOp | BatchMatmulOp, rewriter: PatternRewriter, /) -> None:
         softmax, type = op.lhs.owner, tensor_type(op.result)
@@ -84,8 +92,36 @@ class RecognizeAttention(RewritePattern):
                 op, "NoAttention", "a softmax, but not of products that are only scaled and masked"
             )
             return
+        if not self.have_same_batch(scores, op.rhs):
+            return
         if (new := attention_of(scores, op.rhs, rewriter)) is not None:
             rewriter.replace(op, (), [new])
+
+    def have_same_batch(self, scores: Scores, value: SSAValue) -> bool:
+        """Return whether all leading dimensions are known, or those of the operands are equal and
+        the mask broadcasts to them."""
+        operands = (scores.query, scores.key, value)
+        if all(DYNAMIC_INDEX not in (shape_of(tensor_type(v)) or ())[:-2] for v in operands):
+            return True
+        if self.shapes is None:
+            self.shapes = SymbolicShapes.of_function(function_around(value))
+        query, *others = (self.shapes.of(operand) or () for operand in operands)
+        if any(other[:-2] != query[:-2] for other in others):
+            return False
+        if scores.mask is None:
+            return True
+        mask = self.shapes.of(scores.mask.bias) or ()
+        pairs = zip(reversed(mask[:-2]), reversed(query[:-2]), strict=False)
+        return all(size in (whole, Size.of(1)) for size, whole in pairs)
+
+
+def function_around(value: SSAValue) -> FuncOp:
+    """Return the function in which `value` is."""
+    op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+    while not isinstance(op, FuncOp):
+        assert op is not None
+        op = op.parent_op()
+    return op
 
 
 def is_last(softmax: SoftmaxOp) -> bool:
@@ -284,13 +320,13 @@ class Operands:
 def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> SSAValue | None:
     """Insert attention, and what brings its operands and its result into shape; return the result.
 
-    None if the operands broadcast, if sizes of their leading dimensions are unknown, or if the
-    scale is greater than 1: the scaled queries could then be infinite where the scores are not.
+    None if the operands broadcast, or if the scale is greater than 1: the scaled queries could then
+    be infinite where the scores are not. Leading dimensions of unknown size are equal.
     """
     shapes = [shape_of(tensor_type(operand)) for operand in (scores.query, scores.key, value)]
     query, key, value_shape = (shape or () for shape in shapes)
     rank = len(query)
-    if not 2 <= rank <= 4 or any(DYNAMIC_INDEX in shape[:-2] for shape in (query, key)):
+    if not 2 <= rank <= 4:
         return None
     if key[:-2] not in (query[:-2], (*query[:1], 1)[: rank - 2]) or len(key) != rank:
         return None

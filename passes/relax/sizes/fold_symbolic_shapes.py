@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ....analysis.calls.call_graph import CallGraph
 from ....analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.data.reshape import ReshapeOp
 from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.dynamic.manipulation import (
@@ -58,8 +59,10 @@ def fold_symbolic_shapes(
 
     A reshape, broadcast, tile or slice to the shape that its operand has is removed, and so are
     several reshapes that end where they began; a reshape to a shape that is computed becomes one
-    with `newshape`, if at most one dimension is neither known nor a copy; integers that are known,
-    such as elements of a shape, become constants; sizes that are known become part of the types.
+    with `newshape`, if at most one dimension is neither known nor a copy; a transposition of
+    matrices between reshapes of the dimensions around them becomes one transposition; integers that
+    are known, such as elements of a shape, become constants; sizes that are known become part of
+    the types.
     """
     graph = CallGraph(module) if graph is None else graph
     if not (functions := functions_with_unknown_sizes(graph)):
@@ -84,7 +87,7 @@ class _Folder:
             if len(op.results) != 1 or op.results[0].first_use is None:
                 continue
             # The most is gained by removing an operation, the least by another form of it.
-            new = self.same(op) or self.constant(op) or self.reshape(op)
+            new = self.same(op) or self.constant(op) or self.transposed(op) or self.reshape(op)
             if new is None or not self.actions.allowed(op):
                 continue
             self.actions.passed(op, "Folded", "replaced, as its shape is known symbolically")
@@ -128,6 +131,29 @@ class _Folder:
             TensorType(i64, type.get_shape()), BytesAttr(i64.pack(numbers))
         )
         return ConstantOp.create(result_types=[type], properties={"value": value})
+
+    def transposed(self, op: Operation) -> Operation | None:
+        """Return the transposition that exchanges the last two dimensions if `op`, a reshape, is
+        the last of the operations that do so with all other dimensions as one."""
+        if not isinstance(op, DynamicReshapeOp) or not isinstance(op.data.owner, TransposeOp):
+            return None
+        merged = op.data.owner.data.owner
+        if op.data.owner.axes != (0, 2, 1) or not isinstance(merged, DynamicReshapeOp):
+            return None
+        shape = self.shapes.of(merged.data)
+        if shape is None or (rank := len(shape)) < 4:
+            return None
+        if any((size.known or 0) < 1 for size in (*shape[1:-2], shape[-1])):
+            return None
+        # A size that is 0 copies one of three dimensions instead. If the first one is 0, so is the
+        # product of all but the last two; if the last one is, there is none to copy.
+        matrix = shape[-2:]
+        if self.shapes.elements_of(merged.newshape) != (Size.of(-1), *matrix):
+            return None
+        if self.shapes.elements_of(op.newshape) != (*shape[:-2], *matrix[::-1]):
+            return None
+        new = TransposeOp(merged.data, axes=[*range(rank - 2), rank - 1, rank - 2])
+        return new if new.result.type == op.result.type else None
 
     def reshape(self, op: Operation) -> Operation | None:
         """Return the static form of a reshape to a computed shape."""

@@ -47,6 +47,26 @@ func.func @cast(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<4xf32> {
 
 // -----
 
+// Keys that an exporter transposes as matrices of one batch dimension.
+// CHECK-LABEL: func.func @matrices(
+// CHECK-NEXT: %0 = relax.transpose %x {axes = [0, 1, 3, 2]} : (tensor<?x12x?x64xf32>) -> tensor<?x12x64x?xf32>
+// CHECK-NEXT: func.return %0
+func.func @matrices(%x: tensor<?x12x?x64xf32> {onnx.dims = ["b", unit, "s", unit]}) -> tensor<?x12x64x?xf32> {
+  %shape = relax.shape_of %x : (tensor<?x12x?x64xf32>) -> tensor<4xi64>
+  %first = relax.strided_slice %shape {begin = [0], end = [2]} : (tensor<4xi64>) -> tensor<2xi64>
+  %s = relax.strided_slice %shape {begin = [2], end = [3]} : (tensor<4xi64>) -> tensor<1xi64>
+  %c = relax.constant dense<-1> : tensor<1xi64>
+  %d = relax.constant dense<64> : tensor<1xi64>
+  %m = relax.concatenate %c, %s, %d : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %0 = relax.dyn.reshape %x, %m : (tensor<?x12x?x64xf32>, tensor<3xi64>) -> tensor<?x?x64xf32>
+  %1 = relax.transpose %0 {axes = [0, 2, 1]} : (tensor<?x?x64xf32>) -> tensor<?x64x?xf32>
+  %t = relax.concatenate %first, %d, %s : (tensor<2xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %2 = relax.dyn.reshape %1, %t : (tensor<?x64x?xf32>, tensor<4xi64>) -> tensor<?x12x64x?xf32>
+  return %2 : tensor<?x12x64x?xf32>
+}
+
+// -----
+
 // Known elements of a shape become a constant.
 // CHECK-LABEL: func.func @constant(
 // CHECK-NEXT: [[C:%.*]] = relax.constant dense<12> : tensor<1xi64>
@@ -101,4 +121,38 @@ func.func @reversed(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<?xf32> {
 func.func @skipped(%x: tensor<?xf32>) -> tensor<?xf32> attributes {passline.skip_optimization} {
   %0 = relax.reshape %x {newshape = [-1]} : (tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+
+// The number of heads may be 0, which copies a dimension; the dimensions end in another order.
+// CHECK-LABEL: func.func @heads_may_be_none(
+// CHECK: relax.transpose %{{.*}} {axes = [0, 2, 1]}
+func.func @heads_may_be_none(%x: tensor<?x?x?x64xf32> {onnx.dims = ["b", "h", "s", unit]}) -> tensor<?x?x64x?xf32> {
+  %shape = relax.shape_of %x : (tensor<?x?x?x64xf32>) -> tensor<4xi64>
+  %first = relax.strided_slice %shape {begin = [0], end = [2]} : (tensor<4xi64>) -> tensor<2xi64>
+  %s = relax.strided_slice %shape {begin = [2], end = [3]} : (tensor<4xi64>) -> tensor<1xi64>
+  %c = relax.constant dense<-1> : tensor<1xi64>
+  %d = relax.constant dense<64> : tensor<1xi64>
+  %m = relax.concatenate %c, %s, %d : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %0 = relax.dyn.reshape %x, %m : (tensor<?x?x?x64xf32>, tensor<3xi64>) -> tensor<?x?x64xf32>
+  %1 = relax.transpose %0 {axes = [0, 2, 1]} : (tensor<?x?x64xf32>) -> tensor<?x64x?xf32>
+  %t = relax.concatenate %first, %d, %s : (tensor<2xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %2 = relax.dyn.reshape %1, %t : (tensor<?x64x?xf32>, tensor<4xi64>) -> tensor<?x?x64x?xf32>
+  return %2 : tensor<?x?x64x?xf32>
+}
+
+// CHECK-LABEL: func.func @other_order(
+// CHECK: relax.transpose %{{.*}} {axes = [0, 2, 1]}
+func.func @other_order(%x: tensor<?x12x?x64xf32> {onnx.dims = ["b", unit, "s", unit]}) -> tensor<?x64x12x?xf32> {
+  %shape = relax.shape_of %x : (tensor<?x12x?x64xf32>) -> tensor<4xi64>
+  %b = relax.strided_slice %shape {begin = [0], end = [1]} : (tensor<4xi64>) -> tensor<1xi64>
+  %s = relax.strided_slice %shape {begin = [2], end = [3]} : (tensor<4xi64>) -> tensor<1xi64>
+  %c = relax.constant dense<-1> : tensor<1xi64>
+  %d = relax.constant dense<64> : tensor<1xi64>
+  %h = relax.constant dense<12> : tensor<1xi64>
+  %m = relax.concatenate %c, %s, %d : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %0 = relax.dyn.reshape %x, %m : (tensor<?x12x?x64xf32>, tensor<3xi64>) -> tensor<?x?x64xf32>
+  %1 = relax.transpose %0 {axes = [0, 2, 1]} : (tensor<?x?x64xf32>) -> tensor<?x64x?xf32>
+  %t = relax.concatenate %b, %d, %h, %s : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %2 = relax.dyn.reshape %1, %t : (tensor<?x64x?xf32>, tensor<4xi64>) -> tensor<?x64x12x?xf32>
+  return %2 : tensor<?x64x12x?xf32>
 }

@@ -304,3 +304,21 @@ func.func @dead_in_region(%x : tensor<4xf32>, %p : i1) -> tensor<4xf32> {
   }
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// What may have one column is not read in the epilogue of a product.
+// CHECK-LABEL: @columns
+// CHECK-NEXT: [[S:%.*]] = func.call @fused_add(%a, %c)
+// CHECK-NEXT: [[M:%.*]] = func.call @fused_matmul(%w, [[S]])
+// CHECK-NEXT: [[A:%.*]] = func.call @fused_add([[M]], %c)
+// CHECK-NEXT: [[B:%.*]] = func.call @fused_matmul_add(%w, [[A]], [[S]])
+// CHECK-NEXT: func.return [[B]]
+func.func @columns(%w : tensor<?x?xf32> {onnx.dims = ["n", "n"]}, %a : tensor<?x?xf32> {onnx.dims = ["n", "m"]}, %c : tensor<?x?xf32> {onnx.dims = ["n", "k"]}) -> tensor<?x?xf32> {
+  %0 = relax.add %a, %c : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = relax.matmul %w, %0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %2 = relax.add %1, %c : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %3 = relax.matmul %w, %2 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %4 = relax.add %3, %0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %4 : tensor<?x?xf32>
+}

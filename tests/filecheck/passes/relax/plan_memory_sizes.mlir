@@ -183,8 +183,8 @@ func.func @parameter(%x: tensor<?x4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
 // CHECK-NEXT:      "memref.copy"(%x, [[E]])
 // CHECK-NEXT:      scf.yield [[E]] : memref<?xf32>
 // CHECK-NEXT:    }
-// CHECK:         func.call @sum([[IF]], %e)
 // CHECK-NEXT:    memref.dealloc %arena
+// CHECK:         func.call @sum([[IF]], %e)
 // CHECK-NEXT:    memref.dealloc [[IF]] : memref<?xf32>
 // CHECK-NEXT:    func.return
 func.func private @k(memref<?xf32>, memref<?xf32>)
@@ -205,18 +205,23 @@ func.func @branch(%x: tensor<?xf32>, %p: i1) -> tensor<4xf32> {
 
 // -----
 
-// A size that depends on data is asserted where it is known, and its buffer allocated there.
+// A size that depends on data is asserted where it is known, and its buffer allocated there; it is
+// freed after its last use.
 // CHECK-LABEL: func.func @data
 // CHECK:         func.call @count(%x, %c)
 // CHECK-NEXT:    [[L:%.*]] = memref.load %c[
+// CHECK-NEXT:    memref.dealloc %arena
 // CHECK-NEXT:    [[N:%.*]] = arith.index_cast [[L]] : i64 to index
 // CHECK-NEXT:    [[OK:%.*]] = arith.cmpi sge, [[N]], %{{.*}} : index
 // CHECK-NEXT:    cf.assert [[OK]], "a size of a result is negative"
 // CHECK-NEXT:    [[BYTES:%.*]] = arith.muli [[N]], %{{.*}} : index
 // CHECK-NEXT:    [[OWN:%.*]] = memref.alloc([[BYTES]]) {alignment = 64 : i64} : memref<?xi8>
 // CHECK-NEXT:    %a = memref.view [[OWN]][%{{.*}}][[[N]]]
-// CHECK:         memref.dealloc %arena
+// CHECK:         [[NEXT:%.*]] = memref.alloc(
+// CHECK:         func.call @k(%a, %b)
 // CHECK-NEXT:    memref.dealloc [[OWN]]
+// CHECK-NEXT:    func.call @sum(%b, %e)
+// CHECK-NEXT:    memref.dealloc [[NEXT]]
 func.func private @k(memref<?xf32>, memref<?xf32>)
 func.func private @count(memref<?xf32>, memref<1xi64>)
 func.func private @sum(memref<?xf32>, memref<4xf32>)
@@ -226,7 +231,8 @@ func.func @data(%x: tensor<?xf32>) -> tensor<4xf32> {
   %l = tensor.extract %c[%c0] : tensor<1xi64>
   %n = arith.index_cast %l : i64 to index
   %a = relax.call_tir @k(%x) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
-  %e = relax.call_tir @sum(%a) : (tensor<?xf32>) -> tensor<4xf32>
+  %b = relax.call_tir @k(%a) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  %e = relax.call_tir @sum(%b) : (tensor<?xf32>) -> tensor<4xf32>
   return %e : tensor<4xf32>
 }
 
@@ -272,7 +278,7 @@ func.func @reshape(%x: tensor<?xf32>, %n: index) {
 // CHECK-LABEL: func.func @caller(%x: memref<?xf32>) -> memref<?xf32> {
 // CHECK:         [[A:%.*]], [[B:%.*]] = func.call @callee(%x) : (memref<?xf32>) -> (memref<?xf32>, memref<?xf32>)
 // CHECK:         memref.dealloc [[A]] : memref<?xf32>
-// CHECK-NEXT:    func.return [[B]] : memref<?xf32>
+// CHECK:         func.return [[B]] : memref<?xf32>
 func.func private @k(memref<?xf32>, memref<?xf32>)
 func.func private @callee(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index

@@ -372,6 +372,30 @@ func.func @unknown_batch(%q : tensor<?x4x3x8xf32>, %k : tensor<?x4x8x5xf32>, %v 
 
 // -----
 
+// Batches of equal names do not broadcast, nor does a mask of one batch.
+// CHECK-LABEL: @equal_batch
+// CHECK: relax.nn.attention {{.*}} : (tensor<?x3x4x8xf32>, tensor<?x5x4x8xf32>, tensor<?x5x4x6xf32>, tensor<1x3x5xf32>) -> tensor<?x3x4x6xf32>
+func.func @equal_batch(%q : tensor<?x4x3x8xf32> {onnx.dims = ["b", unit, unit, unit]}, %k : tensor<?x4x8x5xf32> {onnx.dims = ["b", unit, unit, unit]}, %v : tensor<?x4x5x6xf32> {onnx.dims = ["b", unit, unit, unit]}, %mask : tensor<1x3x5xf32>) -> tensor<?x4x3x6xf32> {
+  %0 = relax.matmul %q, %k : (tensor<?x4x3x8xf32>, tensor<?x4x8x5xf32>) -> tensor<?x4x3x5xf32>
+  %1 = relax.add %0, %mask : (tensor<?x4x3x5xf32>, tensor<1x3x5xf32>) -> tensor<?x4x3x5xf32>
+  %2 = relax.nn.softmax %1 : (tensor<?x4x3x5xf32>) -> tensor<?x4x3x5xf32>
+  %r = relax.matmul %2, %v : (tensor<?x4x3x5xf32>, tensor<?x4x5x6xf32>) -> tensor<?x4x3x6xf32>
+  return %r : tensor<?x4x3x6xf32>
+}
+
+// The mask may make the scores larger.
+// CHECK-LABEL: @mask_of_other_batch
+// CHECK-NOT: attention
+func.func @mask_of_other_batch(%q : tensor<?x4x3x8xf32> {onnx.dims = ["b", unit, unit, unit]}, %k : tensor<?x4x8x5xf32> {onnx.dims = ["b", unit, unit, unit]}, %v : tensor<?x4x5x6xf32> {onnx.dims = ["b", unit, unit, unit]}, %mask : tensor<?x1x3x5xf32> {onnx.dims = ["n", unit, unit, unit]}) -> tensor<?x4x3x6xf32> {
+  %0 = relax.matmul %q, %k : (tensor<?x4x3x8xf32>, tensor<?x4x8x5xf32>) -> tensor<?x4x3x5xf32>
+  %1 = relax.add %0, %mask : (tensor<?x4x3x5xf32>, tensor<?x1x3x5xf32>) -> tensor<?x4x3x5xf32>
+  %2 = relax.nn.softmax %1 : (tensor<?x4x3x5xf32>) -> tensor<?x4x3x5xf32>
+  %r = relax.matmul %2, %v : (tensor<?x4x3x5xf32>, tensor<?x4x5x6xf32>) -> tensor<?x4x3x6xf32>
+  return %r : tensor<?x4x3x6xf32>
+}
+
+// -----
+
 // Must not: probabilities rounded to another type.
 // CHECK-LABEL: @rounded
 // CHECK-NOT: relax.nn.attention

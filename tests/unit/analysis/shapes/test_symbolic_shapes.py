@@ -71,6 +71,15 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         f"%r = relax.add %x, %y : (tensor<?x?x6xf32>, tensor<?x?x6xf32>) -> {T3}",
         ["b", None, "6"],
     ),
+    "a table cut to the length of the data": (
+        [X, "%p: tensor<1x4x6xf32>"],
+        PARTS
+        + f"""
+  %p4 = relax.dyn.strided_slice %p, %n0, %s, %n1, %n1 : (tensor<1x4x6xf32>, tensor<1xi64>,
+      tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x?x6xf32>
+  %r = relax.add %x, %p4 : (tensor<?x?x6xf32>, tensor<1x?x6xf32>) -> {T3}""",
+        ["b", "s", "6"],
+    ),
     "concatenation": (
         [X, Y],
         f"%r = relax.concatenate %x, %y {{axis = 1}} : "
@@ -194,6 +203,20 @@ CASES: dict[str, tuple[list[str], str, list[str | None]]] = {
         [None] * 2 + ["2", "3"],
     ),
     "a rest beside a size that may copy": ([X], reshape("%x", "%s", "%m1"), [None, None]),
+    "matrices transposed one by one": (
+        [X],
+        reshape("%x", "%b", "%s", "%n2", "%n3").replace("%r =", "%h =")
+        + """
+  %q = relax.transpose %h {axes = [0, 2, 1, 3]} : (tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+  %m = relax.concatenate %m1, %s, %n3
+      : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %q3 = relax.dyn.reshape %q, %m : (tensor<?x?x?x?xf32>, tensor<3xi64>) -> tensor<?x?x?xf32>
+  %t3 = relax.transpose %q3 {axes = [0, 2, 1]} : (tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %t = relax.concatenate %b, %n2, %n3, %s
+      : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %r = relax.dyn.reshape %t3, %t : (tensor<?x?x?xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>""",
+        [None, "2", "3", "s"],
+    ),
     "a copied 0": ([X], reshape("%x", "%n0", "%n0", "%m1"), ["b", "s", "6"]),
     "half a slice": (
         [X],
@@ -461,3 +484,38 @@ def test_too_large_expressions_are_unknown():
     )
     sizes = SymbolicShapes(module).of(returned(function_of(module)))
     assert sizes is not None and sizes[0].text is None
+
+
+def test_sizes_broadcast_in_any_order_to_one():
+    """The second layer of a model adds again what the first one added."""
+    types = "(tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>"
+    function = function_of(
+        passline.load(f"""
+func.func @main(%a: {V1} {{onnx.dims = ["a"]}}, %b: {V1} {{onnx.dims = ["b"]}},
+    %c: {V1} {{onnx.dims = ["c"]}}) -> ({V1}, {V1}, {V1}, {V1}) {{
+  %0 = relax.add %a, %b : {types}
+  %1 = relax.add %0, %b : {types}
+  %2 = relax.add %b, %a : {types}
+  %3 = relax.add %2, %c : {types}
+  %4 = relax.add %c, %b : {types}
+  %5 = relax.add %4, %a : {types}
+  %6 = func.call @add(%c, %1) : {types}
+  func.return %1, %2, %5, %6 : {V1}, {V1}, {V1}, {V1}
+}}
+func.func private @add(%a: {V1} {{onnx.dims = ["d0"]}}, %b: {V1} {{onnx.dims = ["d1"]}}) -> {V1} {{
+  %0 = relax.add %a, %b : {types}
+  func.return %0 : {V1}
+}}""")
+    )
+    module = function.parent_op()
+    assert isinstance(module, ModuleOp)
+    shapes = SymbolicShapes(module)
+    sizes = {
+        op.results[0].name_hint or str(n): shapes.of(op.results[0])
+        for n, op in enumerate(function.body.block.ops)
+        if op.results
+    }
+    once, again, swapped, three, _, reordered, called = sizes.values()
+    assert once == again == swapped
+    assert three == reordered == called
+    assert once != three

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
 from xdsl.ir import SSAValue
 
+import passline
+from passline.dialects.target import NAMED, set_target
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
@@ -15,6 +20,9 @@ from passline.kernels.contraction.contraction import Contraction, Coordinates
 from passline.kernels.tiles.blocks import Block, padded
 from passline.kernels.tiles.packed_columns import pack_columns, panel_shape
 from passline.kernels.tiles.schedule import Schedule
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import make_ir_context
+from passline.tools.native import compile_module
 
 
 def unused(*_: object) -> SSAValue:
@@ -58,3 +66,30 @@ def test_a_panel_is_filled_to_the_end_of_its_last_tile(columns: int, by_rows: bo
     assert isinstance(array, np.ndarray)
     assert (array[:, :columns] == 1).all()
     assert (array[:, columns : padded(columns, s.tile)] == 0).all()
+
+
+@needs_native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_row_of_an_unknown_number_has_tiles_of_its_own(threads: int):
+    weights = np.random.default_rng(0).integers(-9, 9, (7, 40)).astype(np.float32)
+    module = passline.load(f"""
+func.func @main(%x: tensor<?x7xf32> {{onnx.dims = ["n", unit]}}) -> tensor<?x40xf32> {{
+  %w = relax.constant dense<{weights.tolist()}> : tensor<7x40xf32>
+  %0 = relax.matmul %x, %w : (tensor<?x7xf32>, tensor<7x40xf32>) -> tensor<?x40xf32>
+  %1 = relax.nn.relu %0 : (tensor<?x40xf32>) -> tensor<?x40xf32>
+  func.return %1 : tensor<?x40xf32>
+}}""")
+    module = passline.optimize(module)
+    sums = re.findall(r"memref.alloca.*memref<(\d+)x\d+x16xf32", str(legalized(module)))
+    assert len({*sums}) == 2 and "1" in sums
+    function = compile_module(module, threads=threads)
+    for rows in (0, 1, 2, 9):
+        x = np.arange(7 * rows, dtype=np.float32).reshape(rows, 7) - 3
+        np.testing.assert_array_equal(function(x)[0], np.maximum(x @ weights, 0))
+
+
+def legalized(module: ModuleOp) -> ModuleOp:
+    """Return the module with its kernels for a fixed target with vectors of 16 lanes."""
+    set_target(module := module.clone(), NAMED["x86-64-v4"])
+    parse_pipeline("legalize-ops").apply(make_ir_context(), module)
+    return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 from threading import Thread
 
 import numpy as np
@@ -20,6 +21,7 @@ from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
+from passline.tools.native.calls.allocation import HUGE_PAGE, LARGE
 from passline.tools.native.function import NativeFunction
 from passline.tools.native.preparation.preparation import prepare
 
@@ -133,6 +135,16 @@ def test_results_outlive_the_function():
     del function, results
     gc.collect()
     np.testing.assert_array_equal(part, 64 * matrix(3)[1:] ** 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is that of the C library")
+def test_large_results_begin_at_huge_pages():
+    function = compile_module(parse(CHAIN))
+    for rows in (LARGE // 32, LARGE // 16):
+        each = np.ones((rows, 4), np.float32)
+        result = function(each, each[:, 0])[0]
+        assert (each.nbytes >= LARGE) <= (result.ctypes.data % HUGE_PAGE == 0)
+        np.testing.assert_array_equal(result, 64 * each**2)
 
 
 # Errors

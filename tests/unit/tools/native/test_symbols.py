@@ -79,7 +79,7 @@ def symbols_not_allowed(module: ModuleOp, level: int = 0) -> dict[str, str]:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machines = {cpu: target_machine(triple, cpu, opt=opt) for triple, cpu, opt in PROCESSORS}
-    code = optimize(ir, prepared.entry, machines["x86-64"], level)
+    code = optimize(ir, [prepared.entry], machines["x86-64"], level)
     found: dict[str, str] = {}
     for cpu, machine in machines.items():
         code.triple, code.data_layout = machine.triple, str(machine.target_data)
@@ -159,7 +159,8 @@ def family_kernels(element: Element) -> tuple[str, str]:
 def test_a_kernel_of_each_family_compiles_for_other_processors(processor: str, element: Element):
     initialize()
     machine = codegen.target_machine(OTHERS[processor])
-    code = optimize(*family_kernels(element), machine, 1)
+    ir, entry = family_kernels(element)
+    code = optimize(ir, [entry], machine, 1)
     if processor == "nvptx64":  # there are no object files, but text in PTX
         assert re.search(r"\.visible \.func \S*main", machine.emit_assembly(code))
     else:
