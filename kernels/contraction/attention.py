@@ -213,7 +213,11 @@ class Heads:
             row, column = index
             # The sum of a row divides its `dim` results, not its powers, of which there are as many
             # as keys.
-            value = multiply(b, value, b.load(factors, [row]))
+            factor = b.load(factors, [row])
+            value = multiply(b, value, factor)
+            if self.op.nan_to_zero:  # the weights of a row are NaN if, and only if, their sum is
+                nan = b.pure(arith.CmpfOp, factor, factor, arg="uno")
+                value = b.pure(arith.SelectOp, nan, b.number(0, self.wide), value)
             place = [self.n, b.add(first, row), head, column]
             store(place, convert(b, value, self.query.element))
 

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.contraction import convolution as ops
 from ...dialects.relax.layout import Layout
-from ...dialects.relax.types import is_integer, static_shape, tensor_type
+from ...dialects.relax.types import static_shape, tensor_type
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
@@ -82,8 +82,7 @@ def conv_transpose(
     weight = relayout(weight, kernel_layout, usual)
     windows, element = windows_of(op), tensor_type(op.result).element_type
     total = total_type(element, data, weight)
-    if is_integer(data.element):
-        data, weight = b.as_elements(data, total), b.as_elements(weight, total)
+    data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     axes = [out_layout.axes.index(axis) for axis in op.SPATIAL]
     out = tuple(b.shape_of(op.result)[axis] for axis in axes)
     if out_layout.factors:
@@ -156,7 +155,7 @@ def convolve(
         words = words_of_constant(b, b.buffered(weight), 1)
         data, weight, inputs, total = Words.of(data, 1), words, known(words.shape[1]), i32
         terms = inputs * volume(sizes)
-    elif is_integer(data.element):
+    else:  # once for each element, and not for each product
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None

@@ -13,11 +13,20 @@ from ...dialects.relax.contraction import linear_algebra as ops
 from ...dialects.relax.types import is_integer, tensor_type
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, volume
-from ..builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index, is_less
+from ..builder import (
+    Buffer,
+    KernelBuilder,
+    Legalization,
+    Tensor,
+    broadcast_index,
+    is_less,
+    is_more,
+)
 from ..elementwise.broadcast import broadcast_shape
 from ..scalars import convert
 from .byte_products import ByteProducts, Words, byte_products, words_of_constant
 from .contraction import Contraction, Coordinates, Weights, total_type
+from .dot_products import FEW_ROWS
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -58,6 +67,10 @@ def matrix_product(
         lhs, rhs, total = Words.of(lhs, -1), words, i32
     elif is_integer(lhs.element):
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
+    elif is_more(rows_of(lhs, rhs, transpose_a), FEW_ROWS):
+        # Once for each element, and not for each product. For few rows this would cost more than
+        # it saves: a constant is twice as large in f32 as in f16.
+        lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     # A constant batch of matrices is not packed: which one a batch index means depends on how the
     # batch dimensions broadcast.
     constant = b.constant(rhs) if len(rhs.shape) == 2 else None
@@ -83,6 +96,14 @@ def matrix_product(
     if product.n == 1 and not is_less(product.m, 2):
         return product.with_rows_as_columns(element)
     return product.contraction(element, constant)
+
+
+def rows_of(lhs: Tensor, rhs: Tensor, transpose_a: bool) -> Extent:
+    """Return how many rows of `lhs` are multiplied by each matrix of `rhs`."""
+    if len(lhs.shape) == 1:
+        return 1
+    *batch, rows = (*lhs.shape[:-2], lhs.shape[-1 if transpose_a else -2])
+    return volume((*batch, rows)) if len(rhs.shape) == 2 else rows
 
 
 @dataclass(frozen=True)

@@ -269,6 +269,13 @@ ENCODERS = {
         SMALL | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
     ),
     "mpnet": ("MPNetModel", "MPNetConfig", SMALL),
+    "modernbert": (
+        "ModernBertModel",
+        "ModernBertConfig",
+        SMALL
+        | {"local_attention": 8, "global_attn_every_n_layers": 2}
+        | {f"{kind}_token_id": i for i, kind in enumerate(("pad", "eos", "bos", "cls", "sep"))},
+    ),
 }
 DECODERS = {
     "gpt2": (
@@ -311,17 +318,50 @@ DECODERS = {
         "BloomConfig",
         {"hidden_size": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100},
     ),
+    "gemma2": (
+        "Gemma2ForCausalLM",
+        "Gemma2Config",
+        SMALL | {"num_key_value_heads": 2, "head_dim": 16, "sliding_window": 8, "pad_token_id": 0},
+    ),
+    "olmo2": (
+        "Olmo2ForCausalLM",
+        "Olmo2Config",
+        SMALL | {"num_key_value_heads": 2, "pad_token_id": 0},
+    ),
+    "deepseek_v3": (
+        "DeepseekV3ForCausalLM",
+        "DeepseekV3Config",
+        SMALL
+        | {"q_lora_rank": 16, "kv_lora_rank": 16, "num_key_value_heads": 4}
+        | {"qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 16}
+        | {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 2, "topk_group": 1}
+        | {"moe_intermediate_size": 32, "first_k_dense_replace": 1}
+        | {"experts_implementation": "batched_mm"},
+    ),
+    "mamba2": (
+        "Mamba2ForCausalLM",
+        "Mamba2Config",
+        {"hidden_size": 64, "num_hidden_layers": 2, "state_size": 8, "vocab_size": 100}
+        | {"num_heads": 8, "head_dim": 16, "n_groups": 2, "chunk_size": 8},
+    ),
+    "rwkv": (
+        "RwkvForCausalLM",
+        "RwkvConfig",
+        {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128, "vocab_size": 100},
+    ),
 }
+RECURRENT = ("mamba", "mamba2", "rwkv")
+"""The decoders that take no mask."""
 BOTH = {"input_ids": {0: "batch", 1: "length"}, "attention_mask": {0: "batch", 1: "length"}}
 for name, (kind, config, options) in ENCODERS.items():
     EXPORTS[name] = Export(transformer(kind, config, **options), text(), keywords=True)
-for name in ("bert", "roberta", "distilbert", "deberta_v2"):
+for name in ("bert", "roberta", "distilbert", "deberta_v2", "modernbert"):
     kind, config, options = ENCODERS[name]
     EXPORTS[f"{name}-dynamic"] = Export(wrapped(Masked, kind, config, **options), text(), BOTH)
 for name, (kind, config, options) in DECODERS.items():
     EXPORTS[name] = Export(
         transformer(kind, config, use_cache=False, **options),
-        text(mask=name != "mamba"),
+        text(mask=name not in RECURRENT),
         keywords=True,
     )
 for name in ("gpt2", "llama", "qwen2"):
@@ -371,6 +411,7 @@ def with_past(name: str, heads: int, past: int = 5) -> Export:
 EXPORTS["gpt2-past"] = with_past("gpt2", 4)
 EXPORTS["llama-past"] = with_past("llama", 4)
 EXPORTS["qwen2-past"] = with_past("qwen2", 2)
+EXPORTS["olmo2-past"] = with_past("olmo2", 2)
 
 SEQUENCES = {
     "d_model": 64,
@@ -480,12 +521,118 @@ SPEECH = SMALL | {
     "num_conv_pos_embeddings": 16,
     "num_conv_pos_embedding_groups": 4,
 }
-for name in ("Wav2Vec2", "Hubert"):
+for name in ("Wav2Vec2", "Hubert", "WavLM"):
     EXPORTS[name.lower()] = Export(
         transformer(f"{name}Model", f"{name}Config", **SPEECH),
         lambda: {"input_values": torch.rand(1, 2000)},
         keywords=True,
     )
+
+
+def detector() -> nn.Module:
+    backbone = transformers.ResNetConfig(
+        embedding_size=16,
+        hidden_sizes=[16, 32, 32, 64],
+        depths=[1, 1, 1, 1],
+        out_features=["stage4"],
+    )
+    options = {key: size for key, size in SEQUENCES.items() if key != "vocab_size"}
+    config = transformers.DetrConfig(
+        **options,
+        backbone_config=backbone,
+        backbone=None,
+        use_timm_backbone=False,
+        use_pretrained_backbone=False,
+        num_queries=10,
+        num_labels=5,
+    )
+    return Named(transformers.DetrForObjectDetection(config), "logits", "pred_boxes")
+
+
+EXPORTS["detr"] = Export(
+    detector, lambda: {"pixel_values": torch.rand(1, 3, 96, 128)}, keywords=True
+)
+EXPORTS["sam"] = Export(
+    transformer(
+        "SamModel",
+        "SamConfig",
+        "iou_scores",
+        "pred_masks",
+        vision_config={
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "image_size": 64,
+            "patch_size": 8,
+            "mlp_dim": 64,
+            "output_channels": 32,
+            "window_size": 3,
+            "global_attn_indexes": [1],
+            "num_pos_feats": 16,
+        },
+        prompt_encoder_config={"hidden_size": 32, "image_size": 64, "patch_size": 8},
+        mask_decoder_config={
+            "hidden_size": 32,
+            "mlp_dim": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "iou_head_hidden_dim": 32,
+        },
+    ),
+    lambda: {
+        "pixel_values": torch.rand(1, 3, 64, 64),
+        "input_points": torch.rand(1, 1, 2, 2) * 60,
+    },
+    keywords=True,
+)
+EXPORTS["swin2sr"] = Export(
+    transformer(
+        "Swin2SRForImageSuperResolution",
+        "Swin2SRConfig",
+        image_size=32,
+        embed_dim=24,
+        depths=[2, 2],
+        num_heads=[2, 2],
+        window_size=4,
+        upscale=2,
+        upsampler="pixelshuffle",
+    ),
+    lambda: {"pixel_values": torch.rand(1, 3, 32, 32)},
+    keywords=True,
+)
+EXPORTS["dac"] = Export(
+    transformer(
+        "DacModel",
+        "DacConfig",
+        "audio_values",
+        encoder_hidden_size=8,
+        downsampling_ratios=[2, 4],
+        decoder_hidden_size=64,
+        n_codebooks=3,
+        codebook_size=64,
+        codebook_dim=8,
+    ),
+    lambda: {"input_values": torch.rand(1, 1, 800)},
+    keywords=True,
+)
+EXPORTS["patchtst"] = Export(
+    transformer(
+        "PatchTSTForPrediction",
+        "PatchTSTConfig",
+        "prediction_outputs",
+        num_input_channels=3,
+        context_length=32,
+        patch_length=8,
+        patch_stride=8,
+        prediction_length=6,
+        d_model=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        ffn_dim=64,
+    ),
+    lambda: {"past_values": torch.rand(2, 32, 3)},
+    keywords=True,
+)
 
 
 # Single layers and functions of PyTorch, in each of their modes.

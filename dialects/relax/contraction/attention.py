@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import check_choice, float_prop, opt_float_prop, string_prop
+from ..attributes import bool_prop, check_choice, float_prop, opt_float_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
 from ..shapes import Shape, broadcast, merge, shape_text
@@ -43,6 +43,9 @@ class AttentionOp(Anchor, TensorOp):
     """The keys that a query sees: all, those up to its own position ("TopLeft"), or those up to its
     own position where the last query is at the last key ("BottomRight")."""
     masked_value = float_prop(-inf)
+    nan_to_zero = bool_prop(False)
+    """Whether a query whose weights are NaN, as they are if all of its keys are masked by minus
+    infinity, has zeros as its result."""
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:

@@ -37,8 +37,11 @@ def attention(
         past = columns - rows if op.causal_mask == "BottomRight" else 0
         scores = np.where(np.tri(rows, columns, past, dtype=bool), scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-np.inf))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
-    return matrix_product(weights.astype(values.dtype), values).swapaxes(1, 2)
+    sums = powers.sum(axis=-1, keepdims=True)
+    result = matrix_product((powers / sums).astype(values.dtype), values)
+    if op.nan_to_zero:
+        result = np.where(np.isnan(sums), result.dtype.type(0), result)
+    return result.swapaxes(1, 2)
 
 
 ATTENTION: Semantics = {AttentionOp: attention}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, f32, i8, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, f16, f32, i8, i32
 from xdsl.ir import Operation
 
 from ....dialects.relax.contraction.convolution import Conv2dOp
@@ -101,15 +101,16 @@ def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
 
 def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
     """Return the layouts of data and result with blocks of `lanes` channels; None if neither has
-    whole blocks, and for other elements than f32 and bytes, with an unknown number of channels, or
-    in other layouts than NCHW and OIHW.
+    whole blocks, and for other elements than f32, f16 and bytes, with an unknown number of
+    channels, or in other layouts than NCHW and OIHW.
 
     Words of four bytes are then in memory as they are multiplied. The channels of a depthwise
     convolution are the lanes of vectors, so that rows of 7 or 14 elements fill these. Other groups
     of channels have to consist of whole blocks.
     """
     weight = weight_of_known_channels(op)
-    if weight is None or not (tensor_type(op.data).element_type == f32 or is_of_bytes(op)):
+    is_float = tensor_type(op.data).element_type in (f16, f32)
+    if weight is None or not (is_float or is_of_bytes(op)):
         return None
     if [layout.text for layout in op.layouts()] != ["NCHW", "OIHW", "NCHW"]:
         return None

@@ -21,7 +21,7 @@ from ....dialects.relax.data.reshape import ExpandDimsOp, SqueezeOp
 from ....dialects.relax.elementwise.binary import AddOp, DivideOp, MultiplyOp
 from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp
 from ....dialects.relax.elementwise.elementwise import WhereOp
-from ....dialects.relax.elementwise.unary import LogicalNotOp
+from ....dialects.relax.elementwise.unary import IsNanOp, LogicalNotOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
@@ -30,7 +30,7 @@ from ....dialects.sizes import Size
 from ....interpreters.arrays import Array, element_of
 from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
-from .operation_forms import scalar
+from .operation_forms import scalar, used_outside
 
 __all__ = ["RecognizeAttention"]
 
@@ -61,6 +61,7 @@ class Scores:
     keys_are_rows: bool = False
     scale: float = 1.0
     mask: Mask | None = None
+    nan_to_zero: bool = False
 
 
 class RecognizeAttention(RewritePattern):
@@ -77,8 +78,8 @@ class RecognizeAttention(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MatmulOp | BatchMatmulOp, rewriter: PatternRewriter, /) -> None:
-        softmax, type = op.lhs.owner, tensor_type(op.result)
-        if not isinstance(softmax, SoftmaxOp) or not is_last(softmax):
+        weights, type = weights_of(op.lhs), tensor_type(op.result)
+        if weights is None or not is_last(weights.softmax):
             return
         if isinstance(op, BatchMatmulOp) and (op.transpose_a or op.transpose_b):
             return
@@ -86,7 +87,7 @@ class RecognizeAttention(RewritePattern):
         if not isinstance(element, Float) or element != tensor_type(op.lhs).element_type:
             return
         # With other uses the scores are computed anyway: attention would compute them twice.
-        scores = scores_of(softmax.data) if op.lhs.has_one_use() else None
+        scores = None if weights.used_outside else scores_of(weights.softmax.data)
         if scores is None:
             actions_of(rewriter).missed(
                 op, "NoAttention", "a softmax, but not of products that are only scaled and masked"
@@ -94,6 +95,7 @@ class RecognizeAttention(RewritePattern):
             return
         if not self.have_same_batch(scores, op.rhs):
             return
+        scores = replace(scores, nan_to_zero=weights.nan_to_zero)
         if (new := attention_of(scores, op.rhs, rewriter)) is not None:
             rewriter.replace(op, (), [new])
 
@@ -122,6 +124,31 @@ def function_around(value: SSAValue) -> FuncOp:
         assert op is not None
         op = op.parent_op()
     return op
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of attention: the result of a softmax, or zeros where it is NaN."""
+
+    softmax: SoftmaxOp
+    used_outside: bool
+    """Whether the weights, or what they are computed from, have other uses."""
+    nan_to_zero: bool
+
+
+def weights_of(value: SSAValue) -> Weights | None:
+    """Return the softmax that computes the weights `value`; None if there is none."""
+    op = value.owner
+    if isinstance(op, SoftmaxOp):
+        return Weights(op, not value.has_one_use(), False)
+    # PyTorch's exporter writes `where(isnan(weights), 0, weights)`.
+    if not isinstance(op, WhereOp) or not isinstance(nan := op.condition.owner, IsNanOp):
+        return None
+    softmax = op.x2.owner
+    if nan.operands[0] is not op.x2 or not isinstance(softmax, SoftmaxOp) or scalar(op.x1) != 0:
+        return None
+    once = value.has_one_use() and op.condition.has_one_use()
+    return Weights(softmax, not once or used_outside(softmax, {nan, op}), True)
 
 
 def is_last(softmax: SoftmaxOp) -> bool:
@@ -352,6 +379,7 @@ def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> 
         scale=scale,
         causal_mask=mask.causal_mask,
         masked_value=mask.masked_value,
+        nan_to_zero=scores.nan_to_zero,
     )
     result = rewriter.insert(attention).result
     if operands.new:

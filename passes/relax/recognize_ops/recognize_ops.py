@@ -75,7 +75,9 @@ class RecognizeOps(PatternPass):
 
     def patterns(self) -> Sequence[RewritePattern]:
         # Imported here, as they import numpy.
+        from ..simplify_expr.data_movement_patterns import MergeViewedTransposes
         from .attention_forms import RecognizeAttention
         from .operation_forms import RecognizeForm
 
-        return (RecognizeForm(), RecognizeAttention())
+        # PyTorch's exporter transposes keys with batch and heads as one dimension.
+        return (RecognizeForm(), MergeViewedTransposes(), RecognizeAttention())

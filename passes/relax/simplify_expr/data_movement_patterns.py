@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,
@@ -24,7 +26,13 @@ from ....dialects.relax.interfaces import View
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Float, is_integer, is_ranked, shape_of, tensor_type
 
-__all__ = ["MergeCasts", "MergeLayoutTransforms", "MergeReshapes", "MergeTransposes"]
+__all__ = [
+    "MergeCasts",
+    "MergeLayoutTransforms",
+    "MergeReshapes",
+    "MergeTransposes",
+    "MergeViewedTransposes",
+]
 
 
 class MergeReshapes(RewritePattern):
@@ -80,6 +88,55 @@ def _axes(op: TransposeOp) -> list[int] | None:
         return None if shape is None else [*reversed(range(len(shape)))]
     axes = op.axes
     return [axis % len(axes) for axis in axes]
+
+
+class MergeViewedTransposes(RewritePattern):
+    """Replace a transposition of dimensions that one view merges and the next one splits: they are
+    transposed as the second one has them."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: View, rewriter: PatternRewriter, /) -> None:
+        transpose = op.operands[0].owner
+        if not isinstance(transpose, TransposeOp) or not isinstance(transpose.data.owner, View):
+            return
+        value = transpose.data.owner.operands[0]
+        values = value, transpose.result, op.results[0]
+        given, transposed, shape = (shape_of(tensor_type(v)) or () for v in values)
+        if len(given) <= len(transposed) or 0 in shape or DYNAMIC_INDEX in shape:
+            return
+        axes, parts = _axes(transpose), _parts(shape, transposed)
+        if axes is None or parts is None:
+            return
+        # The dimensions of the result in the order from before the transposition.
+        order = [axis for number in _inverse(axes) for axis in parts[number]]
+        sizes = [shape[axis] for axis in order]
+        if given != (*sizes,):
+            value = rewriter.insert(ReshapeOp(value, newshape=sizes)).result
+        rewriter.replace(op, TransposeOp(value, axes=_inverse(order)))
+
+
+def _inverse(axes: Sequence[int]) -> list[int]:
+    """Return the inverse of a permutation."""
+    return sorted(range(len(axes)), key=axes.__getitem__)
+
+
+def _parts(shape: Shape, merged: Shape) -> list[list[int]] | None:
+    """Return the dimensions of `shape` that each dimension of `merged` is the product of; None if
+    it is not."""
+    parts, axis = list[list[int]](), 0
+    for size, following in zip(merged, (*merged[1:], 0), strict=True):
+        part, product = list[int](), 1
+        # A dimension of size 1 belongs to the one before, unless there is one of its own.
+        while axis < len(shape) and (
+            product < size or (shape[axis] == 1 and (not part or following != 1))
+        ):
+            product *= shape[axis]
+            part.append(axis)
+            axis += 1
+        if product != size:
+            return None
+        parts.append(part)
+    return parts if axis == len(shape) else None
 
 
 class MergeLayoutTransforms(RewritePattern):

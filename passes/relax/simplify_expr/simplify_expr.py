@@ -25,6 +25,7 @@ from .data_movement_patterns import (
     MergeLayoutTransforms,
     MergeReshapes,
     MergeTransposes,
+    MergeViewedTransposes,
 )
 from .window_patterns import RemoveTaps
 
@@ -81,6 +82,7 @@ class SimplifyExpr(PatternPass):
             ReciprocalRoot(),
             MergeReshapes(),
             MergeTransposes(),
+            MergeViewedTransposes(),
             MergeLayoutTransforms(),
             MergeCasts(),
             RemoveTaps(),

@@ -215,6 +215,65 @@ func.func @matrices(%q : tensor<3x8xf32>, %k : tensor<8x5xf32>, %v : tensor<5x8x
 
 // -----
 
+// PyTorch replaces weights that are NaN by zeros.
+// CHECK-LABEL: @zeros
+// CHECK: relax.nn.attention {{.*}} {scale = 1.000000e+00 : f64, nan_to_zero = true}
+// CHECK-NOT: relax.isnan
+func.func @zeros(%q : tensor<2x4x3x8xf32>, %k : tensor<2x4x8x5xf32>, %v : tensor<2x4x5x6xf32>) -> tensor<2x4x3x6xf32> {
+  %z = relax.full 0.0 : tensor<f32>
+  %0 = relax.matmul %q, %k : (tensor<2x4x3x8xf32>, tensor<2x4x8x5xf32>) -> tensor<2x4x3x5xf32>
+  %1 = relax.nn.softmax %0 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %2 = relax.isnan %1 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xi1>
+  %3 = relax.where %2, %z, %1 : (tensor<2x4x3x5xi1>, tensor<f32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %r = relax.matmul %3, %v : (tensor<2x4x3x5xf32>, tensor<2x4x5x6xf32>) -> tensor<2x4x3x6xf32>
+  return %r : tensor<2x4x3x6xf32>
+}
+
+// -----
+
+// PyTorch transposes keys with batch and heads as one dimension, here heads that are repeated.
+// CHECK-LABEL: @matrices_of_keys
+// CHECK: [[K:%.*]] = relax.transpose %k {axes = [0, 2, 1, 3]}
+// CHECK-NEXT: [[V:%.*]] = relax.transpose %v {axes = [0, 2, 1, 3]}
+// CHECK-NEXT: relax.nn.attention %{{.*}}, [[K]], [[V]] {{.*}} (tensor<2x3x4x8xf32>, tensor<2x5x2x8xf32>, tensor<2x5x2x8xf32>)
+func.func @matrices_of_keys(%q : tensor<2x4x3x8xf32>, %k : tensor<2x2x5x8xf32>, %v : tensor<2x2x5x8xf32>) -> tensor<2x4x3x8xf32> {
+  %k0 = relax.expand_dims %k {axis = [2]} : (tensor<2x2x5x8xf32>) -> tensor<2x2x1x5x8xf32>
+  %k1 = relax.broadcast_to %k0 {shape = [2, 2, 2, 5, 8]} : (tensor<2x2x1x5x8xf32>) -> tensor<2x2x2x5x8xf32>
+  %k2 = relax.reshape %k1 {newshape = [8, 5, 8]} : (tensor<2x2x2x5x8xf32>) -> tensor<8x5x8xf32>
+  %k3 = relax.transpose %k2 {axes = [0, 2, 1]} : (tensor<8x5x8xf32>) -> tensor<8x8x5xf32>
+  %k4 = relax.reshape %k3 {newshape = [2, 4, 8, 5]} : (tensor<8x8x5xf32>) -> tensor<2x4x8x5xf32>
+  %v0 = relax.expand_dims %v {axis = [2]} : (tensor<2x2x5x8xf32>) -> tensor<2x2x1x5x8xf32>
+  %v1 = relax.broadcast_to %v0 {shape = [2, 2, 2, 5, 8]} : (tensor<2x2x1x5x8xf32>) -> tensor<2x2x2x5x8xf32>
+  %v2 = relax.reshape %v1 {newshape = [2, 4, 5, 8]} : (tensor<2x2x2x5x8xf32>) -> tensor<2x4x5x8xf32>
+  %0 = relax.matmul %q, %k4 : (tensor<2x4x3x8xf32>, tensor<2x4x8x5xf32>) -> tensor<2x4x3x5xf32>
+  %1 = relax.nn.softmax %0 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %r = relax.matmul %1, %v2 : (tensor<2x4x3x5xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// -----
+
+// Must not: another number than zero, and weights that are used elsewhere.
+// CHECK-LABEL: @not_zeros
+// CHECK-NOT: relax.nn.attention
+func.func @not_zeros(%q : tensor<2x4x3x8xf32>, %k : tensor<2x4x8x5xf32>, %v : tensor<2x4x5x6xf32>) -> (tensor<2x4x3x6xf32>, tensor<2x4x3x6xf32>, tensor<2x4x3x5xi1>) {
+  %z = relax.full 0.0 : tensor<f32>
+  %o = relax.full 1.0 : tensor<f32>
+  %0 = relax.matmul %q, %k : (tensor<2x4x3x8xf32>, tensor<2x4x8x5xf32>) -> tensor<2x4x3x5xf32>
+  %1 = relax.nn.softmax %0 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %2 = relax.isnan %1 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xi1>
+  %3 = relax.where %2, %o, %1 : (tensor<2x4x3x5xi1>, tensor<f32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %r = relax.matmul %3, %v : (tensor<2x4x3x5xf32>, tensor<2x4x5x6xf32>) -> tensor<2x4x3x6xf32>
+  %4 = relax.matmul %q, %k : (tensor<2x4x3x8xf32>, tensor<2x4x8x5xf32>) -> tensor<2x4x3x5xf32>
+  %5 = relax.nn.softmax %4 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %6 = relax.isnan %5 : (tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xi1>
+  %7 = relax.where %6, %z, %5 : (tensor<2x4x3x5xi1>, tensor<f32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %s = relax.matmul %7, %v : (tensor<2x4x3x5xf32>, tensor<2x4x5x6xf32>) -> tensor<2x4x3x6xf32>
+  return %r, %s, %6 : tensor<2x4x3x6xf32>, tensor<2x4x3x6xf32>, tensor<2x4x3x5xi1>
+}
+
+// -----
+
 // Must not: a softmax along another axis.
 // CHECK-LABEL: @axis
 // CHECK-NOT: relax.nn.attention

@@ -180,6 +180,29 @@ func.func @empty(%x : tensor<0x3xf32>) -> tensor<2x0xf32> {
 
 // -----
 
+// A transposition of dimensions that are merged before it and split after it.
+// CHECK-LABEL: @merged_transposes
+// CHECK-NEXT: relax.transpose %x {axes = [0, 1, 3, 2]} : (tensor<2x1x4x5xf32>) -> tensor<2x1x5x4xf32>
+// CHECK-NEXT: [[V:%.*]] = relax.reshape %y {newshape = [6, 4, 5]} : (tensor<2x3x2x2x5xf32>) -> tensor<6x4x5xf32>
+// CHECK-NEXT: relax.transpose [[V]] {axes = [1, 2, 0]} : (tensor<6x4x5xf32>) -> tensor<4x5x6xf32>
+// CHECK-NEXT: [[W:%.*]] = relax.reshape %y {newshape = [6, 4, 5]} : (tensor<2x3x2x2x5xf32>) -> tensor<6x4x5xf32>
+// CHECK-NEXT: [[T:%.*]] = relax.transpose [[W]] {axes = [1, 0, 2]}
+// CHECK-NEXT: relax.reshape [[T]] {newshape = [8, 15]}
+func.func @merged_transposes(%x : tensor<2x1x4x5xf32>, %y : tensor<2x3x2x2x5xf32>) -> (tensor<2x1x5x4xf32>, tensor<4x5x6xf32>, tensor<8x15xf32>) {
+  %0 = relax.reshape %x {newshape = [2, 4, 5]} : (tensor<2x1x4x5xf32>) -> tensor<2x4x5xf32>
+  %1 = relax.transpose %0 {axes = [0, 2, 1]} : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
+  %2 = relax.reshape %1 {newshape = [2, 1, 5, 4]} : (tensor<2x5x4xf32>) -> tensor<2x1x5x4xf32>
+  %3 = relax.reshape %y {newshape = [6, 20]} : (tensor<2x3x2x2x5xf32>) -> tensor<6x20xf32>
+  %4 = relax.transpose %3 {axes = [1, 0]} : (tensor<6x20xf32>) -> tensor<20x6xf32>
+  %5 = relax.reshape %4 {newshape = [4, 5, 6]} : (tensor<20x6xf32>) -> tensor<4x5x6xf32>
+  %6 = relax.reshape %y {newshape = [6, 4, 5]} : (tensor<2x3x2x2x5xf32>) -> tensor<6x4x5xf32>
+  %7 = relax.transpose %6 {axes = [1, 0, 2]} : (tensor<6x4x5xf32>) -> tensor<4x6x5xf32>
+  %8 = relax.reshape %7 {newshape = [8, 15]} : (tensor<4x6x5xf32>) -> tensor<8x15xf32>
+  return %2, %5, %8 : tensor<2x1x5x4xf32>, tensor<4x5x6xf32>, tensor<8x15xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @transposes
 func.func @transposes(%x : tensor<2x3x4xf32>) -> (tensor<4x2x3xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.transpose %x {axes = [2, 0, 1]} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>

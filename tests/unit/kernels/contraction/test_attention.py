@@ -55,6 +55,7 @@ def masked() -> Iterator[AttentionOp]:
     yield AttentionOp(*operands(f32), mask(2, 1, 3, 1), causal_mask="BottomRight")
     yield AttentionOp(*operands(f32), constant(numbers(2, 1, 1, 5), f32), causal_mask="TopLeft")
     yield AttentionOp(*operands(f32, rows=6, keys=3), causal_mask="BottomRight")
+    yield AttentionOp(*operands(f32, rows=6), mask(6, 1), nan_to_zero=True)
     yield AttentionOp(*operands(f32, rows=0))
     yield AttentionOp(*operands(f32, keys=0))
 
@@ -72,10 +73,12 @@ def test_machine_code():
             *operands(f32, rows, keys, heads=4, kv_heads=2),
             *([mask(rows, keys)] if causal == "none" else []),
             causal_mask=causal,
+            nan_to_zero=causal == "BottomRight",
         )
         for rows, keys, causal in (
             (1, 40, "BottomRight"),
             (17, 33, "TopLeft"),
+            (33, 17, "BottomRight"),
             (33, 33, "none"),
         )
     }

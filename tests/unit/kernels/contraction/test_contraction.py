@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation
 
+from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction import convolution as convs
 from passline.dialects.relax.contraction import linear_algebra as products
-from passline.dialects.relax.types import Element
+from passline.dialects.relax.types import Element, tensor_type
 from passline.interpreters.relax.contraction.convolution import CONVOLUTION
 from passline.kernels.legalizations import RELAX
 from passline.passes.relax.legalize_ops import LegalizeOps
@@ -165,6 +166,26 @@ def test_elements(element: Element):
     lhs, rhs = tensor(3, 4, element=element), tensor(4, 5, element=element, seed=1)
     check_kernel(products.MatmulOp(lhs, rhs), close, 10 * close)
     check_kernel(products.DenseOp(lhs, tensor(5, 4, element=element)), close, 10 * close)
+
+
+@pytest.mark.parametrize("element", [f16, bf16], ids=str)
+@pytest.mark.parametrize("rows", [3, 8])
+def test_short_floats_are_converted_once(element: Element, rows: int):
+    """A constant is converted when the module is compiled, unless few rows are multiplied by it."""
+    weight = tensor(4, 5, element=element, seed=1)
+    image = tensor(1, 4, 3, 3, element=element), tensor(5, 4, 2, 2, element=element, seed=1)
+    cases = {
+        products.MatmulOp(tensor(rows, 4, element=element), weight): rows > 3,
+        convs.Conv2dOp(*image): True,
+    }
+    for op, converted in cases.items():
+        module, data = kernel_on_constant(op)
+        constants = [other for other in walk(module) if isinstance(other, ConstantOp)]
+        found = {tensor_type(other.result).element_type for other in constants}
+        assert found == {f32 if converted else element}
+        (actual,) = run_on_kernels(module, "f0", (data,))
+        close = CLOSE[element]
+        np.testing.assert_allclose(np.asarray(actual), run(op), rtol=close, atol=10 * close)
 
 
 @pytest.mark.parametrize(

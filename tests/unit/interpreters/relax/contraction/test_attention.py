@@ -81,6 +81,19 @@ def test_a_condition_replaces_scores():
     assert np.isnan(run(AttentionOp(*parts, none))).all()
 
 
+def test_weights_that_are_nan_give_zeros():
+    arrays = operands()
+    arrays[0][0, 1] = np.nan
+    seen = np.ones((2, 1, 3, 5), bool)
+    seen[1, :, 2] = False
+    parts = [constant(array, f64) for array in arrays], constant(seen, i1)
+    given, zeros = (run(AttentionOp(*parts[0], parts[1], nan_to_zero=n)) for n in (False, True))
+    nan = np.zeros((2, 3, 4, 6), bool)
+    nan[0, 1] = nan[1, 2] = True
+    np.testing.assert_array_equal(np.isnan(given), nan)
+    np.testing.assert_array_equal(zeros, np.where(nan, 0, given))
+
+
 @pytest.mark.parametrize(("causal", "past"), [("TopLeft", 0), ("BottomRight", 2)])
 def test_causal(causal: str, past: int):
     arrays = operands()

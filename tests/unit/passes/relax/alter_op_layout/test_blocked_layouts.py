@@ -156,9 +156,12 @@ def test_neighbours_of_a_convolution_in_groups_keep_their_layout(groups: int, be
     assert layouts(module, "x86-64-v3") == [plain, plain, plain, ("NCHW8c", "NCHW8c")]
 
 
-@pytest.mark.parametrize("element", ["f16", "f64"])
-def test_other_elements_keep_their_layout(element: str):
-    assert layouts(two_convolutions(element), "x86-64-v4") == [("NCHW", "NCHW")] * 2
+def test_blocks_of_f16_are_as_long_as_vectors_of_sums():
+    assert layouts(two_convolutions("f16"), "x86-64-v4") == [("NCHW16c", "NCHW16c")] * 2
+
+
+def test_other_elements_keep_their_layout():
+    assert layouts(two_convolutions("f64"), "x86-64-v4") == [("NCHW", "NCHW")] * 2
 
 
 def test_winograds_algorithm_keeps_the_layout_that_it_reads():
