@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f64, i1
+from xdsl.dialects.builtin import f64, i1
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.types import Float
@@ -78,15 +78,8 @@ def modulo(node: Node) -> Sequence[SSAValue]:
 
 
 def bit_shift(node: Node) -> Sequence[SSAValue]:
-    """Convert BitShift, which fills with zeros, too, the signed integers that some exporters give
-    it."""
-    lhs, rhs = operands(node)
-    if node.string("direction") == "LEFT":
-        return [node.op("left_shift", lhs, rhs)]
-    element = node.element(lhs)
-    assert isinstance(element, IntegerType)
-    bits = IntegerType(element.bitwidth, Signedness.UNSIGNED)
-    return [node.cast(node.op("right_shift", node.cast(lhs, bits), node.cast(rhs, bits)), element)]
+    direction = node.string("direction")
+    return [node.op("left_shift" if direction == "LEFT" else "right_shift", *operands(node))]
 
 
 # Unary
