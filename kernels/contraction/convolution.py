@@ -175,7 +175,7 @@ def convolve(
         taps = b.reshaped(weight, (outputs, volume(sizes)))
         return depthwise(b, data, taps, geometry, element, total)
     else:
-        image = image_of_windows(b, data, weight, geometry)
+        image = image_of_windows(b, data, weight, geometry, element)
     product = ImageProduct(image, kernel, geometry, outputs, inputs, total, merged)
     contraction = product.contraction(b, element)
     return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
@@ -195,7 +195,9 @@ class Image:
     window at rows and column."""
 
 
-def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry) -> Image:
+def image_of_windows(
+    b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry, element: Attribute
+) -> Image:
     """Return the data of a convolution, padded and copied as its windows need it."""
     windows, extents = geometry.windows, data.shape[2:]
     sizes = [window.size for window in windows]
@@ -207,7 +209,8 @@ def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: G
     in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
     is_known = all(isinstance(extent, int) for extent in data.shape)
     margin = 0 if isinstance(columns, int) else MARGIN
-    if is_known and (plan := plan_of(b, data, weight, windows, geometry.groups)) is not None:
+    plan = plan_of(b, data, weight, windows, geometry.groups, element) if is_known else None
+    if plan is not None:
         data = split_tiles(b, data, plan)
     else:
         data = b.buffered(data) if in_place else split_phases(b, data, windows, margin)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import Float32Type, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.windows.windows import Window
 from ...dialects.target import Target
@@ -45,13 +45,20 @@ __all__ = ["TiledData", "WinogradConvolution", "plan_of", "split_tiles", "write_
 
 
 def plan_of(
-    b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window], groups: int
+    b: KernelBuilder,
+    data: Tensor,
+    weight: Tensor,
+    windows: Sequence[Window],
+    groups: int,
+    element: Attribute,
 ) -> Plan | None:
-    """Return how to compute the convolution of data (NC...) and a weight (OI...) by the algorithm;
-    None if it is not applicable, or slower than the direct kernel."""
+    """Return how to compute the convolution of data (NC...) and a weight (OI...), with elements of
+    a type, by the algorithm; None if it is not applicable, or slower than the direct kernel."""
     if b.winograd == "none" or b.constant(weight) is None or groups != 1:
         return None
-    if not all(isinstance(tensor.element, Float32Type) for tensor in (data, weight)):
+    # Data of f16 are in f32 here, but the range of their results is that of f16.
+    types = data.element, weight.element, element
+    if not all(isinstance(type, Float32Type) for type in types):
         return None
     # Other windows are not handled: with strides they have fewer elements in common, and larger
     # ones need more points, which cost precision.

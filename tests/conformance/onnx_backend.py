@@ -386,7 +386,8 @@ These are refused:
 
 * Floats of 4 and 8 bits are stored and converted, and no kernel computes with them.
 * Det and Inverse: matrices of up to 64 rows, eliminated row by row.
-* Unique along an axis: up to 2^24 comparisons of elements.
+* Unique along an axis: slices of up to 16 elements, or up to 2^24 comparisons of elements. The
+  sizes of the other axes are known.
 * MaxUnpool: indices are those of the tensor before it is padded to `output_shape`, as ONNX has it;
   onnxruntime reads them as those of the result.
 * TreeEnsembleClassifier with two classes: the weights of the first alone, as scikit-learn's

@@ -211,13 +211,6 @@ function(
     lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
     (2, 9, 9, 4),
 )
-function(
-    "shifts",  # of signed integers, which ONNX's BitShift does not have
-    lambda x: lax.shift_right_logical(x - 5, jnp.int32(2)),
-    (4, 5),
-    integers=(0,),
-    store=True,
-)
 function("segment_sum", lambda x, i: jax.ops.segment_sum(x, i, 10), (7, 3), (7,), integers=(1,))
 
 

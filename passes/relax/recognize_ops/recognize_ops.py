@@ -9,6 +9,7 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
 
+from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.elementwise.unary import ErfOp, ExpOp, SigmoidOp, TanhOp
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
@@ -66,8 +67,19 @@ class RecognizeOps(PatternPass):
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
-    # Each form has one of them; layers of normalization get their weights here.
-    acts_on = (ErfOp, ExpOp, LayerNormOp, MeanOp, RMSNormOp, SigmoidOp, SoftmaxOp, TanhOp)
+    # Each form has one of them; layers of normalization get their weights here, and transpositions
+    # between views are merged.
+    acts_on = (
+        ErfOp,
+        ExpOp,
+        LayerNormOp,
+        MeanOp,
+        RMSNormOp,
+        SigmoidOp,
+        SoftmaxOp,
+        TanhOp,
+        TransposeOp,
+    )
     remove_dead = True
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
