@@ -188,8 +188,8 @@ def broadcast_numbers(a: Number, b: Number) -> Number:
 
 
 def broadcast_sizes(number: Number) -> tuple[Size, Size] | None:
-    """Return the two sizes of which `broadcast_numbers` returned `number`; None if it is no size to
-    which sizes broadcast, or a sure one."""
+    """Return the two operands of `broadcast_numbers` if `number` is its result and depends on which
+    of them is 1 at run time; None otherwise."""
     match number:
         case Computed("select", (Computed("eq", (Size() as a, 1)), Size() as b, c)) if a is c:
             return a, b

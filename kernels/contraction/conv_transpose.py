@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from ...dialects.relax.windows.windows import Window
 from ...dialects.tir.builder import Index
@@ -159,6 +158,7 @@ class SumsOfRow:
     """The number of elements of the data."""
     width: Extent
     """The number of elements of the result; `window.before` positions are in front of them."""
+    element: Attribute
     sums: SSAValue
     """The sums by remainder and quotient."""
     shape: Shape
@@ -184,12 +184,11 @@ class SumsOfRow:
             flat = b.view(sums, (volume(shape),))
         elif window.stride == power_of_two(window.stride) <= lanes:
             flat = b.alloc((volume(shape),), element)
-        return SumsOfRow(window, extent, width, sums, shape, flat, lanes)
+        return SumsOfRow(window, extent, width, element, sums, shape, flat, lanes)
 
     def clear(self, b: KernelBuilder) -> None:
         """Write a loop that sets all sums to zero."""
-        assert isa(self.sums.type, MemRefType)
-        b.fill(self.sums, self.shape, self.sums.type.element_type)
+        b.fill(self.sums, self.shape, self.element)
 
     def add(self, b: KernelBuilder, tap: Index, product: Callable[[Index], SSAValue]) -> None:
         """Write a loop that adds the products of the elements of the data and the weights at
@@ -220,8 +219,7 @@ class SumsOfRow:
     def interleave(self, b: KernelBuilder, flat: SSAValue) -> None:
         """Write a loop that copies the sums to `flat`, in the order of the result."""
         stride, columns = self.window.stride, self.shape[1]
-        assert isa(self.sums.type, MemRefType)
-        type = VectorType(self.sums.type.element_type, [self.lanes])
+        type = VectorType(self.element, [self.lanes])
         with b.loop(columns // self.lanes) as chunk:
             first = b.mul(chunk, self.lanes)
             places = [[b.index(i), b.index(first)] for i in range(stride)]

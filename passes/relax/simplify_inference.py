@@ -20,6 +20,7 @@ from ...dialects.relax.reduction.normalization import (
 from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.rewriting.rewriting import PatternPass
+from ...passmanager.rewriting.worklist import actions_of
 from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["DecomposeForInference", "SimplifyInference"]
@@ -42,6 +43,8 @@ class DecomposeForInference(RewritePattern):
         # `recognize-ops` puts decomposed normalizations together again, but only over dimensions of
         # known size, which the parameters of `relax.nn.layer_norm` have.
         if isinstance(op, InstanceNormOp) and not has_known_image(op):
+            message = "an image of unknown size is normalized by one kernel"
+            actions_of(rewriter).missed(op, "TypeNotKnown", message)
             return
         replace_by_decomposition(op, rewriter)
 
@@ -63,7 +66,8 @@ _DECOMPOSED = (AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp)
 class SimplifyInference(PatternPass):
     """Decompose normalizations, and remove dropout.
 
-    `batch_norm` with constant parameters becomes a product and a sum with one constant each.
+    `batch_norm` with constant parameters becomes a product and a sum with one constant each; an
+    `instance_norm` of images of unknown size stays.
     Source: `relay.SimplifyInference`.
 
     Before:

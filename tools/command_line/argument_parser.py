@@ -65,8 +65,8 @@ class ArgumentParser(argparse.ArgumentParser):
         self._abbreviated: list[str] = []
 
     def allow_abbreviations(self) -> None:
-        """Allow abbreviations of the options that are defined so far, those of xDSL: its tools have
-        them, too."""
+        """Accept abbreviations of the options that are defined already, which are xDSL's, as its
+        own tools do."""
         self._abbreviated = [*self._option_string_actions]
 
     @staticmethod

@@ -51,7 +51,7 @@ def convolution_data(
     if shape_of(node.type(x)) is None:
         x = node.with_rank(x, node.rank(weight))
     rank, kernel = node.rank(x) - 2, shape_of(node.type(weight))
-    if transposed or rank < 1:
+    if transposed or rank < 1:  # other convolutions may have more axes, and slide along three
         spatial_rank(rank + 2)
     if node.shape(x)[1] == DYNAMIC_INDEX and kernel is not None and len(kernel) > 2:
         groups = 1 if transposed else node.int("group", 1)

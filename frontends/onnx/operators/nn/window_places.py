@@ -219,6 +219,7 @@ def joined(before: Expression, after: Expression, add: bool) -> Expression:
 
 
 def product(sizes: Sequence[Expression]) -> Expression:
+    """Return the number of elements of a tensor of these sizes."""
     return reduce(lambda a, b: a * b, sizes)
 
 
