@@ -76,7 +76,7 @@ class LiteralParser(Parser):
             return self._integer(value, type, span)
         self.raise_error("Invalid type given for integer or float attribute.")
 
-    def _parse_builtin_densearray_attr(self) -> DenseArrayBase:
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         if not _IS_KNOWN:
             return super()._parse_builtin_densearray_attr()
         self.parse_characters("<", " in dense array")
