@@ -1,35 +1,19 @@
-"""The semantics of `scf.while`, which xDSL's interpreter has since 0.72."""
+"""What differs between releases of xDSL in the values that its interpreter functions take, and in
+the operations that it has."""
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    ReturnedValues,
-    impl,
-    impl_terminator,
-    register_impls,
-)
+from collections.abc import Mapping
+from typing import TypeVar
 
-__all__ = ["WhileFunctions"]
+from xdsl.ir import Dialect, Operation
+
+__all__ = ["by_name"]
+
+T = TypeVar("T")
 
 
-@register_impls
-class WhileFunctions(InterpreterFunctions):
-    """The semantics of `scf.while`."""
-
-    @impl(scf.WhileOp)
-    def run_while(
-        self, interpreter: Interpreter, op: scf.WhileOp, args: PythonValues
-    ) -> PythonValues:
-        while True:
-            condition, *forwarded = interpreter.run_ssacfg_region(op.before_region, args, "before")
-            if not condition:
-                return tuple(forwarded)
-            args = interpreter.run_ssacfg_region(op.after_region, tuple(forwarded), "after")
-
-    @impl_terminator(scf.ConditionOp)
-    def run_condition(self, interpreter: Interpreter, op: scf.ConditionOp, args: PythonValues):
-        return ReturnedValues(args), ()
+def by_name(dialect: Dialect, table: Mapping[str, T]) -> dict[type[Operation], T]:
+    """Return a table of operation classes instead of names, without operations that this xDSL does
+    not have."""
+    return {op: table[op.name] for op in dialect.operations if op.name in table}

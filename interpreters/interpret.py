@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ..passmanager.errors import PasslineError
@@ -19,7 +20,7 @@ from ..passmanager.ir.location import place_of
 from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
-from .arguments import check_arguments
+from .arguments import check_arguments, is_scalar
 from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
 
@@ -120,14 +121,14 @@ def _common_semantics() -> Interpreter:
     `tensor`, ..., which belong to no entry of the table."""
     from xdsl.interpreters import register_implementations
 
-    from ..compat.interpreters import WhileFunctions
     from .codegens.calls import ExternalFunctions
+    from .mlir import MlirFunctions
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
     interpreter = Interpreter(ModuleOp([]))
     register_implementations(interpreter, Context())
-    for functions in (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions):
+    for functions in (TirFunctions, MlirFunctions, TensorFunctions, ExternalFunctions):
         interpreter.register_implementations(functions(), override=True)
     return interpreter
 
@@ -142,15 +143,25 @@ def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> Pyth
 
 
 def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
-    """Return the arguments with buffers copied, followed by new buffers for the results."""
+    """Return the arguments with buffers copied and scalars in the form of the semantics, followed
+    by new buffers for the results."""
     from .tir.memory import allocate
 
     types = func.function_type.inputs.data
     outputs = types[len(values) :]
     return (
-        *(v.copy() if is_buffer(t) else v for v, t in zip(values, types)),
+        *map(_argument, types, values),
         *(allocate(type) for type in outputs if is_buffer(type)),
     )
+
+
+def _argument(type: Attribute, value: Any) -> object:
+    """Return an argument as the semantics take it: a copy of a buffer, a scalar of its type."""
+    from .tir.table import number
+
+    if is_buffer(type):
+        return value.copy()
+    return number(value, type) if is_scalar(type) else value
 
 
 def _as_value(result: object) -> Value:
