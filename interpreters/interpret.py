@@ -120,14 +120,20 @@ def _common_semantics() -> Interpreter:
     of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
     `tensor`, ..., which belong to no entry of the table."""
     from xdsl.interpreters import register_implementations
+    from xdsl.interpreters.pdl import PDLRewriteFunctions
 
     from .codegens.calls import ExternalFunctions
+    from .foreign import on_xdsl_values
     from .mlir import MlirFunctions
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
+    xdsls = Interpreter(ModuleOp([]))
+    register_implementations(xdsls, Context())
     interpreter = Interpreter(ModuleOp([]))
-    register_implementations(interpreter, Context())
+    for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
+        if functions is not PDLRewriteFunctions:
+            interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
     for functions in (TirFunctions, MlirFunctions, TensorFunctions, ExternalFunctions):
         interpreter.register_implementations(functions(), override=True)
     return interpreter
