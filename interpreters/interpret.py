@@ -125,7 +125,6 @@ def _common_semantics() -> Interpreter:
     from .codegens.calls import ExternalFunctions
     from .foreign import on_xdsl_values
     from .mlir import MlirFunctions
-    from .tensor import TensorFunctions
     from .tir import TirFunctions
 
     xdsls = Interpreter(ModuleOp([]))
@@ -134,7 +133,7 @@ def _common_semantics() -> Interpreter:
     for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
         if functions is not PDLRewriteFunctions:
             interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
-    for functions in (TirFunctions, MlirFunctions, TensorFunctions, ExternalFunctions):
+    for functions in (TirFunctions, MlirFunctions, ExternalFunctions):
         interpreter.register_implementations(functions(), override=True)
     return interpreter
 

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from xdsl.dialects import affine, arith, func, scf
+from xdsl.dialects import affine, arith, func, scf, tensor
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -52,6 +52,7 @@ RETURNS = frozenset(
         scf.ReduceOp,
         scf.ReduceReturnOp,
         scf.YieldOp,
+        tensor.YieldOp,
         YieldOp,
     }
 )

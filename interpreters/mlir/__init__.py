@@ -11,10 +11,15 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 from ..tir.table import methods
 from .affine import AFFINE, AffineFunctions
 from .control_flow import ControlFlowFunctions
+from .tensor import TENSOR, TensorFunctions
 
 __all__ = ["MlirFunctions"]
 
 MlirFunctions: type[InterpreterFunctions] = register_impls(
-    type("MlirFunctions", (ControlFlowFunctions, AffineFunctions), methods(AFFINE))
+    type(
+        "MlirFunctions",
+        (ControlFlowFunctions, AffineFunctions, TensorFunctions),
+        methods(AFFINE, TENSOR),
+    )
 )
-"""The interpreter functions of affine, cf, func and scf."""
+"""The interpreter functions of affine, cf, func, scf and tensor."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from xdsl.dialects import memref
+from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
@@ -23,7 +24,18 @@ from ...dialects.tir.ops import PrefetchOp
 from ..arrays import array_of, check_size
 from .table import Array, Semantics, buffer_dtype
 
-__all__ = ["MEMORY", "allocate", "check_indices", "merge_dynamic"]
+__all__ = [
+    "MEMORY",
+    "allocate",
+    "check_indices",
+    "drop_unit_dims",
+    "merge_dynamic",
+    "slices_of",
+]
+
+
+Slice: TypeAlias = memref.SubviewOp | tensor.ExtractSliceOp | tensor.InsertSliceOp
+"""The operations on a part of an array."""
 
 
 def allocate(type: MemRefType[Attribute], sizes: Sequence[int] = ()) -> Array:
@@ -34,7 +46,7 @@ def allocate(type: MemRefType[Attribute], sizes: Sequence[int] = ()) -> Array:
     return np.zeros((*shape, *lanes), buffer_dtype(type))
 
 
-def check_indices(buffer: Array, indices: Sequence[int]) -> tuple[int, ...]:
+def check_indices(buffer: Array, indices: Sequence[int], kind: str = "a buffer") -> tuple[int, ...]:
     """Return `indices`; raise InterpretationError if one is out of bounds.
 
     Numpy would count negative indices from the end.
@@ -42,7 +54,7 @@ def check_indices(buffer: Array, indices: Sequence[int]) -> tuple[int, ...]:
     for index, size in zip(indices, buffer.shape):
         if not 0 <= index < size:
             raise InterpretationError(
-                f"index [{', '.join(map(str, indices))}] is out of the bounds of a buffer of "
+                f"index [{', '.join(map(str, indices))}] is out of the bounds of {kind} of "
                 f"{'x'.join(map(str, buffer.shape))}"
             )
     return tuple(indices)
@@ -97,10 +109,10 @@ def merge_dynamic(static: Sequence[int], dynamic: Sequence[int]) -> list[int]:
     return [next(values) if number == DYNAMIC_INDEX else number for number in static]
 
 
-def subview_parameters(
-    op: memref.SubviewOp | memref.ReinterpretCastOp, numbers: Sequence[int]
+def view_parameters(
+    op: Slice | memref.ReinterpretCastOp, numbers: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return the offsets, sizes and strides of `op`, given its operands after the buffer."""
+    """Return the offsets, sizes and strides of `op`, given its operands after the array."""
     offsets, sizes = len(op.offsets), len(op.offsets) + len(op.sizes)
     return (
         merge_dynamic(op.static_offsets.get_values(), numbers[:offsets]),
@@ -109,28 +121,43 @@ def subview_parameters(
     )
 
 
-def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
-    """Return a part of a buffer; dimensions of size 1 that the result type drops are removed."""
-    slices: list[slice] = []
-    for offset, size, stride, extent in zip(
-        *subview_parameters(op, numbers), buffer.shape, strict=True
-    ):
-        if size and not (offset >= 0 and offset + (size - 1) * stride < extent):
-            raise InterpretationError(
-                f"a view of {size} elements from {offset} exceeds a dimension of {extent}"
-            )
-        slices.append(slice(offset, offset + (size - 1) * stride + 1 if size else offset, stride))
-    view = buffer[tuple(slices)]
-    type = op.result.type
-    assert isinstance(type, MemRefType)
-    kept = iter(type.get_shape())
+def slices_of(op: Slice, array: Array, numbers: Sequence[int]) -> tuple[slice, ...]:
+    """Return the part of an array that `op` selects; InterpretationError if it exceeds that."""
+    parameters = zip(*view_parameters(op, numbers), array.shape, strict=True)
+    return tuple(_slice(*row) for row in parameters)
+
+
+def _slice(offset: int, size: int, stride: int, extent: int) -> slice:
+    last = offset + (size - 1) * stride
+    if size < 0 or (size and not (0 <= offset < extent and 0 <= last < extent)):
+        raise InterpretationError(
+            f"a view of {size} elements from {offset} exceeds a dimension of {extent}"
+        )
+    if not size:
+        return slice(0, 0)
+    if not stride:
+        raise InterpretationError("a view whose stride is 0 has no numpy semantics")
+    end = last + (1 if stride > 0 else -1)
+    return slice(offset, end if end >= 0 else None, stride)
+
+
+def drop_unit_dims(array: Array, shape: Sequence[int]) -> Array:
+    """Return a view without the dimensions of size 1 that are not in `shape`."""
+    kept = iter(shape)
     wanted, axes = next(kept, None), list[int]()
-    for axis, size in enumerate(view.shape):
+    for axis, size in enumerate(array.shape):
         if wanted is not None and wanted in (size, DYNAMIC_INDEX):
             wanted = next(kept, None)
         else:
             axes.append(axis)
-    return view.squeeze(tuple(axes)) if len(axes) + type.get_num_dims() == view.ndim else view
+    return array.squeeze(tuple(axes)) if len(axes) + len(shape) == array.ndim else array
+
+
+def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
+    """Return a part of a buffer; dimensions of size 1 that the result type drops are removed."""
+    type = op.result.type
+    assert isinstance(type, MemRefType)
+    return drop_unit_dims(buffer[slices_of(op, buffer, numbers)], type.get_shape())
 
 
 def allocation_of(buffer: Array) -> Array:
@@ -146,7 +173,7 @@ def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> A
 
     As in MLIR, the offset counts from the start of the allocation, not from that of `buffer`.
     """
-    (offset,), sizes, strides = subview_parameters(op, numbers)
+    (offset,), sizes, strides = view_parameters(op, numbers)
     type = op.source.type
     assert isinstance(type, MemRefType)
     flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else allocation_of(buffer)
