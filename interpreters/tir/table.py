@@ -89,7 +89,7 @@ def converter(type: Attribute) -> Callable[[Any], object]:
         case IndexType():
             return index
         case VectorType() | TensorType() | UnrankedTensorType():
-            return lambda value: elements(value, cast(Attribute, type))
+            return lambda value: elements(value, type)
         case IntegerType() if type == i1:
             return truth
         case _ if is_element(type):
@@ -120,7 +120,7 @@ def index(value: SupportsInt) -> int:
 
 def elements(value: object, type: ContainerType[Attribute]) -> Array:
     """Convert `value` to a vector or tensor of `type`."""
-    element = element_type(type)
+    element = element_type(type.get_element_type())
     array = np.asarray(value)
     return np.asarray(
         array.astype(np.int64, copy=False) if element is None else fit(array, element)
