@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -45,15 +45,17 @@ def interpret(
     func: Function,
     ctx: Context | None = None,
     listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
 ) -> ArrayFunction:
     """Return a Python function on arrays that runs `func`.
 
     Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
     is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
+    What the program prints is written to `output`; without one it is dropped.
     The function raises PasslineError, naming the operation, if one cannot be computed, and
     NoSemanticsError if it has no semantics.
     """
-    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners)
+    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
     position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
@@ -92,7 +94,10 @@ def load_interpreter() -> None:
 
 
 def _interpreter(
-    module: ModuleOp, ctx: Context, listeners: Sequence[Interpreter.Listener] = ()
+    module: ModuleOp,
+    ctx: Context,
+    listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
 ) -> PreparedInterpreter:
     """Return an interpreter with the semantics of all dialects that occur in the module.
 
@@ -102,7 +107,8 @@ def _interpreter(
 
     from .prepared import PreparedInterpreter
 
-    interpreter = PreparedInterpreter(module, file=StringIO(), listeners=tuple(listeners))
+    file = StringIO() if output is None else output  # for None, xDSL's functions take stdout
+    interpreter = PreparedInterpreter(module, file=file, listeners=tuple(listeners))
     interpreter.copy_implementations(_common_semantics())
     interpreter.register_implementations(PDLRewriteFunctions(ctx), override=True)
     found: dict[type[InterpreterFunctions], None] = {}

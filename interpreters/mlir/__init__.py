@@ -11,6 +11,7 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 from ..tir.table import methods
 from .affine import AFFINE, AffineFunctions
 from .control_flow import ControlFlowFunctions
+from .printing import PrintFunctions
 from .tensor import TENSOR, TensorFunctions
 
 __all__ = ["MlirFunctions"]
@@ -18,8 +19,8 @@ __all__ = ["MlirFunctions"]
 MlirFunctions: type[InterpreterFunctions] = register_impls(
     type(
         "MlirFunctions",
-        (ControlFlowFunctions, AffineFunctions, TensorFunctions),
+        (ControlFlowFunctions, AffineFunctions, TensorFunctions, PrintFunctions),
         methods(AFFINE, TENSOR),
     )
 )
-"""The interpreter functions of affine, cf, func, scf and tensor."""
+"""The interpreter functions of affine, cf, func, printf, scf and tensor."""

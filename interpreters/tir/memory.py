@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
+    IndexType,
     MemRefType,
     NoneAttr,
+    UnitAttr,
     VectorType,
+)
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    impl_terminator,
+    register_impls,
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
@@ -22,10 +31,13 @@ from xdsl.utils.exceptions import InterpretationError
 from ...compat.memref import AssumeAlignmentOp
 from ...dialects.tir.ops import PrefetchOp
 from ..arrays import array_of, check_size
+from .atomic import KINDS, combine
+from .functions import return_operands
 from .table import Array, Semantics, buffer_dtype
 
 __all__ = [
     "MEMORY",
+    "MemoryFunctions",
     "allocate",
     "check_indices",
     "drop_unit_dims",
@@ -88,14 +100,47 @@ def copy(_: memref.CopyOp, source: Array, target: Array) -> None:
     target[...] = source
 
 
-def global_of(op: memref.GetGlobalOp) -> Array:
-    """Return the value of a global: a read-only view of its bytes."""
-    target = SymbolTable.lookup_symbol(op, op.name_)
-    if not isinstance(target, memref.GlobalOp):
-        raise InterpretationError(f"{op.name_} is not a global of the module")
-    if not isinstance(target.initial_value, DenseIntOrFPElementsAttr):
-        raise InterpretationError(f"global {op.name_} has no value that numpy can hold")
-    return array_of(target.initial_value)
+def rank(_: memref.RankOp, buffer: Array) -> int:
+    """Return the number of dimensions."""
+    return buffer.ndim
+
+
+def atomic_rmw(op: memref.AtomicRMWOp, value: object, buffer: Array, *indices: int) -> object:
+    """Combine an element with `value` in place, and return what it was."""
+    place = check_indices(buffer, indices)
+    kind = [*KINDS][op.kind.value.data]
+    old = buffer[place]
+    buffer[place] = combine(kind, op.value.type, old, value)
+    return old
+
+
+def dma_start(op: memref.DmaStartOp, source: Array, *args: Any) -> None:
+    """Copy neighboring elements, at once."""
+    at, count = len(op.src_indices), len(op.dest_indices)
+    target, rest = args[at], args[at + 1 :]
+    size = rest[count]
+    target_flat = target.reshape(-1, copy=False)
+    target_flat[run_of(target, rest[:count], size)] = source.ravel()[
+        run_of(source, args[:at], size)
+    ]
+
+
+def run_of(buffer: Array, indices: Sequence[int], size: int) -> slice:
+    """Return `size` neighboring elements of a flat buffer, from `indices` on."""
+    start = int(np.ravel_multi_index(check_indices(buffer, indices), buffer.shape))
+    if not 0 <= size <= buffer.size - start:
+        raise InterpretationError(
+            f"{size} elements from {start} exceed a buffer of {buffer.size} elements"
+        )
+    return slice(start, start + size)
+
+
+def strided_metadata(op: memref.ExtractStridedMetaDataOp, buffer: Array) -> tuple[object, ...]:
+    """Return the first element of the allocation, and the offset, sizes and strides in it."""
+    base = allocation_of(buffer)
+    start = buffer.ctypes.data - base.ctypes.data
+    strides = (stride // buffer.itemsize for stride in buffer.strides)
+    return (base[:1].reshape(()), start // buffer.itemsize, *buffer.shape, *strides)
 
 
 def dim(_: memref.DimOp, buffer: Array, axis: int) -> int:
@@ -176,7 +221,8 @@ def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> A
     (offset,), sizes, strides = view_parameters(op, numbers)
     type = op.source.type
     assert isinstance(type, MemRefType)
-    flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else allocation_of(buffer)
+    from_start = buffer.ndim and isinstance(type.layout, NoneAttr)
+    flat = buffer.reshape(-1) if from_start else allocation_of(buffer)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
     if all(sizes) and not (offset >= 0 and last < flat.size):
         raise InterpretationError(
@@ -218,27 +264,66 @@ def same(_: Operation, buffer: Array) -> Array:
     return buffer
 
 
-def ignore(_: memref.DeallocOp, buffer: Array) -> None:
-    """Do nothing: Python frees the buffer."""
+def ignore(_: Operation, *args: Any) -> None:
+    """Do nothing: Python frees buffers, and copies are done when they start."""
 
 
 MEMORY: Semantics = {
     memref.AllocOp: alloc,
     memref.AllocaOp: alloc,
     AssumeAlignmentOp: same,
+    memref.AtomicRMWOp: atomic_rmw,
     memref.CastOp: same,
     memref.CollapseShapeOp: reshaped,
     memref.CopyOp: copy,
     memref.DeallocOp: ignore,
     memref.DimOp: dim,
+    memref.DmaStartOp: dma_start,
+    memref.DmaWaitOp: ignore,
     memref.ExpandShapeOp: reshaped,
-    memref.GetGlobalOp: global_of,
+    memref.ExtractStridedMetaDataOp: strided_metadata,
     memref.LoadOp: load,
     memref.MemorySpaceCastOp: same,
+    memref.RankOp: rank,
     memref.ReinterpretCastOp: reinterpret,
     memref.StoreOp: store,
     memref.SubviewOp: subview,
     memref.ViewOp: view,
     PrefetchOp: prefetch,
 }
-"""The semantics of each operation."""
+"""The semantics of the operations without regions, and without a state."""
+
+
+@register_impls
+class MemoryFunctions(InterpreterFunctions):
+    """The functions of globals, which a run may change, and of `memref.alloca_scope`."""
+
+    @impl(memref.GetGlobalOp)
+    def run_get_global(
+        self, interpreter: Interpreter, op: memref.GetGlobalOp, args: PythonValues
+    ) -> PythonValues:
+        target = SymbolTable.lookup_symbol(op, op.name_)
+        if not isinstance(target, memref.GlobalOp):
+            raise InterpretationError(f"{op.name_} is not a global of the module")
+        if target.constant is not None:
+            return (initial_value(target),)
+        name = target.sym_name.data
+        return (interpreter.get_data(MemoryFunctions, name, lambda: initial_value(target).copy()),)
+
+    @impl(memref.AllocaScopeOp)
+    def run_alloca_scope(
+        self, interpreter: Interpreter, op: memref.AllocaScopeOp, args: PythonValues
+    ) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.scope, (), "alloca_scope")
+
+    run_alloca_scope_return = impl_terminator(memref.AllocaScopeReturnOp)(return_operands)
+
+
+def initial_value(target: memref.GlobalOp) -> Array:
+    """Return the value of a global: a read-only view of its bytes, or zeros if it has none."""
+    value = target.initial_value
+    if isinstance(value, UnitAttr):
+        return allocate(target.type)
+    if isinstance(value.get_element_type(), IndexType):
+        return np.array(value.get_values(), np.int64).reshape(value.get_shape())
+    return array_of(value)
