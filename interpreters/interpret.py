@@ -27,7 +27,7 @@ from .signature import Function, Value, is_buffer, result_buffers
 if TYPE_CHECKING:
     from .prepared import PreparedInterpreter
 
-__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter", "own_semantics"]
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
@@ -128,10 +128,7 @@ def _common_semantics() -> Interpreter:
     from xdsl.interpreters import register_implementations
     from xdsl.interpreters.pdl import PDLRewriteFunctions
 
-    from .codegens.calls import ExternalFunctions
     from .foreign import on_xdsl_values
-    from .mlir import MlirFunctions
-    from .tir import TirFunctions
 
     xdsls = Interpreter(ModuleOp([]))
     register_implementations(xdsls, Context())
@@ -139,9 +136,18 @@ def _common_semantics() -> Interpreter:
     for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
         if functions is not PDLRewriteFunctions:
             interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
-    for functions in (TirFunctions, MlirFunctions, ExternalFunctions):
+    for functions in own_semantics():
         interpreter.register_implementations(functions(), override=True)
     return interpreter
+
+
+def own_semantics() -> tuple[type[InterpreterFunctions], ...]:
+    """Return our semantics of MLIR's dialects and of tir, and of calls."""
+    from .codegens.calls import ExternalFunctions
+    from .mlir import MlirFunctions
+    from .tir import TirFunctions
+
+    return TirFunctions, MlirFunctions, ExternalFunctions
 
 
 def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> PythonValues:

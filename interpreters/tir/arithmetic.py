@@ -128,7 +128,7 @@ def division(function: Callable[[Array, Array], object]) -> Callable[[Array, Arr
     """Return `function` of a dividend and a divisor; it raises InterpretationError for 0."""
 
     def compute(lhs: Array, rhs: Array) -> object:
-        if not np.all(rhs):
+        if not (rhs.all() if isinstance(rhs, np.ndarray) else rhs):  # np.all of a number is slow
             raise InterpretationError("division by zero")
         return function(lhs, rhs)
 
