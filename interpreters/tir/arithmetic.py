@@ -124,10 +124,10 @@ def constant(op: arith.ConstantOp) -> object:
 # Integers
 
 
-def division(function: Callable[[Array, Array], object]) -> Callable[[Array, Array], object]:
+def division(function: Callable[..., object]) -> Callable[..., object]:
     """Return `function` of a dividend and a divisor; it raises InterpretationError for 0."""
 
-    def compute(lhs: Array, rhs: Array) -> object:
+    def compute(lhs: Array | int, rhs: Array | int) -> object:
         if not (rhs.all() if isinstance(rhs, np.ndarray) else rhs):  # np.all of a number is slow
             raise InterpretationError("division by zero")
         return function(lhs, rhs)
@@ -140,6 +140,12 @@ def divide(lhs: Array, rhs: Array) -> object:
     """Return the quotient, rounded towards zero."""
     quotient = np.floor_divide(lhs, rhs)
     return quotient + ((np.remainder(lhs, rhs) != 0) & ((np.less(lhs, 0)) != (np.less(rhs, 0))))
+
+
+@division
+def divide_down(lhs: Array, rhs: Array) -> object:
+    """Return the quotient, rounded down."""
+    return lhs // rhs
 
 
 @division
@@ -383,7 +389,7 @@ ARITHMETIC: Semantics = {
     arith.MulUIExtendedOp: multiply_extended,
     arith.DivSIOp: Elementwise(divide),
     arith.DivUIOp: unsigned(division(np.floor_divide)),
-    arith.FloorDivSIOp: Elementwise(division(np.floor_divide)),
+    arith.FloorDivSIOp: Elementwise(divide_down),
     arith.CeilDivSIOp: Elementwise(divide_up),
     arith.CeilDivUIOp: unsigned(divide_up),
     arith.RemSIOp: Elementwise(division(np.fmod)),
