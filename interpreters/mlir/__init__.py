@@ -10,6 +10,7 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 
 from ..tir.table import methods
 from .affine import AFFINE, AffineFunctions
+from .casts import CastFunctions
 from .control_flow import ControlFlowFunctions
 from .printing import PrintFunctions
 from .tensor import TENSOR, TensorFunctions
@@ -19,8 +20,8 @@ __all__ = ["MlirFunctions"]
 MlirFunctions: type[InterpreterFunctions] = register_impls(
     type(
         "MlirFunctions",
-        (ControlFlowFunctions, AffineFunctions, TensorFunctions, PrintFunctions),
+        (AffineFunctions, CastFunctions, ControlFlowFunctions, PrintFunctions, TensorFunctions),
         methods(AFFINE, TENSOR),
     )
 )
-"""The interpreter functions of affine, cf, func, printf, scf and tensor."""
+"""The interpreter functions of affine, cf, func, printf, scf and tensor, and of casts."""

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
-    UnrealizedConversionCastOp,
     i1,
 )
 from xdsl.ir import Attribute, Operation
@@ -429,7 +428,6 @@ ARITHMETIC: Semantics = {
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
-    UnrealizedConversionCastOp: identity,  # between integers of one width
     **like_numpy(
         math.CbrtOp, math.CeilOp, math.CopySignOp, math.FloorOp, math.SqrtOp, math.TruncOp
     ),
