@@ -309,11 +309,22 @@ def error_function(value: Array) -> object:
 
 
 def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
-    """Return `lhs * rhs + acc`: of f64 rounded once, of narrower types computed in f64, in which
-    their product is exact."""
+    """Return `lhs * rhs + acc`, which is then rounded once: of types narrower than f64 in f64, in
+    which their product is exact, with the sum rounded to odd."""
     if np.asarray(lhs).dtype == np.float64:
         return np.vectorize(exact_fma, otypes=[np.float64])(lhs, rhs, acc)
-    return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
+    product = np.multiply(lhs, rhs, dtype=np.float64)
+    return odd_sum(product, np.asarray(acc, np.float64))
+
+
+def odd_sum(lhs: Array, rhs: Array) -> Array:
+    """Return the sum of f64; one that is not exact is the neighbor whose last bit is 1, which
+    rounds to narrower types as the exact sum does."""
+    total = np.asarray(lhs + rhs)
+    part = total - lhs
+    lost = (lhs - (total - part)) + (rhs - part)
+    even = np.isfinite(lost) & (lost != 0) & (total.view(np.int64) & 1 == 0)
+    return np.where(even, np.nextafter(total, np.copysign(np.inf, lost)), total)
 
 
 def exact_fma(lhs: float, rhs: float, acc: float) -> float:

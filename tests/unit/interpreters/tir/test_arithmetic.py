@@ -163,3 +163,14 @@ def test_powers_wrap_around(type: str):
     assert computed(text, 3, 41) == [signed(3**41, BITS[type])]
     assert computed(text, 3, -1) == [0]
     assert computed(text, -1, -3) == [-1]
+
+
+@pytest.mark.parametrize(("addend", "result"), [(2.0**-80, 2.0**-23), (0, 0), (-(2.0**-80), 0)])
+def test_fma_rounds_once(addend: float, result: float):
+    text = """
+      func.func @main(%a: f32, %b: f32) -> f32 {
+        %r = "math.fma"(%a, %a, %b) : (f32, f32, f32) -> f32
+        return %r : f32
+      }"""
+    near = 1 + 2.0**-12  # its square is 1 + 2^-11, and half of the last bit of an f32
+    assert computed(text, np.float32(near), np.float32(addend)) == [1 + 2.0**-11 + result]
