@@ -122,7 +122,8 @@ vendor:
 # FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
 # selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
 # if the tests have not downloaded it.
-# OPTIONS=--write puts the rows into docs/performance.md.
+# OPTIONS=--write measures all rows of docs/performance.md in one run, and writes that page, and the
+# chart and the table of the README.
 bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)

@@ -28,7 +28,9 @@ def locked(python: str) -> dict[str, str]:
         for pin in map(Requirement, filter(None, lines))
         if pin.marker is None or pin.marker.evaluate(environment)
     ]
-    versions = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
+    versions = {
+        str(canonicalize_name(pin.name)): str(pin.specifier).removeprefix("==") for pin in pins
+    }
     assert len(versions) == len(pins), "a package has two versions"
     return versions
 
