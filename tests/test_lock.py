@@ -8,6 +8,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 from runpy import run_path
+from sysconfig import get_path
 
 import pytest
 from packaging.requirements import Requirement
@@ -74,7 +75,8 @@ def test_lock_names_no_registry():
 def test_environment_is_that_of_the_lock():
     """The other versions are those of `make test XDSL=...` and of `LOCKED=0`, below `.venv/`."""
     versions = locked("{}.{}".format(*sys.version_info))
-    installed = {canonicalize_name(d.name): d.version for d in metadata.distributions()}
+    found = metadata.distributions(path=[get_path("purelib")])
+    installed = {canonicalize_name(d.name): d.version for d in found}
     differ = {
         name: version
         for name, version in installed.items()
