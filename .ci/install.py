@@ -26,6 +26,7 @@ OTHER_PYTHON = (
     "This is Python {}, and the lock is for Python 3.11 to 3.14: "
     "run `make clean`, then the command again with PYTHON=python3.13"
 )
+UNRELATED = "pip failed, but not on a line of the lock: its message is above"
 OUTDATED = (
     "`make lock` writes a new lock; the command with LOCKED=0 goes without, and installs the "
     "newest versions in an environment of its own"
@@ -60,7 +61,8 @@ def environment(lock: Path | None) -> dict[str, str]:
 
 def explanation(output: str, lock: Path, python: tuple[int, int]) -> str:
     """Return the lines of the lock that a failed run of pip is about, and what to do."""
-    return "\n".join([*_lines_named(output, lock), _remedy(output, python)])
+    lines = _lines_named(output, lock)
+    return "\n".join([*lines, _remedy(output, python) if lines else UNRELATED])
 
 
 def _lines_named(output: str, lock: Path) -> list[str]:

@@ -123,6 +123,12 @@ def test_other_python():
     assert message[-1].startswith("This is Python 3.15, and the lock is for Python 3.11 to 3.14")
 
 
+def test_failure_that_has_nothing_to_do_with_the_lock():
+    explanation = run_path(str(INSTALL))["explanation"]
+    message = explanation("ERROR: Could not install packages: No space left", LOCK, (3, 12))
+    assert message == "pip failed, but not on a line of the lock: its message is above"
+
+
 def test_python_that_is_too_old(tmp_path: Path):
     """`make` looks at Python before it makes an environment."""
     python = tmp_path / "python3.10"
