@@ -70,7 +70,8 @@ PEERS = {
     "mlir-opt": "mlir-opt",
 }
 """Name of a peer in the documentation -> its name in the environment of the rows."""
-VERSION = re.compile(rf"\b({'|'.join(PEERS)}) (\d[\d.]*\d|\d+)\b")
+# "Since xDSL 0.75" stays true with a newer one.
+VERSION = re.compile(rf"(?<!since )(?<!before )\b({'|'.join(PEERS)}) (\d[\d.]*\d|\d+)\b")
 PACKAGES = ("xdsl", "apache-tvm", "onnxruntime", "onnx")
 
 ORDER = ("read", "read generic", "verify", "print", "print generic", "copy", "read corpus", "tool")

@@ -200,6 +200,7 @@ def test_the_table_and_the_versions_of_the_readme_are_those_that_were_measured()
     assert found == readme.replace("x, 1,000 | xDSL | 9", "x, 1,000 | xDSL | 20.0")
     here = {"xdsl": "0.80.1", "apache-tvm": "1.2.3.post1"}
     assert with_versions(readme, here).startswith("beside xDSL 0.80 and TVM 1.2:\n")
+    assert with_versions("attributes since xDSL 0.75", here) == "attributes since xDSL 0.75"
 
 
 def test_a_page_is_rewritten_between_its_markers() -> None:
