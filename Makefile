@@ -1,4 +1,4 @@
-# `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 or newer.
+# `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 to 3.14.
 
 PYTHON ?= python3
 # The versions of packages. `make test LOCKED=0` takes the newest instead, and `make test XDSL=latest`
@@ -172,9 +172,12 @@ EXTRAS_docs := docs
 EXTRAS_bench := bench
 INSTALL = $(BIN)/python .ci/install.py $(if $(LOCK),--lock $(LOCK),--upgrade --upgrade-strategy eager)
 
+# Without a lock pip looks for newer versions each time, but not again where make calls itself.
+NEWEST = $(if $(LOCK),,$(if $(filter 0,$(MAKELEVEL)),newest))
+
 # Type checkers and editors do not run the hook of an editable install: they find the package, which
 # is in the root, by a link of the form of PEP 561, which Python does not import.
-$(VENV)/installed-%: pyproject.toml .ci/install.py $(or $(LOCK),newest) | $(VENV)/created
+$(VENV)/installed-%: pyproject.toml .ci/install.py $(LOCK) $(NEWEST) | $(VENV)/created
 	@echo "pip installs Passline and the packages for make $* into $(VENV), at first in a minute or two"
 	@$(INSTALL) --editable '.[$(EXTRAS_$*)]'
 	@$(if $(filter test,$*),$(INSTALL) --no-deps --editable examples/plugin)
