@@ -20,7 +20,7 @@ from ..passmanager.ir.location import place_of
 from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
-from .arguments import check_arguments, is_scalar
+from .arguments import check_arguments
 from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
 
@@ -174,11 +174,11 @@ def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
 
 def _argument(type: Attribute, value: Any) -> object:
     """Return an argument as the semantics take it: a copy of a buffer, a scalar of its type."""
-    from .tir.table import number
+    from .tir.table import is_computed, number
 
     if is_buffer(type):
         return value.copy()
-    return number(value, type) if is_scalar(type) else value
+    return number(value, type) if is_computed(type) else value
 
 
 def _as_value(result: object) -> Value:

@@ -32,6 +32,7 @@ __all__ = [
     "compute_of",
     "converter",
     "element_type",
+    "is_computed",
     "methods",
     "number",
 ]
@@ -99,6 +100,11 @@ def converter(type: Attribute) -> Callable[[Any], object]:
             )
         case _:
             return lambda _: refuse(type)
+
+
+def is_computed(type: Attribute) -> bool:
+    """Return whether scalars of `type` have numpy semantics."""
+    return isinstance(type, IndexType) or is_element(type)
 
 
 def truth(value: Any) -> object:

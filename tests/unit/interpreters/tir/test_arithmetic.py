@@ -174,3 +174,10 @@ def test_fma_rounds_once(addend: float, result: float):
       }"""
     near = 1 + 2.0**-12  # its square is 1 + 2^-11, and half of the last bit of an f32
     assert computed(text, np.float32(near), np.float32(addend)) == [1 + 2.0**-11 + result]
+
+
+def test_integers_of_more_than_64_bits_are_passed_on_but_not_computed():
+    text = "func.func @main(%a: i128) -> i128 {{ {} return %a : i128 }}"
+    assert computed(text.format(""), 2**62) == [2**62]
+    with pytest.raises(PasslineError, match="type i128 has no numpy semantics"):
+        computed(text.format("%b = arith.addi %a, %a : i128"), 1)
