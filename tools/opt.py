@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, NoReturn
+from typing import IO, TYPE_CHECKING, ClassVar, NoReturn, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,10 +23,12 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
 from ..compat.acceleration.acceleration import acceleration_text
+from ..compat.frontends import MLIRFrontend
 from ..compat.release import xdsl_version
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
+from ..frontends.onnx_frontend import OnnxFrontend
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
@@ -53,6 +55,7 @@ from .diagnostics.diagnostic_output import (
     xdsl_report,
 )
 from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
+from .frontends import read_with
 from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
 from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
@@ -65,6 +68,8 @@ if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
+
+OwnFrontend = TypeVar("OwnFrontend", MLIRFrontend, OnnxFrontend)
 
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
@@ -220,6 +225,7 @@ class PasslineOptMain(xDSLOptMain):
         self.available_targets.update(installed().targets)
 
     def register_all_frontends(self) -> None:
+        self.available_frontends.update(installed().frontends)
         self.available_frontends["mlir"] = self.parse_mlir
         self.available_frontends["onnx"] = self.parse_onnx
 
@@ -230,7 +236,7 @@ class PasslineOptMain(xDSLOptMain):
         super().register_all_arguments(arg_parser)
         if isinstance(arg_parser, ArgumentParser):
             arg_parser.allow_abbreviations()
-        add_arguments(arg_parser, self.available_targets, self.versions)
+        add_arguments(arg_parser, self.available_targets, self.available_frontends, self.versions)
         add_corpus_options(arg_parser)
 
     def versions(self) -> str:
@@ -436,7 +442,7 @@ class PasslineOptMain(xDSLOptMain):
     def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
         """Parse, verify, transform and write one chunk."""
         phase = self.observation.phase
-        with phase("Import" if extension == "onnx" else "Parser"):
+        with phase("Parser" if extension == MLIRFrontend.name else "Import"):
             module = self.parse_chunk(chunk_stream(text), extension, self.line_offset)
         if module is None:
             return
@@ -534,7 +540,7 @@ class PasslineOptMain(xDSLOptMain):
         the file itself."""
         stream, extension = self.get_input_stream()
         known = extension if extension in self.available_frontends else "mlir"
-        frontend: str = self.args.frontend or known
+        frontend = parse_spec(self.args.frontend).name if self.args.frontend else known
         is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else binary_content(stream)
@@ -544,6 +550,23 @@ class PasslineOptMain(xDSLOptMain):
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)
         return content, frontend
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        """Return the module that a frontend reads: one of xDSL's interface, or a function."""
+        return read_with(
+            self.args.frontend or file_extension,
+            self.available_frontends,
+            self.ctx,
+            chunk,
+            self.get_input_name(),
+        )
+
+    def frontend_options(self, frontend: type[OwnFrontend]) -> OwnFrontend:
+        """Return one of our frontends with the options that -f gives it."""
+        spec = parse_spec(self.args.frontend or frontend.name)
+        return frontend.from_spec(spec) if spec.name == frontend.name else frontend()
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Parse MLIR text; every op gets its source location."""
@@ -558,7 +581,10 @@ class PasslineOptMain(xDSLOptMain):
             text,
             name,
             line_offset=self.line_offset,
-            implicit_module=not self.args.no_implicit_module,
+            implicit_module=not (
+                self.args.no_implicit_module
+                or self.frontend_options(MLIRFrontend).no_implicit_module
+            ),
         )
         if bindings := self.bindings:
             from ..passes.relax.sizes.bind_shapes import bind_module
@@ -580,12 +606,15 @@ class PasslineOptMain(xDSLOptMain):
 
     @cached_property
     def bindings(self) -> Bindings | None:
-        """The sizes of --shape and --dim, None without these."""
-        if not (self.args.shape or self.args.dim):
+        """The sizes of --shape and --dim, and of the options of the frontend `onnx`; None without
+        these."""
+        given = self.frontend_options(OnnxFrontend)
+        shapes, dims = [*self.args.shape, *given.shape], [*self.args.dim, *given.dim]
+        if not (shapes or dims):
             return None
         from ..interpreters.shape_bindings import read_bindings
 
-        return read_bindings(self.args.shape, self.args.dim)
+        return read_bindings(shapes, dims)
 
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
+from ...compat.frontends import MLIRFrontend
 from ...dialects.target import is_target
+from ...frontends.onnx_frontend import OnnxFrontend
 from ...passmanager.errors import PasslineError
+from ..specs import check_spec
 from .argument_parser import (
     Chosen,
     Group,
@@ -28,6 +31,7 @@ from .argument_parser import (
 __all__ = [
     "REMARK_OPTIONS",
     "add_arguments",
+    "add_frontend",
     "add_pipeline",
     "add_semantics",
     "add_verification",
@@ -37,10 +41,13 @@ __all__ = [
 
 
 def add_arguments(
-    parser: argparse.ArgumentParser, targets: Iterable[str], version: Callable[[], str]
+    parser: argparse.ArgumentParser,
+    targets: Iterable[str],
+    frontends: Mapping[str, object],
+    version: Callable[[], str],
 ) -> None:
     """Add the options in groups."""
-    _add_input_and_output(parser, targets)
+    _add_input_and_output(parser, targets, frontends)
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
@@ -116,8 +123,26 @@ class TargetOrFormat(argparse.Action):
         setattr(namespace, "processor" if is_target(text) else self.dest, text)
 
 
-def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
+def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
+    """Add the option that chooses one of `frontends`."""
+
+    def known(text: str) -> str:
+        try:
+            check_spec("frontend", text, frontends, MLIRFrontend, OnnxFrontend)
+        except PasslineError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return text
+
+    help = "the frontend that reads the input, by default chosen by the end of the file name: "
+    help += ", ".join(frontends) + '; its options follow in braces: onnx{dim="n=4"}'
+    group.add_argument("-f", "--frontend", type=known, metavar="NAME", help=help)
+
+
+def _add_input_and_output(
+    parser: argparse.ArgumentParser, targets: Iterable[str], frontends: Mapping[str, object]
+) -> None:
     group = parser.add_argument_group("input and output")
+    add_frontend(group, frontends)
     add = group.add_argument
     help = (
         "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host; or, as "

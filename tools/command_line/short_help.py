@@ -58,7 +58,6 @@ def _row(left: str, right: str, width: int) -> str:
 
 XDSL_HELP = {
     "input and output": {
-        "--frontend": "the frontend that reads the input; by default chosen by the file name",
         "--allow-unregistered-dialect": "read operations, types and attributes of dialects that "
         "are not registered",
         "--no-implicit-module": "do not wrap the input in a module",
