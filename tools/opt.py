@@ -132,7 +132,8 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_arguments(parser)
         group_xdsl_options(parser)
         given = parser.prepare(sys.argv[1:] if args is None else args)
-        self.args, self.inputs, self.options = parse_inputs(parser, given)
+        with self.usage_errors():
+            self.args, self.inputs, self.options = parse_inputs(parser, given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         with self.usage_errors():
             self.check_arguments()

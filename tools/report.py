@@ -13,7 +13,7 @@ from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
-from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text
+from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text, written_file
 from .diagnostics.failures import run_process
 from .output import is_same_file
 
@@ -32,7 +32,7 @@ def make_parser() -> ArgumentParser:
     add = parser.add_argument
     add("record", metavar="FILE.jsonl", help="the record; '-' is stdin")
     help = "write a page of HTML that needs no server and no network"
-    add("-o", "--output-file", type=nonempty_text, metavar="FILE.html", help=help)
+    add("-o", "--output-file", type=written_file, metavar="FILE.html", help=help)
     add("--title", default="", metavar="TEXT", help="the title of the page")
     texts = parser.add_argument_group("texts, on stdout")
     help = "the time of passes, analyses, verification and phases"

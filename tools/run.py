@@ -34,7 +34,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
-from .command_line.argument_parser import nonempty_text, positive, size
+from .command_line.argument_parser import nonempty_text, positive, size, written_file
 from .command_line.short_help import ShortHelp
 from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
@@ -74,7 +74,7 @@ class PasslineRunMain(PasslineOptMain):
         help = "the seed of the random arguments, by default 0; not with --inputs"
         add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
-        add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
+        add("--outputs", type=written_file, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native, which is machine code, after the rest of the "
         help += "lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)

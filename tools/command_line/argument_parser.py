@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from typing_extensions import TypeIs
@@ -14,6 +15,7 @@ from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_tu
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.diagnostics.did_you_mean import closest_name
 from ...passmanager.options.text import shortened
+from ...passmanager.output.files import check_writable, check_writable_directory
 from ...passmanager.registration.info import check_name
 from ...passmanager.registration.names import name_key
 from ..diagnostics.failures import USAGE
@@ -36,6 +38,8 @@ __all__ = [
     "positive",
     "seconds",
     "size",
+    "written_directory",
+    "written_file",
 ]
 
 
@@ -259,6 +263,19 @@ def nonempty_text(text: str) -> str:
     """Parse a text that is not empty."""
     if not text:
         raise argparse.ArgumentTypeError("expected a value that is not empty")
+    return text
+
+
+def written_file(text: str) -> str:
+    """Parse the name of a file to write; OSError if that is not possible: no work is done first."""
+    if nonempty_text(text) not in ("-", "/dev/stdout"):
+        check_writable(Path(text[:]))  # the text of a subclass of `str`, which Path refuses
+    return text
+
+
+def written_directory(text: str) -> str:
+    """Parse the name of a directory to write files in; OSError if that is not possible."""
+    check_writable_directory(Path(nonempty_text(text)[:]))
     return text
 
 

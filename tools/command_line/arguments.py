@@ -26,6 +26,8 @@ from .argument_parser import (
     pass_name,
     positive,
     size,
+    written_directory,
+    written_file,
 )
 
 __all__ = [
@@ -150,7 +152,7 @@ def _add_input_and_output(
     )
     add("-t", "--target", action=TargetOrFormat, default="mlir", help=help)
     help = "the output file, written only if everything succeeds; '-' is stdout"
-    add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
+    add("-o", "--output-file", type=written_file, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")
     help = "process the parts between lines '// -----' of the input separately"
     add_optional(group, "--split-input-file", "// -----", "MARKER", help)
@@ -167,7 +169,7 @@ def _add_input_and_output(
         help = f"like --remarks, but only remarks on {what}"
         add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
     help = "write the remarks, all or those of the options above, to FILE in LLVM's YAML"
-    add("--remarks-output", type=nonempty_text, metavar="FILE", help=help)
+    add("--remarks-output", type=written_file, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
@@ -224,11 +226,11 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     help = "check diagnostics against comments: // expected-error {{text}}"
     add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
-    add("--crash-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--crash-reproducer", type=written_file, metavar="FILE", help=help)
     help = "like --crash-reproducer, but also if no pass fails"
-    add("--generate-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--generate-reproducer", type=written_file, metavar="FILE", help=help)
     help = "like --crash-reproducer, but with the failed pass and the IR before it only"
-    add("--local-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--local-reproducer", type=written_file, metavar="FILE", help=help)
 
 
 def add_verification(group: Group) -> None:
@@ -277,7 +279,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "print the number of each pass, as used by --opt-bisect"
     add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
-    add("--dump-ir", type=nonempty_text, metavar="DIR", help=help)
+    add("--dump-ir", type=written_directory, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
     help = "print the pipeline as text, before it runs"
     add("--dump-pass-pipeline", action="store_true", help=help)
@@ -310,11 +312,11 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     help = "profile one pass with cProfile"
     add("--profile", type=pass_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
-    add("--trace", type=nonempty_text, metavar="FILE", help=help)
+    add("--trace", type=written_file, metavar="FILE", help=help)
     help = "write a page of HTML that shows what each pass did"
-    add("--report", type=nonempty_text, metavar="FILE", help=help)
+    add("--report", type=written_file, metavar="FILE", help=help)
     help = "record the run as lines of JSON, from which passline-report makes pages and texts"
-    add("--record", type=nonempty_text, metavar="FILE", help=help)
+    add("--record", type=written_file, metavar="FILE", help=help)
     help = "show which pass and pattern made each operation of the result, and its source line"
     add("--blame", action="store_true", help=help)
     help = "show which pass erased, merged or moved the operations whose line contains TEXT"

@@ -409,8 +409,6 @@ def test_a_library_runs_on_threads(tmp_path: Path) -> None:
         ([], "name the output file with -o"),
         (["--emit=o"], "an object file is not text: name its file with -o FILE.o"),
         (["--emit=so", "-o", "-"], "a shared library is not text"),
-        (["-o", "no/such/x.so"], "'no/such/x.so' cannot be written: there is no such directory"),
-        (["-o", "x.so", "--header=no/x.h"], "'no/x.h' cannot be written"),
         (["-o", "x.so", "--header=x.so"], "the header would overwrite the file of -o, 'x.so'"),
         (["-o", "x.so", "--target=aarch46"], "did you mean 'aarch64'?"),
         (
