@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 
 from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE
-from ..compat.release import unsupported_release
+from ..compat.release import unknown_release, unsupported_release
 
 __all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
 
@@ -65,6 +65,11 @@ def _run(module: str) -> None:
         gc.freeze()
         gc.enable()
         tool.main()
+    except Exception as error:  # of an import: a tool reports its own errors
+        if (unknown := unknown_release()) is None or "--debug" in sys.argv:
+            raise
+        print(f"error: {type(error).__name__}: {error}\nhelp: {unknown}", file=sys.stderr)
+        sys.exit(3)
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         sys.exit(130)

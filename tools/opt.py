@@ -22,9 +22,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
-from ..compat.acceleration.acceleration import acceleration_text
 from ..compat.frontends import MLIRFrontend
-from ..compat.release import xdsl_version
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
@@ -47,6 +45,7 @@ from .command_line.argument_parser import ArgumentParser
 from .command_line.arguments import add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
+from .command_line.versions import version_text
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
 from .diagnostics.diagnostic_output import (
     DiagnosticOutput,
@@ -242,8 +241,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def versions(self) -> str:
         """Return the text of --version: the tool that was run, also one of another project."""
-        built = f"Passline {__version__}, built on xDSL {xdsl_version()}"
-        return f"{self.arg_parser.prog}: {built}\n{acceleration_text()}"
+        return version_text(self.arg_parser.prog)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""

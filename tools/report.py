@@ -13,7 +13,14 @@ from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
-from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text, written_file
+from .command_line.argument_parser import (
+    ArgumentParser,
+    add_optional,
+    add_version,
+    nonempty_text,
+    written_file,
+)
+from .command_line.versions import version_text
 from .diagnostics.failures import run_process
 from .output import is_same_file
 
@@ -34,6 +41,7 @@ def make_parser() -> ArgumentParser:
     help = "write a page of HTML that needs no server and no network"
     add("-o", "--output-file", type=written_file, metavar="FILE.html", help=help)
     add("--title", default="", metavar="TEXT", help="the title of the page")
+    add_version(parser, lambda: version_text(parser.prog))
     texts = parser.add_argument_group("texts, on stdout")
     help = "the time of passes, analyses, verification and phases"
     add_optional(texts, "--timing", "tree", ("tree", "list", "json"), help)

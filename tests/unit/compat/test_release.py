@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from passline.compat import release
-from passline.compat.release import OLDEST, unsupported_release, xdsl_version
+from passline.compat.release import (
+    NEWEST,
+    OLDEST,
+    unknown_release,
+    unsupported_release,
+    xdsl_version,
+)
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -40,3 +46,23 @@ def test_older_releases_are_refused(
     monkeypatch.setattr(release, "xdsl_version", lambda: version)
     reason = f"xDSL {version} is too old: Passline works with xDSL {OLDEST} and newer"
     assert unsupported_release() == (None if supported else reason)
+
+
+@pytest.mark.parametrize(
+    ("version", "known"),
+    [
+        ("0.59.0", True),
+        (f"{NEWEST}.3", True),
+        (f"{NEWEST}.0+4.gabc", True),
+        ("unknown", True),
+        ("0.100.0", False),
+        ("1.0", False),
+    ],
+)
+def test_newer_releases_are_named(
+    version: str, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "xdsl_version", lambda: version)
+    said = f"xDSL {version} is newer than {NEWEST}, the newest that Passline was tested with"
+    assert unknown_release() == (None if known else said)
+    assert unsupported_release() is None
