@@ -132,7 +132,7 @@ class PasslineOptMain(xDSLOptMain):
         group_xdsl_options(parser)
         given = parser.prepare(sys.argv[1:] if args is None else args)
         with self.usage_errors():
-            self.args, self.inputs, self.options = parse_inputs(parser, given)
+            self.args, self.inputs, self.options = self.parse_arguments(given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         with self.usage_errors():
             self.check_arguments()
@@ -238,6 +238,12 @@ class PasslineOptMain(xDSLOptMain):
             arg_parser.allow_abbreviations()
         add_arguments(arg_parser, self.available_targets, self.available_frontends, self.versions)
         add_corpus_options(arg_parser)
+
+    def parse_arguments(
+        self, given: Sequence[str]
+    ) -> tuple[argparse.Namespace, Sequence[str], Sequence[str]]:
+        """Return the parsed arguments, and with --out-dir the inputs and all other arguments."""
+        return parse_inputs(self.arg_parser, given)
 
     def versions(self) -> str:
         """Return the text of --version: the tool that was run, also one of another project."""

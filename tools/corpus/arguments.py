@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ...passmanager.errors import PasslineError
 from ..command_line.argument_parser import nonempty_text, size, written_directory, written_file
 
-__all__ = ["add_corpus_options", "check_corpus", "parse_inputs", "tool_options"]
+__all__ = ["add_corpus_options", "check_corpus", "is_corpus", "parse_inputs", "tool_options"]
 
 
 def add_corpus_options(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def parse_inputs(
 
     Without --out-dir there is at most one input, which is parsed like all others.
     """
-    if not any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args):
+    if not is_corpus(args):
         return parser.parse_args(args), [], []
     words = [_Word(arg) for arg in args]
     namespace, extras = parser.parse_known_args(words)
@@ -61,6 +61,11 @@ def parse_inputs(
     except PasslineError as error:
         parser.error(str(error))
     return parser.parse_args(rest), files, rest
+
+
+def is_corpus(args: Sequence[str]) -> bool:
+    """Return whether arguments have --out-dir."""
+    return any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args)
 
 
 SUFFIXES = (".mlir", ".onnx")
