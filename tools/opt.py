@@ -57,6 +57,7 @@ from .diagnostics.failures import INTERRUPTED, report, restart_without_accelerat
 from .frontends import read_with
 from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
+from .loading import OPTION, load_file, loaded_files
 from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
 from .output import ResultFile
 from .targets import check_target, parse_processor, unprintable
@@ -117,6 +118,8 @@ class PasslineOptMain(xDSLOptMain):
         description: str = "Run passes over IR; without -p and -O it is verified and printed.",
         args: Sequence[str] | None = None,
     ) -> None:
+        words = sys.argv[1:] if args is None else args
+        self.load_files(words)
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -130,7 +133,7 @@ class PasslineOptMain(xDSLOptMain):
         parser.short_help = self.short_help
         self.register_all_arguments(parser)
         group_xdsl_options(parser)
-        given = parser.prepare(sys.argv[1:] if args is None else args)
+        given = parser.prepare(words)
         with self.usage_errors():
             self.args, self.inputs, self.options = self.parse_arguments(given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
@@ -148,7 +151,17 @@ class PasslineOptMain(xDSLOptMain):
     options: Sequence[str] = ()
     sizes: Sizes | None = None
     loading = Loading()
+    loaded: Sequence[str] | None = None
     is_set_up = False
+
+    def load_files(self, args: Sequence[str]) -> None:
+        """Load the files of --load; end the process if that fails."""
+        try:
+            self.loaded = [*loaded_files(args)]
+            for name in self.loaded:
+                load_file(name)
+        except (PasslineError, OSError) as error:
+            sys.exit(report(error, debug="--debug" in args))
 
     @contextmanager
     def usage_errors(self) -> Generator[None]:
@@ -204,6 +217,8 @@ class PasslineOptMain(xDSLOptMain):
     # Dialects, passes, targets, frontends and options
 
     def register_all_dialects(self) -> None:
+        if self.loaded is None:  # `__init__` is that of a subclass
+            self.load_files(sys.argv[1:])
         for name, factory in installed().dialects.items():
             self.ctx.register_dialect(name, partial(self.load_dialect, factory))
 
@@ -258,6 +273,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
+        if not {*self.args.load} <= {*(self.loaded or ())}:
+            raise PasslineError(f"{OPTION}: this tool reads its options itself")
         names = self.ctx.registered_dialect_names
         text = answer(self.args, self.arg_parser, self.available_passes, names)
         if text is not None:

@@ -11,6 +11,7 @@ from ...compat.frontends import MLIRFrontend
 from ...dialects.target import is_target
 from ...frontends.onnx_frontend import OnnxFrontend
 from ...passmanager.errors import PasslineError
+from ..loading import OPTION
 from ..specs import check_spec
 from .argument_parser import (
     Chosen,
@@ -189,6 +190,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config takes precedence"
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)
+    help = "load dialects, passes, targets and frontends from a Python file; may be repeated"
+    add(OPTION, action="append", default=[], type=nonempty_text, metavar="FILE.py", help=help)
     help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
     help = "set the shape of a parameter, as x=1x3x?x192; ? stays unknown; may be repeated"

@@ -21,6 +21,7 @@ from ...passmanager.diagnostics.diagnostics import (
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.output.streams import complete_streams
+from ..loading import LoadedFileError
 
 __all__ = [
     "BAD_INPUT",
@@ -85,6 +86,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
+        case LoadedFileError():
+            return [Diagnostic(Severity.ERROR, str(error), error.place)]
         case KeyboardInterrupt():
             return [Diagnostic(Severity.ERROR, "interrupted")]
         case RecursionError() if not notes_of(error):
