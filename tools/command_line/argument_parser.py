@@ -19,6 +19,7 @@ from ...passmanager.output.files import check_writable, check_writable_directory
 from ...passmanager.registration.info import check_name
 from ...passmanager.registration.names import name_key
 from ..diagnostics.failures import USAGE
+from .columns import filled
 from .foreign_options import ADVICE, advice
 from .short_help import ShortHelp
 
@@ -164,7 +165,14 @@ def _switched(action: argparse.Action, value: str) -> list[str] | None:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`."""
+    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`. No
+    name is broken at a hyphen."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return filled(" ".join(text.split()), width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(filled(" ".join(text.split()), width, indent))
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not isinstance(action, OptionalValue):

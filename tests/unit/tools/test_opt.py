@@ -482,7 +482,8 @@ def test_unregistered_dialects(file: str) -> None:
 # Listing
 
 
-def test_list_passes_groups_by_dialect() -> None:
+def test_list_passes_groups_by_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     register_pass(Nothing)
     shown = passline_opt("--list-passes").stdout
     titles = [line for line in shown.splitlines() if not line.startswith(" ") and line]
