@@ -11,7 +11,7 @@ from importlib import import_module
 from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE
 from ..compat.release import unknown_release, unsupported_release
 
-__all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
+__all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
 
 
 def bisect() -> None:
@@ -47,6 +47,27 @@ def run() -> None:
 def tune() -> None:
     """Run the command `passline-tune`."""
     _run("tune.tool")
+
+
+COMMANDS = {
+    "opt": "opt",
+    "run": "run",
+    "compile": "compile.tool",
+    "tune": "tune.tool",
+    "report": "report",
+    "reduce": "reduce.tool",
+    "bisect": "bisect.tool",
+}
+"""The commands, and the modules of their tools."""
+
+
+def passline() -> None:
+    """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name not in COMMANDS:
+        return _run("overview")
+    sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
+    _run(COMMANDS[name])
 
 
 def _run(module: str) -> None:

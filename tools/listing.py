@@ -28,12 +28,7 @@ __all__ = ["answer"]
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
 
-def answer(
-    args: argparse.Namespace,
-    parser: argparse.ArgumentParser,
-    passes: Passes,
-    dialects: Iterable[str],
-) -> str | None:
+def answer(args: argparse.Namespace, passes: Passes, dialects: Iterable[str]) -> str | None:
     """Return the information that the options ask for instead of a run, or None."""
     if args.list_passes == "short":
         return "\n".join(list_passes_shortly(passes, dialects))
@@ -47,8 +42,6 @@ def answer(
         return "\n".join(list_instruments())
     if args.list_configs:
         return "\n".join(list_configs())
-    if args.print_completion is not None:
-        return completion(parser, args.print_completion, passes)
     return None
 
 
@@ -223,24 +216,3 @@ def list_configs() -> Iterator[str]:
     width = max(map(len, types), default=0)
     for key, description in types.items():
         yield f"{key:{width}}  {description['type']}"
-
-
-def completion(parser: argparse.ArgumentParser, shell: str, passes: Passes) -> str:
-    """Return a script with which a shell completes options, files and names of passes."""
-    import shtab
-
-    names = " ".join(sorted(passes))
-    function = f"_{parser.prog.replace('-', '_')}_passes"
-    preamble = {
-        "bash": f'{function}() {{ compgen -W "{names}" -- "$1"; }}',
-        "zsh": f"{function}() {{ _values -s , pass {names} }}",
-    }
-    completers = {"bash": function, "zsh": function}
-    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
-        if action.metavar in ("PIPELINE", "NAME", "NAME,...") and action.dest != "filter_function":
-            setattr(action, "complete", completers)
-        elif action.metavar == "FILE" or action.dest == "input_file":
-            setattr(action, "complete", shtab.FILE)
-        elif action.metavar == "DIR":
-            setattr(action, "complete", shtab.DIRECTORY)
-    return shtab.complete(parser, shell, preamble=preamble[shell])

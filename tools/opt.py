@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, NoReturn, TypeVar
+from typing import IO, TYPE_CHECKING, ClassVar, NoReturn, Self, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -41,8 +41,8 @@ from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
-from .command_line.argument_parser import ArgumentParser
-from .command_line.arguments import add_arguments, check_arguments
+from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
+from .command_line.arguments import QUESTIONS, add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
 from .command_line.versions import version_text
@@ -120,6 +120,17 @@ class PasslineOptMain(xDSLOptMain):
     ) -> None:
         words = sys.argv[1:] if args is None else args
         self.load_files(words)
+        given = self.make_parser(description).prepare(words)
+        with self.usage_errors():
+            self.args, self.inputs, self.options = self.parse_arguments(given)
+        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
+        with self.usage_errors():
+            self.check_arguments()
+            self.setup_pipeline()
+            self.finish_setup()
+
+    def make_parser(self, description: str) -> ArgumentParser:
+        """Register what there is, and return the parser of the options."""
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -128,19 +139,18 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_frontends()
         self.register_all_passes()
         self.register_all_targets()
-
         self.arg_parser = parser = ArgumentParser(description, self.available_passes)
         parser.short_help = self.short_help
         self.register_all_arguments(parser)
         group_xdsl_options(parser)
-        given = parser.prepare(words)
-        with self.usage_errors():
-            self.args, self.inputs, self.options = self.parse_arguments(given)
-        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
-        with self.usage_errors():
-            self.check_arguments()
-            self.setup_pipeline()
-            self.finish_setup()
+        return parser
+
+    @classmethod
+    def unused(cls) -> Self:
+        """Return a tool that knows its options, and was given none."""
+        tool = cls.__new__(cls)
+        tool.make_parser("")
+        return tool
 
     arg_parser: argparse.ArgumentParser
     sequential: Sequential
@@ -251,8 +261,14 @@ class PasslineOptMain(xDSLOptMain):
         super().register_all_arguments(arg_parser)
         if isinstance(arg_parser, ArgumentParser):
             arg_parser.allow_abbreviations()
-        add_arguments(arg_parser, self.available_targets, self.available_frontends, self.versions)
+        add_arguments(arg_parser, self.available_targets, self.available_frontends)
+        self.add_questions(arg_parser.add_argument_group(QUESTIONS))
         add_corpus_options(arg_parser)
+
+    def add_questions(self, group: Group) -> None:
+        """Add the options on the tool itself."""
+        add_completion(group, self.completion)
+        add_version(group, self.versions)
 
     def parse_arguments(
         self, given: Sequence[str]
@@ -263,6 +279,21 @@ class PasslineOptMain(xDSLOptMain):
     def versions(self) -> str:
         """Return the text of --version: the tool that was run, also one of another project."""
         return version_text(self.arg_parser.prog)
+
+    @property
+    def offers(self) -> dict[str, list[str]]:
+        """The values of options that a shell completes: the names of what is registered."""
+        return {
+            "passes": sorted(self.available_passes),
+            "target": [*self.available_targets],
+            "frontend": [*self.available_frontends],
+        }
+
+    def completion(self, shell: str) -> str:
+        """Return a script with which a shell completes options and their values."""
+        from .command_line.completion import completion
+
+        return completion(self.arg_parser, shell, self.offers)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""
@@ -276,7 +307,7 @@ class PasslineOptMain(xDSLOptMain):
         if not {*self.args.load} <= {*(self.loaded or ())}:
             raise PasslineError(f"{OPTION}: this tool reads its options itself")
         names = self.ctx.registered_dialect_names
-        text = answer(self.args, self.arg_parser, self.available_passes, names)
+        text = answer(self.args, self.available_passes, names)
         if text is not None:
             self.print_and_exit(text)
         check_target(self.args.target, self.available_targets)

@@ -29,6 +29,7 @@ __all__ = [
     "Group",
     "Numbers",
     "OptionalValue",
+    "add_completion",
     "add_names",
     "add_optional",
     "add_version",
@@ -227,6 +228,25 @@ def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str])
     """Add the option --version, for which `text` is called."""
     help = "show the versions of this program and of xDSL"
     group.add_argument("-v", "--version", action=Version, const=text, help=help)
+
+
+class Completion(argparse.Action):
+    """An option that prints the script which `const` returns for a shell, and ends the process."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: object, values: object, *__: object
+    ) -> None:
+        print(self.const(values))
+        parser.exit()
+
+
+def add_completion(group: Group | argparse.ArgumentParser, script: Callable[[str], str]) -> None:
+    """Add the option --print-completion, for which `script` is called with the shell."""
+    help = "print a script with which a shell completes options and their values"
+    choices = ("bash", "zsh", "fish")
+    group.add_argument(
+        "--print-completion", action=Completion, const=script, choices=choices, help=help
+    )
 
 
 class Chosen(argparse.Action):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ...compat.frontends import MLIRFrontend
 from ...dialects.target import is_target
@@ -20,7 +20,6 @@ from .argument_parser import (
     OptionalValue,
     add_names,
     add_optional,
-    add_version,
     level,
     limit,
     nonempty_text,
@@ -32,6 +31,7 @@ from .argument_parser import (
 )
 
 __all__ = [
+    "QUESTIONS",
     "REMARK_OPTIONS",
     "add_arguments",
     "add_frontend",
@@ -47,7 +47,6 @@ def add_arguments(
     parser: argparse.ArgumentParser,
     targets: Iterable[str],
     frontends: Mapping[str, object],
-    version: Callable[[], str],
 ) -> None:
     """Add the options in groups."""
     _add_input_and_output(parser, targets, frontends)
@@ -56,7 +55,7 @@ def add_arguments(
     _add_ir_printing(parser)
     _add_style(parser)
     _add_measuring(parser)
-    _add_questions(parser, version)
+    _add_questions(parser)
 
 
 REMARK_OPTIONS = {
@@ -330,8 +329,12 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--print-debug-counter", action="store_true", help=help)
 
 
-def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
-    group = parser.add_argument_group("information, instead of a run")
+QUESTIONS = "information, instead of a run"
+"""The title of the group of options that ask for information."""
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(QUESTIONS)
     add = group.add_argument
     help = "list all passes by dialect; with all: with their levels, requirements and options"
     add_optional(group, "--list-passes", "short", ("short", "all"), help)
@@ -341,6 +344,3 @@ def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) 
     add("--list-configs", action="store_true", help="list the keys of --config")
     help = "show which passes would run, and why others would not"
     add("--explain-pipeline", action="store_true", help=help)
-    help = "print a shell script that completes options and passes"
-    add("--print-completion", choices=["bash", "zsh"], help=help)
-    add_version(group, version)

@@ -14,7 +14,6 @@ from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.checks.verifier import verify
 from ..command_line.argument_parser import (
-    add_version,
     nonempty_text,
     positive,
     seconds,
@@ -81,7 +80,7 @@ class PasslineTuneMain(TrialMain):
         help = "the processor to tune for, by default this machine"
         add("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
-        add_version(group, self.versions)
+        self.add_questions(group)
 
     def check_arguments(self) -> None:
         args = self.args

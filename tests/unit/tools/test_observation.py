@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -601,32 +600,6 @@ def test_list_dialects_and_instruments() -> None:
     instruments = run("--list-instruments").stdout
     assert re.search(r"^PassTimingInstrument +An instrument that times ", instruments, re.MULTILINE)
     assert all(line.split(" ", 1)[1].strip() for line in instruments.splitlines())
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_is_a_script_that_the_shell_reads(shell: str) -> None:
-    script = run(f"--print-completion={shell}").stdout
-    assert "--print-ir-after-change" in script and "fold-constant" in script
-    if shutil.which(shell) is None:
-        return
-    done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_bash_completes_options() -> None:
-    script = run("--print-completion=bash").stdout
-    name = re.search(r"^complete .* -F (\S+) (\S+)$", script, re.MULTILINE)
-    assert name is not None
-    words = f"COMP_WORDS=({name[2]} --print-ir-a); COMP_CWORD=1; COMP_LINE=x"
-    code = f'{script}\n{words}\n{name[1]}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
-    assert set(done.stdout.split()) == {
-        "--print-ir-after",
-        "--print-ir-after-all",
-        "--print-ir-after-change",
-        "--print-ir-after-failure",
-        "--print-ir-after-pass-number",
-    }
 
 
 # Spelling options as mlir-opt

@@ -504,10 +504,3 @@ def test_output_that_cannot_be_written(tmp_path: Path, reader: str, status: int)
     done = subprocess.run(shell, cwd=tmp_path, env=path, capture_output=True, text=True)
     assert done.returncode == status and "Traceback" not in done.stderr
     assert done.stderr == ("" if status == 141 else "error: No space left on device\n")
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_options_are_completed(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["passline-compile"])
-    script = compile_file(f"--print-completion={shell}").stdout
-    assert "passline-compile" in script and "--emit" in script and "--header" in script
