@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from typing_extensions import TypeIs
 
@@ -171,6 +171,10 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return filled(" ".join(text.split()), width)
+
+    def _format_usage(self, *args: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        usage = " ".join(super()._format_usage(*args).split())
+        return "\n".join(filled(usage, self._width, " " * 7, "")) + "\n\n"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(filled(" ".join(text.split()), width, indent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 from support.suites.inprocess import capture, passline_opt
@@ -26,6 +27,8 @@ def words(text: str) -> set[str]:
 def test_help_fits(
     columns: str, tool: type[PasslineOptMain], option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name = tool.__name__.removeprefix("Passline").removesuffix("Main").lower()
+    monkeypatch.setattr(sys, "argv", [f"passline-{name}"])
     monkeypatch.setenv("COLUMNS", "500")
     whole = words(shown(tool, option))
     monkeypatch.setenv("COLUMNS", columns)
