@@ -24,6 +24,11 @@ def test_the_range_is_that_of_the_project() -> None:
     assert f"xdsl>={OLDEST}" in dependencies
 
 
+def test_the_newest_release_is_that_of_the_lock() -> None:
+    lock = (PROJECT.parent / "constraints.txt").read_text()
+    assert f"\nxdsl=={NEWEST}." in lock
+
+
 def test_the_installed_release_is_supported() -> None:
     assert unsupported_release() is None and xdsl_version()
 
