@@ -162,7 +162,7 @@ def test_another_function(file: str, tmp_path: Path):
     path = tmp_path / "x.npz"
     np.savez(path, a=np.asarray(True), k=np.asarray(7, np.int32))
     result = run(file, "--function", "scalars", "--inputs", str(path))
-    assert result.stdout == "a: bool scalar\nTrue\nk: int64 scalar\n7\n"
+    assert result.stdout == "a: bool scalar\nTrue\nk: int32 scalar\n7\n"
 
 
 @pytest.mark.parametrize("type", ["i1", "i32", "i64", "index"])
