@@ -115,7 +115,8 @@ def _interpreter(
     for cls in {type(op): None for op in walk(module)}:
         if has_semantics(cls) and (functions := semantics_of(cls)) is not None:
             found[functions] = None
-    for functions in found:
+    # Own semantics last: a class of another project may derive from xDSL's of arith.
+    for functions in (*found, *own_semantics()) if found else ():
         interpreter.register_implementations(functions(), override=True)
     return interpreter
 

@@ -19,6 +19,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
+from xdsl.interpreters.arith import ArithFunctions
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -39,6 +40,7 @@ from passline.interpreters.foreign import on_xdsl_values
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passes import FoldConstant
+from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from tests.support.releases import has_xdsl, needs_xdsl
@@ -271,3 +273,16 @@ def test_constants_are_folded():
     module = parse_module(context, text, "alien.mlir")
     FoldConstant().apply(context, module)
     assert "dense<[2.000000e+00, 1.000000e+00]>" in str(module)
+
+
+def test_a_class_that_derives_from_xdsls_changes_no_other_operation():
+    register_semantics("alien", register_impls(type("Both", (AlienFunctions, ArithFunctions), {})))
+    text = """
+      func.func @main(%a: i32) -> i32 {
+        %b = "alien.add"(%a, %a) : (i32, i32) -> i32
+        %c = arith.divsi %b, %a : i32
+        return %c : i32
+      }"""
+    assert run(text, 7) == [2]
+    with pytest.raises(PasslineError, match="division by zero"):
+        run(text, 0)
