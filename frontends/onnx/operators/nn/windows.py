@@ -162,8 +162,8 @@ def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) ->
 
 
 def with_whole_windows(node: Node, x: SSAValue, window: Window) -> SSAValue:
-    """Return the data of a pooling with zeros at its end, so that with `ceil_mode` no window reaches
-    beyond the padding. Of SAME padding none does."""
+    """Return the data of a pooling with zeros at its end, so that with `ceil_mode` no window
+    reaches beyond the padding. With SAME padding none does."""
     padding = window_padding(node, x, window)
     if not node.bool("ceil_mode") or None in padding:
         return x
