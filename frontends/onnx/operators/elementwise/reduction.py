@@ -140,15 +140,24 @@ def cumulative(name: str) -> Converter:
 
 
 def top_k(node: Node) -> Sequence[SSAValue]:
-    """Convert TopK: k is an attribute before opset 10."""
+    """Convert TopK: k is an attribute before opset 10. Of `relax.topk` 0 selects all elements."""
     x = node.input(0)
     axis, largest = node.int("axis", -1), bool(node.int("largest", 1))
     ordered = bool(node.int("sorted", 1))
     k = node.int("k") if node.opset < 10 else node.int_of(1)
     if k is None:
-        k_value = node.input(1)
-        return node.ops("dyn.topk", x, k_value, axis=axis, largest=largest, sorted=ordered)
-    return node.ops("topk", x, k=k, axis=axis, largest=largest, sorted=ordered)
+        k_value = node.cast(node.input(1), i64)
+        found = node.ops("dyn.topk", x, k_value, axis=axis, largest=largest, sorted=ordered)
+        begin, along, step = (node.array([number], i64) for number in (0, axis, 1))
+        return [node.op("dyn.strided_slice", y, begin, k_value, along, step) for y in found]
+    if k < 0:
+        raise Unsupported(f"k = {k}")
+    found = node.ops("topk", x, k=k, axis=axis, largest=largest, sorted=ordered)
+    return (
+        found
+        if k
+        else [node.op("strided_slice", y, begin=[0], end=[0], axes=[axis]) for y in found]
+    )
 
 
 # Softmax
