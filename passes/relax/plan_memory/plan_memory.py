@@ -43,6 +43,7 @@ from ....passmanager.diagnostics.diagnostics import Where
 from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
+from ..legalize_ops import missing_size
 from .arena import MemoryUse
 from .buffer_values import leaf_types
 from .constant_globals import ConstantGlobals
@@ -200,14 +201,14 @@ def _missing_kernel(op: Operation) -> str | None:
         return "it has no legalization"
     match op.parent_op():
         case FuncOp() as function if "relax.primitive" in function.attributes:
-            pass
+            module = function.parent_op()
         case _:
-            function = function_of(op)
+            function, module = function_of(op), None
     try:
         kernel_of(function)
     except NoKernel as error:
         return str(error)
-    return None
+    return missing_size(module, function) if isinstance(module, ModuleOp) else None
 
 
 def function_of(op: Operation) -> FuncOp:

@@ -113,3 +113,16 @@ func.func private @fused(%x: tensor<?xf32>, %n: tensor<1xi64>, %v: tensor<f32>) 
   %2 = relax.concatenate %x, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   func.return %2 : tensor<?xf32>
 }
+
+// -----
+
+// A kernel that `legalize-ops` gives up, as the size of its result is not known before the call.
+// CHECK: error: 'relax.arange' op has no kernel: a range of ui64 has a size that is not constant
+func.func @range(%a: tensor<ui64>, %b: tensor<ui64>, %c: tensor<ui64>) -> tensor<?xui64> {
+  %0 = func.call @fused_arange(%a, %b, %c) : (tensor<ui64>, tensor<ui64>, tensor<ui64>) -> tensor<?xui64>
+  func.return %0 : tensor<?xui64>
+}
+func.func private @fused_arange(%a: tensor<ui64>, %b: tensor<ui64>, %c: tensor<ui64>) -> tensor<?xui64> attributes {relax.primitive} {
+  %0 = relax.arange %a, %b, %c : (tensor<ui64>, tensor<ui64>, tensor<ui64>) -> tensor<?xui64>
+  func.return %0 : tensor<?xui64>
+}
