@@ -162,7 +162,7 @@ class TemplatePrinter(Printer):
         # Whether nested ops are printed by `print_op`: only where a subclass adds to it.
         self._calls_print_op = type(self).print_op is not TemplatePrinter.print_op
         self._pieces: _Pieces | None = None  # None while nothing is printed
-        self._sink = stream
+        self._sink = self.stream
         self._last_string = ""  # if it was not collected
         self._is_silent = False  # while xDSL prints a value, only for its name
         # Names by identity: a value's own hash is slow. The values stay alive.
