@@ -32,7 +32,7 @@ from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
-from ....dialects.relax.types import is_ranked, is_tensor
+from ....dialects.relax.types import is_ranked, is_tensor, too_large
 from ....kernels.kernel import kernel_of
 from ....kernels.legalizations import legalization_of
 from ....kernels.no_kernel import NoKernel
@@ -149,7 +149,7 @@ def _unstorable(type: Attribute) -> str | None:
         return "plan-memory needs tensors of known rank"
     if not isinstance(type.element_type, FixedBitwidthType | IndexType):
         return f"elements of type {type.element_type} have no size"
-    return None
+    return too_large(type)
 
 
 FUNCTIONS = "buffers cannot hold functions; lambda-lift and inline turn them into calls"

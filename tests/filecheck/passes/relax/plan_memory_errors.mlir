@@ -126,3 +126,12 @@ func.func private @fused_arange(%a: tensor<ui64>, %b: tensor<ui64>, %c: tensor<u
   %0 = relax.arange %a, %b, %c : (tensor<ui64>, tensor<ui64>, tensor<ui64>) -> tensor<?xui64>
   func.return %0 : tensor<?xui64>
 }
+
+// -----
+
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<4611686018427387904x4611686018427387904xf32>: 85070591730234615865843651857942052864 bytes are more than any memory has
+// CHECK: error: 'relax.nn.relu' op has no kernel: tensor<4611686018427387904x4611686018427387904xf32>: 85070591730234615865843651857942052864 bytes are more than any memory has
+func.func @huge(%x: tensor<4611686018427387904x4611686018427387904xf32>) -> tensor<4611686018427387904x4611686018427387904xf32> {
+  %0 = relax.nn.relu %x : (tensor<4611686018427387904x4611686018427387904xf32>) -> tensor<4611686018427387904x4611686018427387904xf32>
+  func.return %0 : tensor<4611686018427387904x4611686018427387904xf32>
+}

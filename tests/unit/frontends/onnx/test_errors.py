@@ -132,6 +132,11 @@ def test_reasons(nodes: str, reason: str):
             "scalar elements for the channels, expected a vector",
         ),
         (
+            "float[1, 1, 4, 4] x, float[1, 1, 0, 0] w",
+            "y = Conv<kernel_shape = [0, 0]>(x, w)",
+            "windows of shape 0x0 have no elements",
+        ),
+        (
             f"float[2, {2**40}, {2**40}] x",
             "y = Flatten<axis=0>(x)",
             f"a matrix with a dimension of {2**81} elements",
