@@ -19,13 +19,12 @@ from .window_places import places_of_maxima
 from .windows import (
     Window,
     kernel_shape,
-    known,
     output_shape,
     padded,
     resized,
     symmetric,
     transposed_padding,
-    window_padding,
+    window_begins,
     windowed_axes,
     with_whole_windows,
 )
@@ -143,12 +142,9 @@ def max_pool(node: Node) -> Sequence[SSAValue]:
     y = pooled(node, x, "max")
     if not node.wants(1):
         return [y]
-    rank = spatial_rank(node.rank(x))
+    spatial_rank(node.rank(x))
     window = Window.of_pooling(node, x)
-    begins = known(window_padding(node, x, window)[:rank])
-    if len(begins) < rank:
-        raise Unsupported("auto_pad with dimensions that are not known, for the output Indices")
-    return [y, places_of_maxima(node, x, y, window, begins)]
+    return [y, places_of_maxima(node, x, y, window, window_begins(node, x, window))]
 
 
 def pooled(

@@ -49,12 +49,13 @@ def window_places(
 
 
 def places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
+    node: Node, x: SSAValue, y: SSAValue, window: Window, padding: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the index in the flattened input of the maximum of each window (MaxPool's output
-    Indices); `y` holds the maxima."""
+    Indices); `y` holds the maxima, `padding` the widths before each spatial dimension."""
+    begins = [width for width in padding if isinstance(width, int)]
     if not (is_static(node.shape(x)) and is_static(node.shape(y))):
-        return computed_places_of_maxima(node, x, y, window, begins)
+        return computed_places_of_maxima(node, x, y, window, padding)
     (batch, channels, *sizes), (_, _, *out) = node.shape(x), node.shape(y)
     places = window_places(sizes, out, window, begins)
     value = Expression(node, x)
@@ -74,11 +75,9 @@ def places_of_maxima(
 
 
 def computed_places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
+    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the places of maxima for sizes that are known at run time only."""
-    if node.int("storage_order"):
-        raise Unsupported("storage_order = 1 with dimensions that are not known")
     value, maxima = Expression(node, x), Expression(node, y)
     (batch, channels, *sizes), (_, _, *out) = (
         [size_along(of, axis) for axis in range(of.rank)] for of in (value, maxima)
@@ -92,10 +91,25 @@ def computed_places_of_maxima(
     flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=bounds(value.element)[0])
     choice = flat.take(places, -1).op("argmax", axis=-1)
     index = places.reshape(-1).take(choice + indices(product(out), node) * count, 0)
+    if node.int("storage_order"):
+        index = column_major(index, sizes)
     planes = indices(batch * channels, node).op(
         "dyn.reshape", shape_vector(batch, channels, batch.scalar(1))
     )
     return (index + planes * pixels).op("dyn.reshape", maxima.op("shape_of")).value
+
+
+def column_major(index: Expression, sizes: Sequence[Expression]) -> Expression:
+    """Return the column-major index of the element with a row-major index."""
+    places: list[Expression] = []
+    for size in reversed(sizes):
+        index, place = index // size, index % size
+        places.append(place)
+    first, *others = places
+    # c0 + s0 * (c1 + s1 * c2)
+    for place, size in zip(others, reversed(sizes[:-1]), strict=True):
+        first = first * size + place
+    return first
 
 
 def max_unpool(node: Node) -> Sequence[SSAValue]:
@@ -192,7 +206,7 @@ def computed_places(
     block: Sequence[Expression],
     strides: Sequence[int],
     dilation: Sequence[int],
-    begins: Sequence[int],
+    begins: Sequence[int | Expression],
 ) -> Expression:
     """Return the result of `window_places`, transposed: an array of elements and windows."""
     node = sizes[0].node

@@ -25,6 +25,7 @@ __all__ = [
     "steps",
     "symmetric",
     "transposed_padding",
+    "window_begins",
     "window_padding",
     "windowed_axes",
     "with_whole_windows",
@@ -143,6 +144,20 @@ def padded(node: Node, x: SSAValue, window: Window, value: float = 0) -> tuple[S
         axes = node.array([i + 2 for i in computed], i64)
         x = node.op("dyn.pad", x, widths, node.like(value, x), axes)
     return x, [width or 0 for width in padding]
+
+
+def window_begins(node: Node, x: SSAValue, window: Window) -> list[int | Expression]:
+    """Return the padding before each spatial dimension; a scalar i64 where it depends on a size
+    that is not known."""
+    begins = window_padding(node, x, window)[: len(window.size)]
+    computed = [i for i, width in enumerate(begins) if width is None]
+    widths = iter(
+        [
+            Expression(node, same_widths(node, x, computed, window)).at(0, i)
+            for i in range(len(computed))
+        ]
+    )
+    return [next(widths) if width is None else width for width in begins]
 
 
 def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) -> SSAValue:

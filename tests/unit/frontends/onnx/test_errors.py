@@ -137,6 +137,22 @@ def test_reasons(nodes: str, reason: str):
             "windows of shape 0x0 have no elements",
         ),
         (
+            "float[N, 3, M, 3] x",
+            "y = Det(x)",
+            "input of shape ?x3x?x3, expected square matrices of known size",
+        ),
+        (
+            "float[N, M] x",
+            "y = Unique<axis = 0>(x)",
+            "input of shape ?x?: slices along axis 0 of unknown size",
+        ),
+        (
+            "float[2] s, float[0, 2] x",
+            "y = Scan<num_scan_inputs=1, body=b (float[2] a, float[2] v) => (float[2] t) "
+            "{ t = Add(a, v) }>(s, x)",
+            "a scan over sequences of length 0",
+        ),
+        (
             f"float[2, {2**40}, {2**40}] x",
             "y = Flatten<axis=0>(x)",
             f"a matrix with a dimension of {2**81} elements",

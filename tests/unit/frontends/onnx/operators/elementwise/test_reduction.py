@@ -1,4 +1,4 @@
-"""TopK of no elements, which relax.topk does not express."""
+"""TopK of no elements, which relax.topk does not express, and Hardmax."""
 
 import numpy as np
 import pytest
@@ -34,3 +34,11 @@ def test_a_negative_k_is_refused():
     model = single_node("TopK", [DATA, k(-1)], 2, domain="", constants=(1,))
     with pytest.raises(UnsupportedModelError, match="k = -1"):
         ours(model, [DATA, k(-1)])
+
+
+@pytest.mark.parametrize("opset", [11, 13])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("unknown", [(1,), (0, 1, 2)])
+def test_hardmax_of_unknown_sizes(unknown: tuple[int, ...], axis: int, opset: int):
+    data = np.random.default_rng(0).integers(-2, 3, (2, 3, 4)).astype(np.float32)
+    check("Hardmax", data, domain="", opset=opset, axis=axis, unknown={0: unknown})

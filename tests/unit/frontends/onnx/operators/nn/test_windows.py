@@ -118,12 +118,17 @@ def test_the_padding_of_a_maximum_is_the_least_value(tmp_path: Path):
     agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
 
 
-def test_places_of_maxima_with_computed_padding_are_refused():
-    graph = """g (float[1, 1, N] x) => (float[1, 1, M] y, int64[1, 1, M] i) {
-        y, i = MaxPool <kernel_shape = [2], auto_pad = "SAME_UPPER", strides = [2]> (x)
-    }"""
-    with pytest.raises(UnsupportedModelError, match="auto_pad with dimensions that are not known"):
-        imported(model_of(graph))
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(
+    "steps", ["strides = [2, 3], auto_pad = 'SAME_LOWER'", "pads = [1, 0, 0, 2], ceil_mode = 1"]
+)
+def test_places_of_maxima(steps: str, order: int, tmp_path: Path):
+    attributes = f"kernel_shape = [2, 3], storage_order = {order}, {steps}".replace("'", '"')
+    of = model_of(
+        "g (float[N, 2, H, W] x) => (float[N, 2, P, Q] y, int64[N, 2, P, Q] i) "
+        f"{{ y, i = MaxPool <{attributes}> (x) }}"
+    )
+    agrees_with_onnxruntime(of, tmp_path, *({"x": data(2, 2, *size)} for size in SIZES[1:]))
 
 
 @pytest.mark.parametrize("mode", MODES)
