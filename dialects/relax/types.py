@@ -81,6 +81,9 @@ __all__ = [
     "with_shape",
 ]
 
+MAX_BYTES = 1 << 56
+"""More bytes than an address of a process can tell apart."""
+
 Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
 # The usual type first: `isinstance` of abstract classes is only fast for the class itself.
 Float: TypeAlias = Float32Type | Float64Type | Float16Type | BFloat16Type
@@ -161,11 +164,12 @@ def static_shape(type: Attribute) -> Shape | None:
 
 
 def too_large(type: TensorType[Attribute]) -> str | None:
-    """Return why no memory can hold a tensor of `type`, or None if its known dimensions may fit."""
+    """Return why no memory can hold a tensor of `type`, or None if its known dimensions may fit;
+    those of a tensor without elements have to fit without the 0."""
     element = type.element_type
     size = byte_size(element) if isinstance(element, CompileTimeFixedBitwidthType) else 1
-    bytes_ = prod(n for n in _sizes(type) if n != DYNAMIC_INDEX) * size
-    return f"{bytes_} bytes are more than any memory has" if bytes_ > MAX_SIZE else None
+    bytes_ = prod(n for n in _sizes(type) if n > 0) * size
+    return f"{bytes_} bytes are more than any memory has" if bytes_ > MAX_BYTES else None
 
 
 def with_shape(type: Tensor, shape: Shape | None) -> Tensor:

@@ -218,6 +218,8 @@ def clamped_begins(
 ) -> list[int] | None:
     """Return where a slice with these bounds begins, as `clamped` does; None if that depends on a
     size that is not known."""
+    if not len(begin) == len(axes) == len(steps):
+        raise Unsupported(f"{len(begin)} starts and {len(steps)} steps of {len(axes)} axes")
     begins: list[int] = []
     for start, axis, step in zip(begin, axes, steps, strict=True):
         if step < 0 and start < -1:

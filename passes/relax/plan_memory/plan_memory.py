@@ -33,6 +33,7 @@ from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_ranked, is_tensor, too_large
+from ....dialects.sizes import TooComplex
 from ....kernels.kernel import kernel_of
 from ....kernels.legalizations import legalization_of
 from ....kernels.no_kernel import NoKernel
@@ -65,7 +66,8 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     A function that computes with unknown sizes becomes a `func.func`. It returns its results if one
     has an unknown size: buffers that it allocates, and that its caller frees.
 
-    Errors: a function that cannot be planned; in this case no function is replaced.
+    Errors: a function that cannot be planned; in this case no function is replaced, or if the size
+    of the memory is the reason, none after it.
     """
     symbols = {symbol_of(op): op for op in module.ops}
     funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
@@ -76,7 +78,12 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
         bufferizer = FunctionBufferizer(op, constants)
-        Rewriter.replace_op(op, new := bufferizer.run())
+        try:
+            new = bufferizer.run()
+        except TooComplex as error:
+            actions.error(op, f"needs memory of a size that cannot be computed: {error}")
+            return
+        Rewriter.replace_op(op, new)
         report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
         insert_before(first, *constants.globals)

@@ -57,6 +57,7 @@ def places_of_maxima(
     if not (is_static(node.shape(x)) and is_static(node.shape(y))):
         return computed_places_of_maxima(node, x, y, window, padding)
     (batch, channels, *sizes), (_, _, *out) = node.shape(x), node.shape(y)
+    node.check_size(batch, channels)
     places = window_places(sizes, out, window, begins)
     value = Expression(node, x)
     low = bounds(value.element)[0]
@@ -152,6 +153,8 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     rank = node.sizes(1, 1)[0]
     strides, dilation = node.per_axis("strides", rank, 1), node.per_axis("dilations", rank, 1)
     pads = node.per_axis("pads", 2 * rank, 0)
+    if node.sizes(2, 1)[0] != rank:
+        raise Unsupported(f"a block of {node.sizes(2, 1)[0]} dimensions in an image of {rank}")
     if image is None or block is None or not is_static(x.shape):
         return [computed_col2im(node, x, strides, dilation, pads).value]
     batch, rows, columns = node.sizes(x.value, 3)

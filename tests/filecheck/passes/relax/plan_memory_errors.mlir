@@ -135,3 +135,10 @@ func.func @huge(%x: tensor<4611686018427387904x4611686018427387904xf32>) -> tens
   %0 = relax.nn.relu %x : (tensor<4611686018427387904x4611686018427387904xf32>) -> tensor<4611686018427387904x4611686018427387904xf32>
   func.return %0 : tensor<4611686018427387904x4611686018427387904xf32>
 }
+
+// -----
+
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<0x9223372036854775807xf32>: 36893488147419103228 bytes are more than any memory has
+func.func @huge_without_elements(%x: tensor<0x9223372036854775807xf32>) -> tensor<0x9223372036854775807xf32> {
+  func.return %x : tensor<0x9223372036854775807xf32>
+}

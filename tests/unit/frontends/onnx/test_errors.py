@@ -355,3 +355,25 @@ def test_negative_dimension_of_data():
     }""")
     (line,) = unsupported(model)
     assert line.endswith("(ConstantOfShape, opset 17): the shape [-4] has a negative dimension")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "node", "reason"),
+    [
+        ("float[3, 4] x", "y = Slice(x, s, e, a, t)", "2 starts and 2 steps of 1 axes"),
+        ("float[2, 3] x", "y = Col2Im(x, s, a)", "a block of 1 dimensions in an image of 2"),
+        (f"float[1, {2**53}, 1] x", "y, z = MaxPool<kernel_shape=[1]>(x)", "exceeds the limit"),
+        (
+            "float[1, 1, 2] x, float[1, H, 2] w, float[1, H, R] r",
+            f"y = GRU<hidden_size={2**62}>(x, w, r)",
+            "exceeds the limit",
+        ),
+    ],
+)
+def test_constants_that_do_not_fit(inputs: str, node: str, reason: str):
+    constants = (
+        "<int64[2] s = {-2, 1}, int64[2] e = {9, 2}, int64[1] a = {0}, int64[2] t = {-1, 1}>"
+    )
+    model = model_of(f"g ({inputs}) => (float y) {constants} {{ {node} }}", opset=18)
+    (line, *_) = unsupported(model)
+    assert reason in line
