@@ -35,9 +35,13 @@ class SizeValues:
         """The sum that was computed last."""
 
     def define(self, size: Size, value: SSAValue) -> None:
-        """Let `value` be the value of `size`, a single symbol."""
-        ((factors, _),) = size.terms
-        self._known[factors] = value
+        """Let `value` be the value of `size`, and of its product if it is only one."""
+        self._known[size] = value
+        match size.terms:
+            case ((factors, 1),):
+                self._known[factors] = value
+            case _:
+                pass
 
     def of(self, size: Size) -> SSAValue:
         """Return the value of `size`."""

@@ -239,6 +239,18 @@ class Size:
                     return None
         return None if symbol is None else (symbol, -constant, factor)
 
+    def linear_in(self, symbol: Symbol) -> tuple[Size, Size] | None:
+        """Return a and b for which the size is `a * symbol + b`; None if it is no such sum, or a
+        or b depends on the symbol."""
+        parts: tuple[dict[Product, int], dict[Product, int]] = {}, {}
+        for product, number in self.terms:
+            others = tuple(atom for atom in product if atom != symbol)
+            parts[len(others) == len(product)][others] = number
+        slope, rest = map(Size._sum, parts)
+        whole = slope * Size.symbol(symbol.name) + rest
+        left = {*slope.symbols(), *rest.symbols()}
+        return (slope, rest) if whole == self and symbol not in left else None
+
     def substitute(self, value_of: Callable[[Symbol], Size | None]) -> Size:
         """Replace the symbols that have a value."""
         result = Size(())

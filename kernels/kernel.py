@@ -17,7 +17,7 @@ from ..dialects.relax.constant import ConstantOp, FullOp
 from ..dialects.relax.data.concatenation import ConcatenateOp
 from ..dialects.relax.data.permutation import TransposeOp
 from ..dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
-from ..dialects.relax.types import SmallFloat, is_integer, is_ranked, tensor_type
+from ..dialects.relax.types import SmallFloat, is_integer, is_ranked, tensor_type, too_large
 from ..dialects.sizes import TooComplex
 from ..dialects.target import DEFAULT, Target
 from ..dialects.tir.builder import Index
@@ -198,20 +198,23 @@ def bits_of(type: Attribute) -> int:
 
 
 def buffer_type(type: Attribute) -> MemRefType[Attribute]:
-    """Return the type of the buffer of a tensor; NoKernel if its rank is not known."""
+    """Return the type of the buffer of a tensor; NoKernel if its rank is not known, or it is larger
+    than any memory."""
     if not is_ranked(type):
         raise NoKernel(f"the rank of {type} is not known")
+    if (reason := too_large(type)) is not None:
+        raise NoKernel(f"{type}: {reason}")
     return MemRefType(type.element_type, type.get_shape())
 
 
 def symbolic_shapes(func: FuncOp) -> SymbolicShapes | None:
     """Return the shapes of all values of `func`, in the symbols of its parameters, or None if all
-    are known; NoKernel for a tensor of unknown rank."""
+    are known; NoKernel for a tensor that has no buffer."""
     types = [
         *func.function_type.inputs,
         *(r.type for op in func.body.block.ops for r in op.results),
     ]
-    if any(DYNAMIC_INDEX in buffer_type(type).get_shape() for type in types):
+    if any([DYNAMIC_INDEX in buffer_type(type).get_shape() for type in types]):
         return SymbolicShapes.of_function(func)
     return None
 

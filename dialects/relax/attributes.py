@@ -278,4 +278,7 @@ def _float(number: float, sign: float) -> Float64:
 
 @lru_cache(1 << 12)
 def _integers(numbers: tuple[int, ...]) -> Ints:
-    return DenseArrayBase.from_list(i64, numbers)
+    try:
+        return DenseArrayBase.from_list(i64, numbers)
+    except ValueError as error:  # a number beyond an i64, as for IntegerAttr
+        raise VerifyException(str(error)) from None

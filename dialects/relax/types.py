@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import inf
+from math import inf, prod
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     BFloat16Type,
+    CompileTimeFixedBitwidthType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -37,6 +38,7 @@ from ...compat.floats import (
     Float8E5M2FNUZType,
     Float8E5M2Type,
     Float8E8M0FNUType,
+    byte_size,
 )
 from ..unverified import make_attribute
 from .shapes import MAX_SIZE, Shape, SymbolicSize, is_static, merge, shape_text, widen
@@ -72,11 +74,15 @@ __all__ = [
     "shape_of_rank",
     "static_shape",
     "tensor_type",
+    "too_large",
     "tuple_type",
     "unify",
     "with_element",
     "with_shape",
 ]
+
+MAX_BYTES = 1 << 56
+"""More bytes than an address of a process can tell apart."""
 
 Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
 # The usual type first: `isinstance` of abstract classes is only fast for the class itself.
@@ -155,6 +161,15 @@ def static_shape(type: Attribute) -> Shape | None:
         return None
     shape = _sizes(type)
     return shape if is_static(shape) else None
+
+
+def too_large(type: TensorType[Attribute]) -> str | None:
+    """Return why no memory can hold a tensor of `type`, or None if its known dimensions may fit;
+    those of a tensor without elements have to fit without the 0."""
+    element = type.element_type
+    size = byte_size(element) if isinstance(element, CompileTimeFixedBitwidthType) else 1
+    bytes_ = prod(n for n in _sizes(type) if n > 0) * size
+    return f"{bytes_} bytes are more than any memory has" if bytes_ > MAX_BYTES else None
 
 
 def with_shape(type: Tensor, shape: Shape | None) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from os import fstat
 from pathlib import Path
 
 from onnx import StringStringEntryProto, TensorProto
@@ -108,8 +109,10 @@ class DataFiles:
         location = places.get("location", "")
         try:
             path = self._path_of(location)
-            offset, length = _number(places, "offset", 0), _number(places, "length", size + 1)
             with path.open("rb") as file:
+                end = fstat(file.fileno()).st_size
+                offset = _number(places, "offset", 0, end)
+                length = _number(places, "length", end - offset, end - offset)
                 file.seek(offset)
                 return file.read(min(length, size + 1))
         except (ValueError, OSError) as error:
@@ -138,9 +141,12 @@ def described(tensor: TensorProto) -> str:
     return ", ".join([f"tensor '{tensor.name}'", *(f"file '{file}'" for file in files[-1:])])
 
 
-def _number(places: Mapping[str, str], key: str, default: int) -> int:
-    """Return a number of bytes; ValueError for another text."""
+def _number(places: Mapping[str, str], key: str, default: int, limit: int) -> int:
+    """Return a number of bytes; ValueError for another text, or if it exceeds the limit, the bytes
+    that there are."""
     text = places.get(key, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise ValueError(f"its {key} is {text!r}, expected a number of bytes")
-    return int(text)
+    if (number := int(text)) > limit:
+        raise ValueError(f"its {key} is {number}, but there are {limit} bytes")
+    return number

@@ -115,7 +115,7 @@ def is_plain(op: ops.ConvolutionOp) -> bool:
 def windows_of(op: ops.ConvolutionOp) -> list[Window]:
     """Return the windows of a convolution whose weight has a static shape."""
     if (shape := static_shape(op.weight.type)) is None:
-        raise NoKernel("the size of the windows is not known")
+        raise NoKernel(f"the weight is {op.weight.type}: all of its dimensions have to be known")
     extents = op.layouts()[1].extents(shape)
     return op.windows([extents[axis] for axis in op.SPATIAL])
 

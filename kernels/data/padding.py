@@ -22,6 +22,7 @@ __all__ = ["PADDING", "inside"]
 
 def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
     pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
+    require_kept(op, b, data, pairs)
     if op.pad_mode != "constant":
         return replicated(data, pairs, op.pad_mode)
     value, element = op.pad_value, data.element
@@ -39,6 +40,19 @@ def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
         return b.choose(conditions, lambda: b.read(data, place), lambda: b.number(value, element))
 
     return moved(op, b, read)
+
+
+def require_kept(
+    op: nn.PadOp, b: KernelBuilder, data: Tensor, pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Assert that the padding removes no more elements than dimensions have, and copies none of an
+    empty dimension."""
+    for axis, (size, (before, after)) in enumerate(zip(data.shape, pairs, strict=True)):
+        copies = op.pad_mode != "constant" and max(before, after) > 0
+        least = max(0, -before) + max(0, -after) + copies
+        if not isinstance(size, int) and least:
+            message = f"{op.name}: dimension {axis} has fewer than {least} elements"
+            b.require(b.less(least - 1, size), message, op)
 
 
 def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
@@ -175,7 +175,14 @@ class CallSizes(Scope):
         self._last: Operation | None = None
         """The last operation at the start of the function."""
         self._constants: dict[int, SSAValue] = {}
-        self._at_start = SizeValues(self.insert_at_start, self.constant, self._parameter)
+        self._given = {
+            size: (arg, axis)
+            for arg in func.args
+            for axis, size in enumerate(self.shapes.of(arg) or ())
+            if any(symbol not in self.places for symbol in size.symbols())
+        }
+        """The sizes of parameters with symbols that are a dimension of no tensor: `n * h`."""
+        self._roots = self._solve()
         self._in_block: dict[Block, SizeValues] = {}
         self._before: Operation | None = None
 
@@ -204,7 +211,7 @@ class CallSizes(Scope):
 
     def value_of(self, size: Size) -> SSAValue:
         """Return the value of `size` before the current operation."""
-        if all(self._is_parameter(symbol) for symbol in size.symbols()):
+        if size in self._given or all(self._is_parameter(symbol) for symbol in size.symbols()):
             return self._at_start.of(size)
         assert self._before is not None
         block = self._before.parent
@@ -212,9 +219,21 @@ class CallSizes(Scope):
         if (values := self._in_block.get(block)) is None:
             # A table for each block: a value that was computed in one branch does not dominate the
             # other.
-            values = SizeValues(self.insert, self.constant, self._dimension)
+            values = self._table(self.insert, self._dimension)
             self._in_block[block] = values
         return values.of(size)
+
+    @cached_property
+    def _at_start(self) -> SizeValues:
+        """The values at the start of the function."""
+        return self._table(self.insert_at_start, self._parameter)
+
+    def _table(self, insert: Insert, symbol: Callable[[Symbol], SSAValue]) -> SizeValues:
+        """Return the values of sizes, with those that are read from parameters."""
+        values = SizeValues(insert, self.constant, symbol)
+        for size, place in self._given.items():
+            values.define(size, self._read(*place))
+        return values
 
     # Operations
 
@@ -245,9 +264,24 @@ class CallSizes(Scope):
 
     # Symbols
 
-    def _is_parameter(self, symbol: Symbol) -> bool:
+    def _solve(self) -> dict[Symbol, tuple[Size, Size, Size]]:
+        """Return the symbols that are a dimension of no tensor, but the only unknown in the size of
+        a parameter, `a * symbol + b`: that size, a and b."""
+        roots: dict[Symbol, tuple[Size, Size, Size]] = {}
+        for size in sorted(self._given, key=lambda size: len({*size.symbols()})):
+            unknown = {s for s in size.symbols() if s not in roots and not self._is_read(s)}
+            if len(unknown) == 1 and (line := size.linear_in(symbol := unknown.pop())) is not None:
+                roots[symbol] = size, *line
+        return roots
+
+    def _is_read(self, symbol: Symbol) -> bool:
+        """Return whether a symbol is a dimension of a parameter."""
         place = self.places.get(symbol)
         return place is not None and place[0].owner is self._func.body.block
+
+    def _is_parameter(self, symbol: Symbol) -> bool:
+        """Return whether a symbol depends on the parameters alone."""
+        return symbol in self._roots or self._is_read(symbol)
 
     def _depends_on_result(self, size: Size) -> bool:
         """Return whether a symbol of `size` is known as a size of a result of the current
@@ -256,8 +290,21 @@ class CallSizes(Scope):
         return any(place is not None and place[0].owner is self._before for place in places)
 
     def _parameter(self, symbol: Symbol) -> SSAValue:
-        value, axis = self.places[symbol]
-        return self.insert_at_start(tensor.DimOp(value, self.constant(axis)))
+        if symbol in self._roots:
+            return self._root(*self._roots[symbol])
+        return self._read(*self.places[symbol])
+
+    def _read(self, parameter: SSAValue, axis: int) -> SSAValue:
+        return self.insert_at_start(tensor.DimOp(parameter, self.constant(axis)))
+
+    def _root(self, size: Size, slope: Size, rest: Size) -> SSAValue:
+        """Return `(size - rest) / slope`; any number solves an equation in which the slope is 0."""
+        insert, of = self.insert_at_start, self._at_start.of
+        divisor = of(slope)
+        if not slope.is_positive():
+            is_zero = insert(arith.CmpiOp(divisor, self.constant(0), "eq"))
+            divisor = insert(arith.SelectOp(is_zero, self.constant(1), divisor))
+        return insert(arith.DivSIOp(insert(arith.SubiOp(of(size), of(rest))), divisor))
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
         """Return the size that `symbol` is: it is computed for the result of a kernel or a view,

@@ -9,7 +9,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, is_at_most
 from ..builder import KernelBuilder
 
-__all__ = ["count_of", "covered", "fits", "require_windows", "taps_before"]
+__all__ = ["count_of", "covered", "fits", "inner_places", "require_windows", "taps_before"]
 
 
 def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
@@ -48,6 +48,14 @@ def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
     # With padding after the data only, windows may still fit for some extents (stride 2, 3 taps and
     # an odd extent), but not for all.
     return window.before == window.after == 0 and not window.ceil
+
+
+def inner_places(window: Window, low: int, high: int, count: int) -> range:
+    """Return which of `count` windows are inside of the positions from `low` to `high`, excluded;
+    an empty range between all others if none is."""
+    first = min(max(-(-(low + window.before) // window.stride), 0), count)
+    end = (high + window.before - window.span) // window.stride + 1
+    return range(first, max(min(end, count), first))
 
 
 def require_windows(op: Operation, b: KernelBuilder, window: Window, extent: Extent) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -16,7 +16,7 @@ from ...dialects.tir.extents import Extent, volume
 from ..builder import KernelBuilder, Scheduled, Store, Tensor
 from ..layouts import known
 from ..scalars import convert
-from .counts import covered
+from .counts import covered, inner_places
 
 __all__ = ["Combine", "Pooled", "Pooling", "Taps", "combined"]
 
@@ -268,9 +268,8 @@ class Pooled(Scheduled):
         count, extent = self.size(axis), self.extent(axis)
         # Windows at the edges have fewer taps inside the data: of 3 taps, padding 1, extent 5, the
         # groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap has a guard.
-        for numbers, group in groupby(range(count), lambda i: inner_taps(window, extent, i)):
-            first, *others = group
-            with b.loop(1 + len(others), min=first) as i:
+        for numbers, group in taps_of_places(window, extent, count):
+            with b.loop(len(group), min=group.start) as i:
                 start = b.sub(b.mul(i, window.stride), window.before)
                 these = Taps(start, numbers, window.dilation)
                 self.write_groups(b, [*index, i], [*taps, these], end, write)
@@ -292,6 +291,20 @@ class Taps:
 
     def place(self, b: KernelBuilder, number: Index) -> Index:
         return b.add(self.start, b.mul(number, self.dilation))
+
+
+def taps_of_places(window: Window, extent: int, count: int) -> Iterator[tuple[range, range]]:
+    """Yield the taps that are inside a dimension, with the places of adjacent windows that have
+    them."""
+    inner = inner_places(window, 0, extent, count)
+    for places in (range(inner.start), inner, range(inner.stop, count)):
+        if places is inner:
+            if inner:
+                yield range(window.size), inner
+            continue
+        for taps, group in groupby(places, lambda place: inner_taps(window, extent, place)):
+            first, *others = group
+            yield taps, range(first, first + 1 + len(others))
 
 
 def inner_taps(window: Window, extent: int, place: int) -> range:

@@ -28,7 +28,7 @@ from ..layouts import relayout
 from ..reduced_dimensions import is_global
 from ..reduction.reduction import mean, whole_maximum
 from ..scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
-from .counts import count_of, fits, require_windows, taps_before
+from .counts import count_of, fits, inner_places, require_windows, taps_before
 from .padded_windows import padded
 from .pooled import Pooled, Pooling, combined
 from .unknown_pooled import UnknownPooled
@@ -182,7 +182,11 @@ def counted(
         return sum(low <= first + i * window.dilation < high for i in range(window.size))
 
     if isinstance(count, int):
-        numbers = [number(place) for place in range(count)]
+        assert isinstance(low, int) and isinstance(high, int)
+        inner = inner_places(window, low, high, count)
+        numbers = [number(place) for place in range(inner.start)]
+        numbers += [window.size] * bool(inner)  # all the same
+        numbers += [number(place) for place in range(inner.stop, count)]
     else:
         is_full = fits(b, window, extent) or (padding and not window.ceil)
         numbers = [window.size if is_full else 0]

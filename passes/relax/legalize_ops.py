@@ -55,6 +55,7 @@ __all__ = [
     "LegalizeOps",
     "constant_arguments",
     "legalize_operations",
+    "missing_size",
     "outline_operations",
 ]
 
@@ -259,6 +260,23 @@ def sizes_of_results(
         Rewriter.erase_op(kernel.func)
         actions.missed(kernel.source, "NoKernel", f"no kernel: {reason}")
     return sizes
+
+
+def missing_size(module: ModuleOp, function: FuncOp) -> str | None:
+    """Return why a size of a result of `function` is not known before one of its calls in `module`;
+    None if all are."""
+    copy = module.clone()  # computing sizes inserts operations
+    shapes = SymbolicShapes(copy, CallGraph(copy))
+    name = function.sym_name.data
+    for func in fusible_functions(copy):
+        scope = CallSizes(func, shapes, {name: function})
+        for op in [*walk(func)]:
+            if isinstance(op, CallOp) and op.callee.string_value() == name:
+                try:
+                    scope.of_results(op)
+                except NoKernel as error:
+                    return str(error)
+    return None
 
 
 def sizes_of_views(

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from xdsl.ir import Operation
 
-__all__ = ["DialectTable", "dialect_of"]
+__all__ = ["DialectTable", "dialect_of", "is_registered_here"]
 
 _log = logging.getLogger(__name__)
 
@@ -20,6 +20,16 @@ T = TypeVar("T")
 def dialect_of(op: type[Operation]) -> str:
     """Return the name of the dialect of an operation class."""
     return op.name.partition(".")[0]
+
+
+_registered_here: set[str] = set()
+"""The dialects of which a table got an entry in this process."""
+
+
+def is_registered_here(dialect: str) -> bool:
+    """Return whether an entry of a dialect, in any table, was set in this process: no file tells
+    what it is."""
+    return dialect in _registered_here
 
 
 class DialectTable(Generic[T]):
@@ -37,6 +47,7 @@ class DialectTable(Generic[T]):
     def register(self, dialect: str, entry: T) -> None:
         """Set the entry of a dialect for this process."""
         self._loaded[dialect] = entry
+        _registered_here.add(dialect)
 
     def __contains__(self, dialect: str) -> bool:
         """Return whether a dialect has an entry, without loading it."""

@@ -385,7 +385,8 @@ These are refused:
 ## Other limits
 
 * Floats of 4 and 8 bits are stored and converted, and no kernel computes with them.
-* Det and Inverse: matrices of up to 64 rows, eliminated row by row.
+* Det and Inverse: matrices of up to 64 rows, whose number is known, eliminated row by row.
+* Scan: not over sequences of length 0.
 * Unique along an axis: slices of up to 16 elements, or up to 2^24 comparisons of elements. The
   sizes of the other axes are known.
 * MaxUnpool: indices are those of the tensor before it is padded to `output_shape`, as ONNX has it;
@@ -394,6 +395,29 @@ These are refused:
   exporter writes them. LabelEncoder, OneHotEncoder, TfIdfVectorizer: numbers, not strings. Labels
   of classifiers that are strings stay their positions, and the maps of ZipMap are a tensor, whose
   columns are the classes; both with a warning.
+
+## Where ONNX's reference and onnxruntime differ
+
+Passline follows the text of the operator in ONNX, and where that says nothing, the reference
+evaluator of ONNX.
+
+* Clip with one bound keeps infinities on the other side. ONNX defines it by a function that
+  compares with the bounds that are given, and so does the reference; the text of the inputs has the
+  least and the greatest finite number as defaults, to which onnxruntime clips.
+* Slice with a negative step and a start before the first element starts at the first element: text
+  and onnxruntime. The reference starts before it, as Python, and gives nothing.
+* Slice with a negative step and the greatest integer as end gives nothing, as the end is after the
+  last element: text and reference. onnxruntime goes on to the first element.
+* LpPool with `ceil_mode` sums those elements of the last window that there are: text and
+  onnxruntime. The reference scales the sum as if the window were whole.
+* SAME padding is that of the dilated window: text. onnxruntime pads as if it were not dilated.
+* ConvTranspose with SAME padding has size times stride elements: text and reference. onnxruntime
+  gives fewer if the window is smaller than the stride.
+* MaxPool of a window of padding alone is -inf: padding is smaller than any element. onnxruntime
+  gives the least finite number, the reference NaN.
+* Col2Im sums elements at their dilated places: text and reference. onnxruntime has others.
+* Resize with `tf_crop_and_resize` and `nearest` rounds each coordinate: text and reference.
+* ReduceMean of no elements is NaN: reference. onnxruntime gives 0.
 """
 
 

@@ -198,6 +198,8 @@ def test_external_data_in_the_folder_is_read(folders: Path) -> None:
         for number in ("-1", "x", "٣", "9" * 30):
             (folders / "m.onnx").write_bytes(external_model("data/w.bin", **{key: number}))
             refused(passline_opt(str(folders / "m.onnx")), f"its {key} is")
+        (folders / "m.onnx").write_bytes(external_model("data/w.bin", **{key: str(1 << 62)}))
+        refused(passline_opt(str(folders / "m.onnx")), f"its {key} is {1 << 62}", "8 bytes")
 
 
 def test_names_in_the_input_are_no_paths(tmp_path: Path) -> None:

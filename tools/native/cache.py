@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -19,12 +20,15 @@ from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.ir import Operation
 
 from ...compat.release import xdsl_version
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
+from ...passmanager.ir.walk import walk
+from ...passmanager.registration.extensions import dialect_of, is_registered_here
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
 
-__all__ = ["LIMIT", "key_of", "load", "store"]
+__all__ = ["LIMIT", "is_covered", "key_of", "load", "store"]
 
 LIMIT = "PASSLINE_CACHE_SIZE"
 """The environment variable with the most bytes that the cache may take; 0 turns it off."""
@@ -103,19 +107,41 @@ def plugin_stamp() -> str:
     """Return a text that changes with each change of a source file of a package that an entry point
     names, as its kernels are part of the code. Nothing is imported.
     """
-    from importlib.metadata import entry_points
-
-    names = {
-        point.module.partition(".")[0] for group in PLUGINS for point in entry_points(group=group)
-    }
     return stamp_of(
         file
-        for name in sorted(names - {"passline", "xdsl"})
+        for name in sorted(plugin_packages())
         for spec in [find_spec(name)]
         if spec is not None
         for folder in spec.submodule_search_locations or [str(spec.origin)]
         for file in ([Path(folder)] if folder.endswith(".py") else Path(folder).rglob("*.py"))
     )
+
+
+def plugin_packages() -> set[str]:
+    """Return the names of the packages that entry points name."""
+    from importlib.metadata import entry_points
+
+    modules = {point.module for group in PLUGINS for point in entry_points(group=group)}
+    return {module.partition(".")[0] for module in modules} - {"passline", "xdsl"}
+
+
+@cache
+def covered_packages() -> frozenset[str]:
+    """Return the names of the packages that `versions` covers, and those of Python."""
+    return sys.stdlib_module_names | {"passline", "xdsl"} | plugin_packages()
+
+
+def is_covered(module: ModuleOp) -> bool:
+    """Return whether a key covers the code by which `module` is compiled: the classes of its
+    operations are in files that `versions` hashes, and so are their kernels and semantics, none of
+    which was registered in this process."""
+    return all(map(_is_covered, {type(op) for op in walk(module)}))
+
+
+def _is_covered(cls: type[Operation]) -> bool:
+    if is_registered_here(dialect_of(cls)):
+        return False
+    return {base.__module__.partition(".")[0] for base in cls.__mro__} <= covered_packages()
 
 
 # Entries

@@ -136,13 +136,16 @@ def cached_function(
     lower: Lowering,
     threads: int = 1,
 ) -> NativeFunction:
-    """Return a function that is compiled to machine code, from the cache if it is there.
+    """Return a function that is compiled to machine code, from the cache if it is there. One that
+    code of this process alone takes part in is not kept.
 
     `lower` does what `settings` describe to the module first; they are part of the key.
     """
     start = perf_counter()
     load_llvm()
     threads = usable_threads(threads)
+    if not cache.is_covered(module):
+        return load_compiled(compile_code(lower(module), entry, target, threads), start)
     known = (entry, target or host(), target is None, threads, digest_of_database())
     key = cache.key_of(module, *known, *settings)
     if (found := cache.load(key)) is not None:

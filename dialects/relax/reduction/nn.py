@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import plus
+from ...numbers import plus, positive
 from ..attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from ..base import TensorOp
 from ..data.reshape import ReshapeOp
@@ -56,6 +56,7 @@ __all__ = [
     "PadOp",
     "SoftmaxBaseOp",
     "SoftmaxOp",
+    "padded_size",
 ]
 
 PAD_MODES = ("constant", "reflect", "edge", "circular")
@@ -191,7 +192,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
                 f"two for each of {len(shape)} dimensions"
             )
         padded = [
-            _padded(i, size, before, after, mode)
+            padded_size(i, size, before, after, mode)
             for i, (size, before, after) in enumerate(
                 zip(shape, widths[::2], widths[1::2], strict=True)
             )
@@ -225,12 +226,10 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
 
 
-def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
+def padded_size(index: int, size: int, before: int, after: int, mode: str) -> int:
     """Return the size of dimension `index` after padding; VerifyException if that is invalid."""
     if size == DYNAMIC_INDEX:
-        # A negative width may remove more than there is.
-        is_sure = min(before, after) >= 0
-        return computed_size(lambda n: plus(n, before + after), size) if is_sure else DYNAMIC_INDEX
+        return computed_size(lambda n: positive(plus(n, before + after)), size)
     kept = size + min(before, 0) + min(after, 0)
     if kept < 0:
         raise VerifyException(

@@ -15,7 +15,7 @@ from ..attributes import ints_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
 from ..layout import Layout
-from ..shapes import computed_size
+from ..shapes import computed_size, shape_text
 
 __all__ = ["Spatial1d", "Spatial2d", "Spatial3d", "Window", "WindowOp", "per_dimension"]
 
@@ -83,6 +83,8 @@ class WindowOp(Anchor, TensorOp, ABC):
     def windows(self, sizes: Sequence[int], ceil: bool = False) -> list[Window]:
         """Return the window of each spatial dimension, given the window sizes."""
         axes = self.SPATIAL
+        if 0 in sizes:
+            raise VerifyException(f"windows of shape {shape_text(tuple(sizes))} have no elements")
         strides = per_dimension("strides", self.strides, axes)
         dilation = per_dimension("dilation", self.dilation, axes)
         widths = [*self.padding]

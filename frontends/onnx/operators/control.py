@@ -239,6 +239,9 @@ def scanned(
 ) -> list[SSAValue]:
     """Return the final states of a loop over the slices of the sources along axes, then the values
     that it collects."""
+    axis = node.axis(axes[0], sources[0])
+    if (turns := node.shape(sources[0])[axis]) == 0:
+        raise Unsupported("a scan over sequences of length 0")
     sources = [
         node.op("flip", source, axis=[axis]) if backwards else source
         for source, axis, backwards in zip(sources, axes, reversed_, strict=True)
@@ -252,9 +255,8 @@ def scanned(
         values = node.convert_graph("body", [*carried, *parts])
         return None, values[: len(states)], values[len(states) :]
 
-    axis = node.axis(axes[0], sources[0])
     limit = length(node, sources[0], axis)
-    return while_loop(node, limit, None, states, body, node.shape(sources[0])[axis])
+    return while_loop(node, limit, None, states, body, turns)
 
 
 def length(node: Node, value: SSAValue, axis: int) -> SSAValue:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
 from xdsl.ir import SSAValue
 
+from ....dialects.relax.shapes import shape_text
 from ..errors import Unsupported
 from ..node import Converters, Node
 from .expression import Expression, constant, indices
@@ -21,9 +22,11 @@ MAX_SIZE = 64
 def square_matrix(node: Node) -> tuple[Expression, int]:
     """Return the input, a batch of square matrices, and their size."""
     x = Expression(node, node.input(0))
-    rows, columns = node.static_shape(x.value)[-2:] if x.rank >= 2 else (0, 1)
-    if rows != columns:
-        raise Unsupported(f"input of shape {[*x.shape]}, expected square matrices")
+    rows, columns = x.shape[-2:] if x.rank >= 2 else (0, 1)
+    if rows != columns or rows == DYNAMIC_INDEX:
+        raise Unsupported(
+            f"input of shape {shape_text(x.shape)}, expected square matrices of known size"
+        )
     if not 1 <= rows <= MAX_SIZE:
         raise Unsupported(f"matrices of {rows} rows; supported are 1 to {MAX_SIZE}")
     return x, rows
@@ -64,7 +67,7 @@ def det(node: Node) -> Sequence[SSAValue]:
 def inverse(node: Node) -> Sequence[SSAValue]:
     """Compute the inverse by Gauss-Jordan elimination of [x, identity]."""
     x, size = square_matrix(node)
-    identity = constant(node, np.eye(size), x.element).broadcast(*x.shape)
+    identity = constant(node, np.eye(size), x.element).broadcast(*node.static_shape(x.value))
     x = x.concat(identity, axis=-1)
     for k in range(size):
         x, _ = pivoted(x, size, k)

@@ -18,6 +18,7 @@ from ....dialects.relax.types import shape_of, static_shape, with_shape
 from ..errors import Unsupported
 from ..node import Converters, Node
 from .elementwise.elementwise import same
+from .expression import Expression
 
 __all__ = ["MANIPULATION", "dynamic_split", "flattened", "sizes_of", "with_known"]
 
@@ -196,8 +197,38 @@ def dynamic_slice(
         axes = node.array(range(count), i64)
     if steps is None:
         steps = node.array([1] * count, i64)
-    bounds = [node.cast(v, i64) for v in (begin, end, axes, steps)]
-    return node.op("dyn.strided_slice", x, *bounds)
+    begin, end, axes, steps = (node.cast(v, i64) for v in (begin, end, axes, steps))
+    known = node.importer.array(steps)
+    if known is None or known.min(initial=0) < 0:
+        begin = clamped(node, x, begin, axes, steps)
+    return node.op("dyn.strided_slice", x, begin, end, axes, steps)
+
+
+def clamped(node: Node, x: SSAValue, begin: SSAValue, axes: SSAValue, steps: SSAValue) -> SSAValue:
+    """Return where a slice begins: with a negative step, at the first element if it would be before
+    it. In ONNX `x[-9::-1]` of three elements is `x[0]`, in Python and relax it is empty."""
+    start, sizes = Expression(node, begin), Expression(node, node.op("shape_of", x))
+    sizes = sizes.op("take", axes, axis=0, mode="wrap")
+    first = (start < 0).where((start + sizes).op("maximum", 0), start)
+    return (Expression(node, steps) < 0).where(first, start).value
+
+
+def clamped_begins(
+    node: Node, x: SSAValue, begin: Sequence[int], axes: Sequence[int], steps: Sequence[int]
+) -> list[int] | None:
+    """Return where a slice with these bounds begins, as `clamped` does; None if that depends on a
+    size that is not known."""
+    if not len(begin) == len(axes) == len(steps):
+        raise Unsupported(f"{len(begin)} starts and {len(steps)} steps of {len(axes)} axes")
+    begins: list[int] = []
+    for start, axis, step in zip(begin, axes, steps, strict=True):
+        if step < 0 and start < -1:
+            size = node.shape(x)[node.axis(axis, x)]
+            if size == DYNAMIC_INDEX:
+                return None
+            start = max(start, -size)
+        begins.append(start)
+    return begins
 
 
 def slice_(node: Node) -> Sequence[SSAValue]:
@@ -208,6 +239,8 @@ def slice_(node: Node) -> Sequence[SSAValue]:
         return [node.op("strided_slice", x, begin=begin, end=end, axes=axes)]
     begin, end, axes, steps = (node.ints_of(i) for i in range(1, 5))
     computed = [i for i, v in ((3, axes), (4, steps)) if node.has(i) and v is None]
+    if begin is not None and steps is not None:
+        begin = clamped_begins(node, x, begin, axes or [*range(len(begin))], steps)
     if begin is None or end is None or computed:
         optional = [node.input(i) if node.has(i) else None for i in (3, 4)]
         return [dynamic_slice(node, x, node.input(1), node.input(2), *optional)]

@@ -47,8 +47,11 @@ def ordered_slices(x: Expression, axis: int) -> tuple[Expression, Expression]:
     differs from the one before."""
     count, others = x.shape[axis], [i for i in range(x.rank) if i != axis]
     sizes = [x.shape[i] for i in others]
-    if count == 0 or DYNAMIC_INDEX in sizes:
-        raise Unsupported(f"slices of shape {shape_text(x.shape)}")
+    if count == 0:
+        raise Unsupported(f"input of shape {shape_text(x.shape)} without slices along axis {axis}")
+    if DYNAMIC_INDEX in sizes:
+        said = f"input of shape {shape_text(x.shape)}: slices along axis {axis} of unknown size"
+        raise Unsupported(said)
     rows = x.transpose(axis, *others).reshape(-1 if count == DYNAMIC_INDEX else count, prod(sizes))
     order = order_by_sorting(rows) if 0 < prod(sizes) <= SORTS else order_by_comparison(rows)
     ranked = rows.take(order, 0)

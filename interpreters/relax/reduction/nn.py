@@ -60,8 +60,10 @@ def bias_add(op: ops.BiasAddOp, data: Array, bias: Array) -> Array:
 
 
 def padded(op: ops.PadOp, data: Array) -> Array:
-    widths = zip(op.pad_width[::2], op.pad_width[1::2], strict=True)
-    return pad(data, [*widths], op.pad_value, op.pad_mode)
+    widths = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
+    for axis, (size, pair) in enumerate(zip(data.shape, widths, strict=True)):
+        ops.padded_size(axis, size, *pair, op.pad_mode)
+    return pad(data, widths, op.pad_value, op.pad_mode)
 
 
 def pad(data: Array, widths: Sequence[tuple[int, int]], value: float, mode: str) -> Array:

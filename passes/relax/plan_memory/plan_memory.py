@@ -32,7 +32,8 @@ from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
-from ....dialects.relax.types import is_ranked, is_tensor
+from ....dialects.relax.types import is_ranked, is_tensor, too_large
+from ....dialects.sizes import TooComplex
 from ....kernels.kernel import kernel_of
 from ....kernels.legalizations import legalization_of
 from ....kernels.no_kernel import NoKernel
@@ -43,6 +44,7 @@ from ....passmanager.diagnostics.diagnostics import Where
 from ....passmanager.ir.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
+from ..legalize_ops import missing_size
 from .arena import MemoryUse
 from .buffer_values import leaf_types
 from .constant_globals import ConstantGlobals
@@ -64,7 +66,8 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     A function that computes with unknown sizes becomes a `func.func`. It returns its results if one
     has an unknown size: buffers that it allocates, and that its caller frees.
 
-    Errors: a function that cannot be planned; in this case no function is replaced.
+    Errors: a function that cannot be planned; in this case no function is replaced, or if the size
+    of the memory is the reason, none after it.
     """
     symbols = {symbol_of(op): op for op in module.ops}
     funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
@@ -75,7 +78,12 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
         bufferizer = FunctionBufferizer(op, constants)
-        Rewriter.replace_op(op, new := bufferizer.run())
+        try:
+            new = bufferizer.run()
+        except TooComplex as error:
+            actions.error(op, f"needs memory of a size that cannot be computed: {error}")
+            return
+        Rewriter.replace_op(op, new)
         report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
         insert_before(first, *constants.globals)
@@ -148,7 +156,7 @@ def _unstorable(type: Attribute) -> str | None:
         return "plan-memory needs tensors of known rank"
     if not isinstance(type.element_type, FixedBitwidthType | IndexType):
         return f"elements of type {type.element_type} have no size"
-    return None
+    return too_large(type)
 
 
 FUNCTIONS = "buffers cannot hold functions; lambda-lift and inline turn them into calls"
@@ -200,14 +208,14 @@ def _missing_kernel(op: Operation) -> str | None:
         return "it has no legalization"
     match op.parent_op():
         case FuncOp() as function if "relax.primitive" in function.attributes:
-            pass
+            module = function.parent_op()
         case _:
-            function = function_of(op)
+            function, module = function_of(op), None
     try:
         kernel_of(function)
     except NoKernel as error:
         return str(error)
-    return None
+    return missing_size(module, function) if isinstance(module, ModuleOp) else None
 
 
 def function_of(op: Operation) -> FuncOp:

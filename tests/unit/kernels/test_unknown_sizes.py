@@ -267,6 +267,42 @@ def test_pad(mode: str):
     check(function(f"%x: {M}", M, body), [(3, 9)], [(4, 3)])
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "circular"])
+@pytest.mark.parametrize("widths", [[-1, 0, 1, 2], [2, -2, -1, -1], [-2, 3, 0, 0]])
+def test_padding_that_removes_elements(widths: list[int], mode: str):
+    body = f'  %r = relax.nn.pad %x {{pad_width = {widths}, pad_mode = "{mode}"}} : ({M}) -> {M}'
+    text = function(f"%x: {M}", M, body)
+    check(text, [(3, 4)], [(5, 3)])
+    module, legalized = parsed(text), parsed(text)
+    legalize(legalized)
+    for form in (module, legalized):
+        with pytest.raises(PasslineError, match=r"removes more|fewer than|of shape"):
+            run(form, "main", (numbers((0, 1)),))
+
+
+@pytest.mark.parametrize(
+    ("names", "shapes"),
+    [
+        ('"n", "n * h"', [(2, 6), (3, 3), (0, 0)]),
+        ('"2 * h", "h * k"', [(4, 6), (2, 5)]),
+        ('"h * k", "n"', [(4, 6)]),
+        ('"n", "h // 2"', [(4, 6)]),
+        ('"n", "2 * n + h"', [(4, 9)]),
+    ],
+)
+def test_symbols_that_are_no_dimension(names: str, shapes: Sequence[Shape]):
+    body = (
+        f"  %0 = relax.cumsum %x {{axis = 0}} : ({M}) -> {M}",
+        f"  %1 = relax.strided_slice %0 {{begin = [0], end = [9], axes = [1]}} : ({M}) -> {M}",
+        f"  %2 = relax.flip %0 {{axis = [0]}} : ({M}) -> {M}",
+        f"  %3 = relax.concatenate %2, %1 {{axis = 1}} : ({M}, {M}) -> {M}",
+        f"  %4 = relax.cumsum %3 {{axis = 1}} : ({M}) -> {M}",
+        f"  %r = relax.nn.batch_flatten %4 : ({M}) -> {M}",
+    )
+    text = function(f"%x: {M} {{onnx.dims = [{names}]}}", M, *body)
+    check(text, *([shape] for shape in shapes))
+
+
 def test_reshape_keeps_the_number_of_elements():
     body = f"  %r = relax.reshape %x {{newshape = [-1, 4]}} : ({M}) -> tensor<?x4xf32>"
     text = function(f"%x: {M}", "tensor<?x4xf32>", body)

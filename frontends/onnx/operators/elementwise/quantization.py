@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f32, i16, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, f32, i16, i32, i64
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.contraction.convolution import ConvolutionOp
@@ -12,7 +12,7 @@ from .....dialects.relax.types import Element, SmallFloat
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
-from ..expression import Expression, inputs
+from ..expression import Expression, inputs, size_along
 from ..nn.nn import convolved
 from .casts import to_small
 
@@ -30,7 +30,10 @@ def along_axis(value: Expression, x: Expression) -> Expression:
     axis = node.axis(node.int("axis", 1), x.value)
     if block := node.int("block_size"):
         repeated = value.op("repeat", repeats=block, axis=axis)
-        return repeated.slice(axis, 0, node.static_shape(x.value)[axis])
+        if (size := x.shape[axis]) != DYNAMIC_INDEX:
+            return repeated.slice(axis, 0, size)
+        begin, along, step = (node.array([number], i64) for number in (0, axis, 1))
+        return repeated.op("dyn.strided_slice", begin, size_along(x, axis).reshape(1), along, step)
     return value.expand(*range(1, x.rank - axis))
 
 

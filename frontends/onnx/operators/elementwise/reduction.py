@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 
-from xdsl.dialects.builtin import f64, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, f64, i1, i64
 from xdsl.ir import SSAValue
 
 from .....dialects.relax.types import Float, static_shape
 from ...errors import Unsupported
 from ...node import Converter, Converters, Node
-from ..expression import Expression
+from ..expression import Expression, indices, size_along
+from ..manipulation import flattened
 
 __all__ = ["REDUCTION", "norm_axes"]
 
@@ -140,15 +141,24 @@ def cumulative(name: str) -> Converter:
 
 
 def top_k(node: Node) -> Sequence[SSAValue]:
-    """Convert TopK: k is an attribute before opset 10."""
+    """Convert TopK: k is an attribute before opset 10. Of `relax.topk` 0 selects all elements."""
     x = node.input(0)
     axis, largest = node.int("axis", -1), bool(node.int("largest", 1))
     ordered = bool(node.int("sorted", 1))
     k = node.int("k") if node.opset < 10 else node.int_of(1)
     if k is None:
-        k_value = node.input(1)
-        return node.ops("dyn.topk", x, k_value, axis=axis, largest=largest, sorted=ordered)
-    return node.ops("topk", x, k=k, axis=axis, largest=largest, sorted=ordered)
+        k_value = node.cast(node.input(1), i64)
+        found = node.ops("dyn.topk", x, k_value, axis=axis, largest=largest, sorted=ordered)
+        begin, along, step = (node.array([number], i64) for number in (0, axis, 1))
+        return [node.op("dyn.strided_slice", y, begin, k_value, along, step) for y in found]
+    if k < 0:
+        raise Unsupported(f"k = {k}")
+    found = node.ops("topk", x, k=k, axis=axis, largest=largest, sorted=ordered)
+    return (
+        found
+        if k
+        else [node.op("strided_slice", y, begin=[0], end=[0], axes=[axis]) for y in found]
+    )
 
 
 # Softmax
@@ -191,16 +201,16 @@ def hardmax(node: Node) -> Sequence[SSAValue]:
     x = Expression(node, node.input(0))
     axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [hardmax_along(x, axes[0]).value]
-    shape = node.static_shape(x.value)
-    flat = x.reshape(*shape[: axes[0]], -1)
-    return [hardmax_along(flat, -1).reshape(*shape).value]
+        return [hardmax_along(x, node.axis(axes[0], x.value)).value]
+    flat = Expression(node, flattened(node, x.value, axes[0]))
+    return [hardmax_along(flat, 1).op("dyn.reshape", x.op("shape_of")).value]
 
 
 def hardmax_along(x: Expression, axis: int) -> Expression:
-    size = x.node.static_shape(x.value)[x.node.axis(axis, x.value)]
-    place = x.op("argmax", axis=axis)
-    return place.op("one_hot", x.scalar(1), x.scalar(0), depth=size, axis=axis)
+    size = x.shape[axis]
+    numbers = indices(size_along(x, axis) if size == DYNAMIC_INDEX else size, x.node)
+    place = x.op("argmax", axis=axis, keepdims=True)
+    return numbers.expand(*range(1, x.rank - axis)).equals(place).cast(x.element)
 
 
 REDUCTION: Converters = {

@@ -19,14 +19,14 @@ from .window_places import places_of_maxima
 from .windows import (
     Window,
     kernel_shape,
-    known,
     output_shape,
     padded,
     resized,
     symmetric,
     transposed_padding,
-    window_padding,
+    window_begins,
     windowed_axes,
+    with_whole_windows,
 )
 
 __all__ = ["NN", "conv", "conv_transpose", "convolved", "gemm"]
@@ -142,22 +142,18 @@ def max_pool(node: Node) -> Sequence[SSAValue]:
     y = pooled(node, x, "max")
     if not node.wants(1):
         return [y]
-    rank = spatial_rank(node.rank(x))
-    window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
-    begins = known(window_padding(node, x, window)[:rank])
-    if len(begins) < rank:
-        raise Unsupported("auto_pad with dimensions that are not known, for the output Indices")
-    return [y, places_of_maxima(node, x, y, window, begins)]
+    spatial_rank(node.rank(x))
+    window = Window.of_pooling(node, x)
+    return [y, places_of_maxima(node, x, y, window, window_begins(node, x, window))]
 
 
 def pooled(
     node: Node, x: SSAValue, kind: str, *, count_include_pad: bool | None = None
 ) -> SSAValue:
     """Return the maximum or mean of each window."""
-    if shape_of(node.type(x)) is None:
-        x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
+    x = with_spatial_rank(node, x)
     rank = node.rank(x) - 2
-    window = Window.of(node, node.per_axis("kernel_shape", rank, 1))
+    window = Window.of_pooling(node, x)
     least = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
@@ -192,6 +188,13 @@ def pooled(
     return node.op("divide", of_windows(data, padding, True), share)
 
 
+def with_spatial_rank(node: Node, x: SSAValue) -> SSAValue:
+    """Return the data of a pooling; an unknown rank is that of the windows."""
+    if shape_of(node.type(x)) is not None:
+        return x
+    return node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
+
+
 def of_planes(
     x: Expression,
     axes: Sequence[int],
@@ -220,10 +223,15 @@ def open_size(size: int) -> int:
 
 
 def lp_pool(node: Node) -> Sequence[SSAValue]:
-    """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p."""
+    """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p.
+
+    The sum is the mean times the size of a window, so that all windows must be whole.
+    """
 
     def sums(powers: Expression) -> Expression:
-        mean = pooled(node, powers.value, "avg", count_include_pad=True)
+        x = with_spatial_rank(node, powers.value)
+        data = with_whole_windows(node, x, Window.of_pooling(node, x))
+        mean = pooled(node, data, "avg", count_include_pad=True)
         return Expression(node, mean) * prod(node.ints("kernel_shape") or [])
 
     return p_norm(node, sums)

@@ -151,6 +151,9 @@ def hidden_size(node: Node) -> int:
     size = node.opt_int("hidden_size") or node.shape(node.with_rank(node.input(2), 3))[2]
     if size == DYNAMIC_INDEX:
         raise Unsupported("neither the attribute hidden_size nor the size of R is known")
+    if size < 1:
+        raise Unsupported(f"hidden_size = {size}")
+    node.check_size(size, size)  # of the weights R
     return size
 
 

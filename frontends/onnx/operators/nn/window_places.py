@@ -49,13 +49,15 @@ def window_places(
 
 
 def places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
+    node: Node, x: SSAValue, y: SSAValue, window: Window, padding: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the index in the flattened input of the maximum of each window (MaxPool's output
-    Indices); `y` holds the maxima."""
+    Indices); `y` holds the maxima, `padding` the widths before each spatial dimension."""
+    begins = [width for width in padding if isinstance(width, int)]
     if not (is_static(node.shape(x)) and is_static(node.shape(y))):
-        return computed_places_of_maxima(node, x, y, window, begins)
+        return computed_places_of_maxima(node, x, y, window, padding)
     (batch, channels, *sizes), (_, _, *out) = node.shape(x), node.shape(y)
+    node.check_size(batch, channels)
     places = window_places(sizes, out, window, begins)
     value = Expression(node, x)
     low = bounds(value.element)[0]
@@ -74,11 +76,9 @@ def places_of_maxima(
 
 
 def computed_places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int]
+    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the places of maxima for sizes that are known at run time only."""
-    if node.int("storage_order"):
-        raise Unsupported("storage_order = 1 with dimensions that are not known")
     value, maxima = Expression(node, x), Expression(node, y)
     (batch, channels, *sizes), (_, _, *out) = (
         [size_along(of, axis) for axis in range(of.rank)] for of in (value, maxima)
@@ -92,10 +92,25 @@ def computed_places_of_maxima(
     flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=bounds(value.element)[0])
     choice = flat.take(places, -1).op("argmax", axis=-1)
     index = places.reshape(-1).take(choice + indices(product(out), node) * count, 0)
+    if node.int("storage_order"):
+        index = column_major(index, sizes)
     planes = indices(batch * channels, node).op(
         "dyn.reshape", shape_vector(batch, channels, batch.scalar(1))
     )
     return (index + planes * pixels).op("dyn.reshape", maxima.op("shape_of")).value
+
+
+def column_major(index: Expression, sizes: Sequence[Expression]) -> Expression:
+    """Return the column-major index of the element with a row-major index."""
+    places: list[Expression] = []
+    for size in reversed(sizes):
+        index, place = index // size, index % size
+        places.append(place)
+    first, *others = places
+    # c0 + s0 * (c1 + s1 * c2)
+    for place, size in zip(others, reversed(sizes[:-1]), strict=True):
+        first = first * size + place
+    return first
 
 
 def max_unpool(node: Node) -> Sequence[SSAValue]:
@@ -138,6 +153,8 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     rank = node.sizes(1, 1)[0]
     strides, dilation = node.per_axis("strides", rank, 1), node.per_axis("dilations", rank, 1)
     pads = node.per_axis("pads", 2 * rank, 0)
+    if node.sizes(2, 1)[0] != rank:
+        raise Unsupported(f"a block of {node.sizes(2, 1)[0]} dimensions in an image of {rank}")
     if image is None or block is None or not is_static(x.shape):
         return [computed_col2im(node, x, strides, dilation, pads).value]
     batch, rows, columns = node.sizes(x.value, 3)
@@ -192,7 +209,7 @@ def computed_places(
     block: Sequence[Expression],
     strides: Sequence[int],
     dilation: Sequence[int],
-    begins: Sequence[int],
+    begins: Sequence[int | Expression],
 ) -> Expression:
     """Return the result of `window_places`, transposed: an array of elements and windows."""
     node = sizes[0].node

@@ -13,6 +13,7 @@ from .....dialects.relax.shapes import Shape
 from .....dialects.relax.types import with_shape
 from ...errors import Unsupported
 from ...node import Node
+from ..expression import Expression, size_along
 
 __all__ = [
     "Window",
@@ -24,8 +25,10 @@ __all__ = [
     "steps",
     "symmetric",
     "transposed_padding",
+    "window_begins",
     "window_padding",
     "windowed_axes",
+    "with_whole_windows",
 ]
 
 AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
@@ -43,6 +46,11 @@ class Window:
     def of(cls, node: Node, size: Sequence[int]) -> Self:
         """Return the window of this size with the steps of a node."""
         return cls(size, *(steps(node, name, len(size)) for name in ("strides", "dilations")))
+
+    @classmethod
+    def of_pooling(cls, node: Node, x: SSAValue) -> Self:
+        """Return the window of a node that pools `x`."""
+        return cls.of(node, node.per_axis("kernel_shape", node.rank(x) - 2, 1))
 
     def axes(self, begins: Sequence[int], ends: Sequence[int]) -> list[int]:
         """Return the axes along which windows with this padding are not single elements."""
@@ -138,6 +146,20 @@ def padded(node: Node, x: SSAValue, window: Window, value: float = 0) -> tuple[S
     return x, [width or 0 for width in padding]
 
 
+def window_begins(node: Node, x: SSAValue, window: Window) -> list[int | Expression]:
+    """Return the padding before each spatial dimension; a scalar i64 where it depends on a size
+    that is not known."""
+    begins = window_padding(node, x, window)[: len(window.size)]
+    computed = [i for i, width in enumerate(begins) if width is None]
+    widths = iter(
+        [
+            Expression(node, same_widths(node, x, computed, window)).at(0, i)
+            for i in range(len(computed))
+        ]
+    )
+    return [next(widths) if width is None else width for width in begins]
+
+
 def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) -> SSAValue:
     """Return the widths of SAME padding of some spatial axes: the begins, then the ends."""
     reaches = [(window.size[i] - 1) * window.dilation[i] for i in axes]
@@ -152,6 +174,34 @@ def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) ->
     if node.choice("auto_pad", AUTO_PAD, "NOTSET") == "SAME_LOWER":
         sides.reverse()
     return node.op("concatenate", *sides, axis=0)
+
+
+def with_whole_windows(node: Node, x: SSAValue, window: Window) -> SSAValue:
+    """Return the data of a pooling with zeros at its end, so that with `ceil_mode` no window
+    reaches beyond the padding. With SAME padding none does."""
+    padding = window_padding(node, x, window)
+    if not node.bool("ceil_mode") or None in padding:
+        return x
+    rank, sides = len(window.size), known(padding)
+    missing = [beyond_padding(Expression(node, x), window, sides, i) for i in range(rank)]
+    first, *others = (width.reshape(1) for width in missing)
+    ends = first.concat(*others, axis=0).value
+    if (widths := node.importer.array(ends)) is None:
+        axes, zeros = node.array(range(2, rank + 2), i64), node.array([0] * rank, i64)
+        both = node.op("concatenate", zeros, ends, axis=0)
+        return node.op("dyn.pad", x, both, node.like(0, x), axes)
+    pairs = [width for end in (0, 0, *widths.tolist()) for width in (0, end)]
+    return node.op("nn.pad", x, pad_width=pairs) if any(pairs) else x
+
+
+def beyond_padding(x: Expression, window: Window, padding: list[int], i: int) -> Expression:
+    """Return the number of positions by which the last window along spatial axis `i` reaches beyond
+    the padding. With `ceil_mode` it starts before the padding at the end."""
+    stride, span = window.strides[i], (window.size[i] - 1) * window.dilation[i] + 1
+    end = size_along(x, i + 2) + padding[i]
+    padded = end + padding[i + len(window.size)]
+    steps = ((padded - span + stride - 1) // stride).op("minimum", (end - 1) // stride)
+    return (steps * stride + span - padded).op("maximum", 0)
 
 
 # Transposed convolutions

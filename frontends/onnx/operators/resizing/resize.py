@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor
+from math import floor, isfinite
 
+import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, f64, i64
 from xdsl.ir import SSAValue
 
@@ -44,15 +45,12 @@ def upsample(node: Node) -> Sequence[SSAValue]:
     """Convert Upsample, which Resize replaces since opset 10; before opset 9 scales are an
     attribute."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
+    if node.opset < 9:
+        if (scales := node.floats("scales")) is None:
+            raise Unsupported("its form before opset 7")
+        node = node.alike([x, node.array(np.array(scales), f64)])
     axes = [*range(node.rank(x))]
-    if node.opset >= 9:
-        resizing = Resizing(node, axes, method, "asymmetric", "floor", None, 1, None)
-        return [resized(resizing, x)]
-    if (scales := node.floats("scales")) is None:
-        raise Unsupported("its form before opset 7")
-    resizing = Resizing(node, axes, method, "asymmetric", "floor", None, None, None)
-    extents = node.static_shape(x)
-    return [at_once(resizing, x, extents, scales, None)]
+    return [resized(Resizing(node, axes, method, "asymmetric", "floor", None, 1, None), x)]
 
 
 def resized(resizing: Resizing, x: SSAValue) -> SSAValue:
@@ -61,6 +59,10 @@ def resized(resizing: Resizing, x: SSAValue) -> SSAValue:
     extents = [node.shape(x)[axis] for axis in resizing.axes]
     scales = resizing.floats(resizing.scales_index)
     sizes = resizing.floats(resizing.sizes_index)
+    if scales is not None and min(scales) <= 0:
+        raise Unsupported(f"scales = {scales}, expected positive numbers")
+    if sizes is not None and min(sizes) < 0:
+        raise Unsupported(f"sizes = {sizes}, expected numbers of at least 0")
     known = scales is not None or sizes is not None
     crops = resizing.coordinates == "tf_crop_and_resize"
     roi = resizing.floats(resizing.roi_index, 2) if crops else None  # else it has no effect
@@ -179,14 +181,17 @@ class Resizing:
 
     def floats(self, index: int | None, each: int = 1) -> list[float] | None:
         """Return the numbers of a constant input, `each` per axis; None if it is absent or not
-        constant."""
+        constant. Unsupported if one is not finite."""
         if index is None or not self.has(index):
             return None
         if (array := self.node.constant(index)) is None:
             return None
         if array.size != each * len(self.axes):
             raise Unsupported(f"input {index} has {array.size} elements for {len(self.axes)} axes")
-        return [float(number) for number in array.reshape(-1)]
+        numbers = [float(number) for number in array.reshape(-1)]
+        if not all(map(isfinite, numbers)):
+            raise Unsupported(f"input {index} is {numbers}, expected finite numbers")
+        return numbers
 
 
 def axis_by_axis(resizing: Resizing, x: SSAValue) -> SSAValue:

@@ -157,3 +157,11 @@ func.func @output_padding(%a : tensor<1x3x1xf32>, %b : tensor<3x4x3xf32>) {
   %0 = relax.nn.conv1d_transpose %a, %b {output_padding = [-1]} : (tensor<1x3x1xf32>, tensor<3x4x3xf32>) -> tensor<*xf32>
   return
 }
+
+// -----
+
+// CHECK: windows of shape 0x2 have no elements
+func.func @window_without_elements(%a : tensor<1x3x4x4xf32>, %b : tensor<3x3x0x2xf32>) {
+  %0 = relax.nn.conv2d_transpose %a, %b : (tensor<1x3x4x4xf32>, tensor<3x3x0x2xf32>) -> tensor<*xf32>
+  return
+}

@@ -113,3 +113,32 @@ func.func private @fused(%x: tensor<?xf32>, %n: tensor<1xi64>, %v: tensor<f32>) 
   %2 = relax.concatenate %x, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   func.return %2 : tensor<?xf32>
 }
+
+// -----
+
+// A kernel that `legalize-ops` gives up, as the size of its result is not known before the call.
+// CHECK: error: 'relax.arange' op has no kernel: a range of ui64 has a size that is not constant
+func.func @range(%a: tensor<ui64>, %b: tensor<ui64>, %c: tensor<ui64>) -> tensor<?xui64> {
+  %0 = func.call @fused_arange(%a, %b, %c) : (tensor<ui64>, tensor<ui64>, tensor<ui64>) -> tensor<?xui64>
+  func.return %0 : tensor<?xui64>
+}
+func.func private @fused_arange(%a: tensor<ui64>, %b: tensor<ui64>, %c: tensor<ui64>) -> tensor<?xui64> attributes {relax.primitive} {
+  %0 = relax.arange %a, %b, %c : (tensor<ui64>, tensor<ui64>, tensor<ui64>) -> tensor<?xui64>
+  func.return %0 : tensor<?xui64>
+}
+
+// -----
+
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<4611686018427387904x4611686018427387904xf32>: 85070591730234615865843651857942052864 bytes are more than any memory has
+// CHECK: error: 'relax.nn.relu' op has no kernel: tensor<4611686018427387904x4611686018427387904xf32>: 85070591730234615865843651857942052864 bytes are more than any memory has
+func.func @huge(%x: tensor<4611686018427387904x4611686018427387904xf32>) -> tensor<4611686018427387904x4611686018427387904xf32> {
+  %0 = relax.nn.relu %x : (tensor<4611686018427387904x4611686018427387904xf32>) -> tensor<4611686018427387904x4611686018427387904xf32>
+  func.return %0 : tensor<4611686018427387904x4611686018427387904xf32>
+}
+
+// -----
+
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<0x9223372036854775807xf32>: 36893488147419103228 bytes are more than any memory has
+func.func @huge_without_elements(%x: tensor<0x9223372036854775807xf32>) -> tensor<0x9223372036854775807xf32> {
+  func.return %x : tensor<0x9223372036854775807xf32>
+}

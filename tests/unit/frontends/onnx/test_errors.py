@@ -132,6 +132,27 @@ def test_reasons(nodes: str, reason: str):
             "scalar elements for the channels, expected a vector",
         ),
         (
+            "float[1, 1, 4, 4] x, float[1, 1, 0, 0] w",
+            "y = Conv<kernel_shape = [0, 0]>(x, w)",
+            "windows of shape 0x0 have no elements",
+        ),
+        (
+            "float[N, 3, M, 3] x",
+            "y = Det(x)",
+            "input of shape ?x3x?x3, expected square matrices of known size",
+        ),
+        (
+            "float[N, M] x",
+            "y = Unique<axis = 0>(x)",
+            "input of shape ?x?: slices along axis 0 of unknown size",
+        ),
+        (
+            "float[2] s, float[0, 2] x",
+            "y = Scan<num_scan_inputs=1, body=b (float[2] a, float[2] v) => (float[2] t) "
+            "{ t = Add(a, v) }>(s, x)",
+            "a scan over sequences of length 0",
+        ),
+        (
             f"float[2, {2**40}, {2**40}] x",
             "y = Flatten<axis=0>(x)",
             f"a matrix with a dimension of {2**81} elements",
@@ -334,3 +355,25 @@ def test_negative_dimension_of_data():
     }""")
     (line,) = unsupported(model)
     assert line.endswith("(ConstantOfShape, opset 17): the shape [-4] has a negative dimension")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "node", "reason"),
+    [
+        ("float[3, 4] x", "y = Slice(x, s, e, a, t)", "2 starts and 2 steps of 1 axes"),
+        ("float[2, 3] x", "y = Col2Im(x, s, a)", "a block of 1 dimensions in an image of 2"),
+        (f"float[1, {2**53}, 1] x", "y, z = MaxPool<kernel_shape=[1]>(x)", "exceeds the limit"),
+        (
+            "float[1, 1, 2] x, float[1, H, 2] w, float[1, H, R] r",
+            f"y = GRU<hidden_size={2**62}>(x, w, r)",
+            "exceeds the limit",
+        ),
+    ],
+)
+def test_constants_that_do_not_fit(inputs: str, node: str, reason: str):
+    constants = (
+        "<int64[2] s = {-2, 1}, int64[2] e = {9, 2}, int64[1] a = {0}, int64[2] t = {-1, 1}>"
+    )
+    model = model_of(f"g ({inputs}) => (float y) {constants} {{ {node} }}", opset=18)
+    (line, *_) = unsupported(model)
+    assert reason in line

@@ -5,20 +5,33 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import reduce
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.test_value import create_ssa_value
 
 import passline
+from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.interfaces import Elementwise
+from passline.dialects.relax.types import TENSOR, tensor_type
 from passline.dialects.target import NAMED, Target
 from passline.interpreters.signature import argument_names, entry_function, result_names
+from passline.kernels.builder import KernelBuilder, Legalization
+from passline.kernels.elementwise.elementwise import elementwise
+from passline.kernels.legalizations import register_legalizations
 from passline.passmanager import PassContext, PassInstrument
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.registration.extensions import DialectTable, is_registered_here
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import cache, function
 from passline.tools.native.compiled import (
@@ -271,6 +284,51 @@ def test_targets_are_other_entries(folder: Path):
 
 
 @needs_native
+@irdl_op_definition
+class PowerOp(Elementwise, TensorOp):
+    """A power, whose exponent only its kernel knows."""
+
+    name = "cached.power"
+
+    input = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (tensor_type(self.input),)
+
+
+def power_kernel(exponent: int) -> Legalization:
+    def power(_: PowerOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
+        return reduce(lambda product, _: b.pure(arith.MulfOp, product, x), range(exponent - 1), x)
+
+    return elementwise(power)
+
+
+@needs_native
+def test_kernels_registered_in_the_process_are_not_cached(folder: Path):
+    context = make_ir_context()
+    context.load_dialect(Dialect("cached", [PowerOp]))
+    text = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %y = cached.power %x : (tensor<3xf32>) -> tensor<3xf32>
+      func.return %y : tensor<3xf32>
+    }"""
+    module = parse_module(context, text, "x.mlir")
+    x = np.array([1, 2, 3], np.float32)
+    for exponent in (2, 3):
+        register_legalizations("cached", {PowerOp: power_kernel(exponent)})
+        np.testing.assert_array_equal(passline.compile(module)(x), [x**exponent])
+    assert entries(folder) == []
+
+
+def test_operations_and_semantics_of_the_process_are_not_covered_by_a_key():
+    assert cache.is_covered(parsed())
+    operation = PowerOp(create_ssa_value(TensorType(f32, [3])))
+    assert not cache.is_covered(ModuleOp([operation]))
+    assert not is_registered_here("tir")
+    DialectTable[str]("none", {}).register("cached", "semantics")
+    assert is_registered_here("cached")
+
+
 def test_off(folder: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch):
     check(passline.compile(MODULE, cache=False))
     assert not folder.exists()

@@ -84,6 +84,32 @@ def test_pooling(mode: str, kind: str, tmp_path: Path):
     agrees_with_onnxruntime(model(op, attributes), tmp_path, *sets)
 
 
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "AveragePool counted", "LpPool"])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "kernel_shape = [3, 2], strides = [3, 3]",  # the last window of 2 may start past the end
+        "kernel_shape = [3, 3], strides = [2, 4], pads = [1, 0, 2, 1]",
+        'kernel_shape = [2, 3], strides = [3, 2], dilations = [2, 1], auto_pad = "VALID"',
+    ],
+)
+def test_the_last_windows_may_reach_beyond_the_padding(steps: str, kind: str, tmp_path: Path):
+    op, *counted = kind.split()
+    more = ", count_include_pad = 1" if counted else ""
+    graph = (
+        "g (float[N, 4, H, W] x) => (float[N, M, P, Q] y) "
+        f"{{ y = {op} <ceil_mode = 1, {steps}{more}> (x) }}"
+    )
+    of = model_of(graph, opset=19)
+    sets = [{"x": data(2, 4, *size)} for size in [(3, 3), *SIZES[2:], (8, 8), (10, 12)]]
+    agrees_with_onnxruntime(of, tmp_path, *sets)
+    for arrays in sets:
+        known = import_model(of, shapes={"x": arrays["x"].shape})
+        assert "relax.dyn.pad" not in [op.name for op in known.walk()]
+        (expected,) = run_onnxruntime(of, arrays)
+        np.testing.assert_allclose(run(known, arrays["x"])[0], expected, rtol=1e-5, atol=1e-6)
+
+
 def test_the_padding_of_a_maximum_is_the_least_value(tmp_path: Path):
     graph = """g (int8[1, 1, N] x) => (int8[1, 1, M] y) {
         y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [4], strides = [3]> (x)
@@ -92,12 +118,17 @@ def test_the_padding_of_a_maximum_is_the_least_value(tmp_path: Path):
     agrees_with_onnxruntime(model_of(graph), tmp_path, *sets)
 
 
-def test_places_of_maxima_with_computed_padding_are_refused():
-    graph = """g (float[1, 1, N] x) => (float[1, 1, M] y, int64[1, 1, M] i) {
-        y, i = MaxPool <kernel_shape = [2], auto_pad = "SAME_UPPER", strides = [2]> (x)
-    }"""
-    with pytest.raises(UnsupportedModelError, match="auto_pad with dimensions that are not known"):
-        imported(model_of(graph))
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(
+    "steps", ["strides = [2, 3], auto_pad = 'SAME_LOWER'", "pads = [1, 0, 0, 2], ceil_mode = 1"]
+)
+def test_places_of_maxima(steps: str, order: int, tmp_path: Path):
+    attributes = f"kernel_shape = [2, 3], storage_order = {order}, {steps}".replace("'", '"')
+    of = model_of(
+        "g (float[N, 2, H, W] x) => (float[N, 2, P, Q] y, int64[N, 2, P, Q] i) "
+        f"{{ y, i = MaxPool <{attributes}> (x) }}"
+    )
+    agrees_with_onnxruntime(of, tmp_path, *({"x": data(2, 2, *size)} for size in SIZES[1:]))
 
 
 @pytest.mark.parametrize("mode", MODES)
