@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
@@ -72,6 +73,7 @@ class SimplifyExpr(PatternPass):
         load_constants(ops)
         if has_any(ops, ConstantOp, FullOp) and has_any(ops, BinaryOp):
             load_semantics([AddOp])  # computes the merged constants
+            import_module("...constants.float_rounding", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (
