@@ -25,6 +25,7 @@ from ....passmanager.base import FunctionPass
 from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 from .scale_axes import can_scale, scale_axes, sizes_along
 
 if TYPE_CHECKING:
@@ -289,7 +290,13 @@ class FoldScales(FunctionPass):
     """A pass that moves multiplications by scales in one direction."""
 
     opt_level = 3
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become finite",
+            "infinite may become NaN",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (MultiplyOp,)

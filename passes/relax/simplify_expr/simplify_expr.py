@@ -12,6 +12,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.elementwise.binary import AddOp, BinaryOp
 from ....passmanager.ir.per_class import OpClasses, has_any
+from ....passmanager.registration.rounding import Rounding
 from ....passmanager.rewriting.rewriting import PatternPass
 from ...constants.evaluation_code import load_constants, load_semantics
 from .arithmetic_patterns import (
@@ -64,7 +65,13 @@ class SimplifyExpr(PatternPass):
 
     name = "simplify-expr"
     opt_level = 2
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become finite",
+            "infinite may become NaN",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True
