@@ -3,7 +3,7 @@ they had before a transformation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -24,7 +24,8 @@ from .comparison import EXACT, mismatch_in, tolerance
 from .constants import Number, numbers_in
 from .difference import Difference
 from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
-from .inputs import element_of, is_open, leaves
+from .flags import free_numbers
+from .inputs import Numbers, element_of, is_open, leaves
 from .observations import changed_effects
 from .reachable import reachable
 from .samples import Sample, Sampler, reason_of
@@ -182,6 +183,7 @@ class Equivalence:
         self._add_constants(module, func)
         kept: list[Sample] = []
         lost, left = "", self._max_steps
+        free = self._free_numbers(func.sym_name.data)
         for sample in self.samples[func.sym_name.data]:
             arguments = fit_arguments(func, sample.arguments)
             try:
@@ -199,7 +201,8 @@ class Equivalence:
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            if (reason := run.changed(outcome)) is not None:
+            reason = None if sample.recipe.numbers in free else run.changed(outcome)
+            if reason is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
             kept.append(replace(sample, outcome=outcome))
@@ -208,6 +211,14 @@ class Equivalence:
         else:
             self._drop(func.sym_name.data, lost)
         return None
+
+    def _free_numbers(self, name: str) -> Collection[Numbers]:
+        """Return the kinds of inputs for which fast-math flags leave the results of the function
+        open, in the version before."""
+        if self._version is None:
+            return ()
+        symbols = {symbol_of(op): op for op in self._version.module.ops}
+        return free_numbers(symbols[name], symbols)
 
     def _add_sizes(self, func: Function) -> None:
         """Add samples, of the version before, for the sizes around constants that a pass brought

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import cast
+from collections.abc import Collection, Iterable, Mapping
+from typing import cast, get_args
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.utils import FastMathFlag
@@ -12,10 +12,12 @@ from xdsl.ir import Operation
 
 from ...passmanager.ir.location import file_location, place_of
 from ...passmanager.ir.symbols import name_of, symbol_of
-from ...passmanager.ir.walk import ancestors
+from ...passmanager.ir.walk import ancestors, walk
 from ...passmanager.registration.rounding import Rounding
+from .inputs import Numbers
+from .reachable import reachable
 
-__all__ = ["added_flag"]
+__all__ = ["added_flag", "free_numbers"]
 
 _SETS = ("overflowFlags", "fastmath", "fastmathFlags")
 """The properties that are sets of flags."""
@@ -58,6 +60,17 @@ def added_flag(
             reason = f"'{name_of(op)}'{place_of(op)} has the flag {names}, which it had not before"
             return _function_of(op), reason
     return None
+
+
+def free_numbers(func: Operation, symbols: Mapping[str, Operation]) -> Collection[Numbers]:
+    """Return the kinds of inputs for which the flags of a function, and of those that it calls,
+    leave its results open: all with `reassoc`, special ones with `nnan` and `ninf`."""
+    ops = (op for top in reachable(func, symbols) for op in walk(top))
+    flags = {flag for op in ops for flag in _flags_of(op)}
+    if FastMathFlag.REASSOC in flags:
+        return get_args(Numbers)
+    special = flags & {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
+    return ("special", "edge", "large") if special else ()
 
 
 def _function_of(op: Operation) -> str:

@@ -33,6 +33,7 @@ from .constants import Number, floats_around, integers_around
 from .sizes import GREATEST, sizes_for
 
 __all__ = [
+    "Numbers",
     "Recipe",
     "around_constants",
     "element_of",

@@ -459,3 +459,26 @@ def test_a_pass_may_change_special_values_as_its_rounding_says(tmp_path: Path):
         with pytest.raises(SemanticsError, match="is -?(inf|nan), before -?(inf|nan)"):
             checked = instrument(tmp_path, seeds=4)
             run(edit("reorder", change, rounds), instrument=checked, text=text)
+
+
+@pytest.mark.parametrize(("flag", "is_free"), [("reassoc", True), ("contract", False)])
+def test_flags_that_leave_results_open(flag: str, is_free: bool, tmp_path: Path):
+    """`(x + c) - c` with `reassoc` may be `x`, as the author of the flag says."""
+    text = f"""
+    func.func @f(%x: f32) -> f32 {{
+      %c = arith.constant 1.0e7 : f32
+      %0 = arith.addf %x, %c fastmath<{flag}> : f32
+      %1 = arith.subf %0, %c fastmath<{flag}> : f32
+      return %1 : f32
+    }}"""
+
+    def cancel(module: ModuleOp) -> None:
+        end = function(module, "f").body.block.last_op
+        assert end is not None
+        end.operands = [function(module, "f").body.block.args[0]]
+
+    if is_free:
+        run(edit("cancel", cancel), instrument=instrument(tmp_path), text=text)
+    else:
+        with pytest.raises(SemanticsError, match="pass 'cancel' changes what @f computes"):
+            run(edit("cancel", cancel), instrument=instrument(tmp_path), text=text)
