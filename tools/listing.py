@@ -161,21 +161,13 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield f"  level: {cls.opt_level}"
         yield f"  requires: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
-        if cls.rounds:
-            yield f"  rounds: {_rounding_text(cls.rounds)}"
+        if (rounding := Rounding.of(cls.rounds)) is not None:
+            yield f"  rounds: {rounding.text}"
         if cls.changes_interface:
             yield "  changes the interface: public functions, or their parameters"
     yield f"  runs on: {anchor_of(cls)}"
     yield f"  defined in: {cls.__module__}.{cls.__name__}"
     yield from _help_options(found, cls)
-
-
-def _rounding_text(rounds: bool | Rounding) -> str:
-    """Return in words how a pass may change results of floats."""
-    rounding = Rounding.of(rounds)
-    assert rounding is not None
-    units = f"floats may be rounded in other places, by {rounding.units} units in the last place"
-    return "; ".join([units, *rounding.changes])
 
 
 def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.constant import is_dense
-from ...dialects.relax.types import Element
+from ...dialects.relax.types import Element, is_number
 from ...passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from .sizes import GREATEST
@@ -47,11 +47,12 @@ def _numbers(attribute: Attribute) -> Iterable[Number]:
     if isinstance(attribute, IntegerAttr | FloatAttr):
         number = attribute.value.data
         return () if number <= GREATEST and INDEX in attribute.parameters else [number]
-    if is_dense(attribute) and len(attribute) <= MOST_ELEMENTS:
-        numbers = array_of(attribute).ravel()
-        integers = isinstance(attribute.get_element_type(), IntegerType)
-        return [int(n) if integers else float(n) for n in numbers]
-    return ()
+    if not is_dense(attribute) or len(attribute) > MOST_ELEMENTS:
+        return ()
+    if not is_number(element := attribute.get_element_type()):
+        return ()  # sizes, for example
+    convert = int if isinstance(element, IntegerType) else float
+    return [convert(n) for n in array_of(attribute).ravel()]
 
 
 def integers_around(element: IntegerType, numbers: Sequence[Number]) -> Array:

@@ -35,6 +35,12 @@ class Rounding:
         """Return the rounding that `rounds` of a pass stands for: the default one for True."""
         return rounds if isinstance(rounds, Rounding) else Rounding() if rounds else None
 
+    @property
+    def text(self) -> str:
+        """The changes in words."""
+        units = f"floats may be rounded in other places, by {self.units} units in the last place"
+        return "; ".join([units, *self.changes])
+
     def joined(self, other: Rounding | None) -> Rounding:
         """Return what one pass after another one may do."""
         if other is None:

@@ -346,6 +346,18 @@ def test_constants_of_functions_are_inputs(type: str, number: str, compare: str,
     assert find_difference(before, after) is not None
 
 
+def test_constants_of_tensors_are_inputs():
+    """Those of few elements; indices and others have no numbers that arguments may be."""
+    text = """
+    func.func @f(%x: tensor<2xi32>) -> (tensor<2xi1>, vector<2xindex>) {
+      %i = arith.constant dense<[70, 80]> : vector<2xindex>
+      %c = relax.constant dense<[1234567, 7654321]> : tensor<2xi32>
+      %r = relax.less_equal %x, %c : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi1>
+      return %r, %i : tensor<2xi1>, vector<2xindex>
+    }"""
+    assert find_difference(parsed(text), parsed(text.replace("less_equal", "less"))) is not None
+
+
 def test_constants_that_a_pass_brings_in_are_inputs():
     text = "func.func @f(%x: i32) -> i1 { %r = arith.constant false return %r : i1 }"
     compares = COMPARES.format(type="i32", number="123456789", compare="arith.cmpi eq,")
