@@ -29,7 +29,6 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects.relax.elementwise.activation import ReluOp
 from ...dialects.relax.elementwise.binary import (
     AddOp,
     DivideOp,
@@ -38,10 +37,17 @@ from ...dialects.relax.elementwise.binary import (
     MultiplyOp,
     SubtractOp,
 )
-from ...dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
-from ...dialects.relax.interfaces import Along, FusionKind, FusionPattern, ScaleAxisRule
+from ...dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
+from ...dialects.relax.interfaces import (
+    Along,
+    FusionKind,
+    FusionPattern,
+    Homogeneous,
+    ScaleAxisRule,
+)
 from ...dialects.relax.reduction.nn import BiasAddOp
 from ...dialects.relax.types import Float, is_tensor, static_shape
+from ...dialects.relax.windows.pooling import MaxPoolOp
 from ...interpreters.arrays import Array, float_limits
 from .arrays import array_in
 from .float_range import reassociates
@@ -184,20 +190,19 @@ def is_shifted(x: SSAValue, constants: Constants = constant_operand) -> bool:
             if not isinstance(op, MultiplyOp | DivideOp) and _is_great(link):
                 return True
             pending.append(link.data)
-        elif _passes_on(op, constants):
-            pending.append(op.operands[0])
-        elif isinstance(op, AddOp | SubtractOp):
+        elif _passes_on(op):
             pending += op.operands
     return False
 
 
-def _passes_on(op: Operation, constants: Constants) -> bool:
-    """Return whether the elements of the result are those of the first operand, bounded or rounded
-    at most."""
-    if isinstance(op, MaximumOp | MinimumOp):
-        return constants(op, 1) is not None
+_CHOICES = (Homogeneous, MaximumOp, MinimumOp, ClipOp, WhereOp, AstypeOp, MaxPoolOp)
+"""The operations whose elements are those of an operand, with another sign, bounded or rounded."""
+
+
+def _passes_on(op: Operation) -> bool:
+    """Return whether the elements of the result are those of operands, or sums of them."""
     moves = isinstance(op, FusionPattern) and op.fusion_kind() is FusionKind.INJECTIVE
-    return isinstance(op, ReluOp | ClipOp | AstypeOp) or (moves and bool(op.operands))
+    return moves or isinstance(op, (*_CHOICES, AddOp, SubtractOp))
 
 
 def _is_great(link: Link) -> bool:

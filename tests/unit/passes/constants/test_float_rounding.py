@@ -101,6 +101,9 @@ def tricks(element: str) -> dict[str, list[tuple[str, str] | str]]:
         "a scale in between": [("add", m), ("multiply", "0.5"), ("subtract", str(float(m) / 2))],
         "clipped": [("add", m), "nn.relu %", ("subtract", m), ("multiply", "0.1")],
         "moved": [("add", m), "flip % {axis = [0]}", ("subtract", m), ("add", "0.3")],
+        "bounded": [("add", m), ("maximum", m), ("subtract", m), ("multiply", "0.1")],
+        "negated": [("add", m), "negative %", ("add", m), ("multiply", "0.1")],
+        "of magnitudes": [("add", m), "abs %", ("subtract", m), ("add", "0.3")],
         "divided": [("add", m), ("subtract", m), ("divide", "3.0")],
     }
 
