@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ from ...interpreters.arrays import Array, float_limits
 from .arrays import array_in
 from .float_range import reassociates
 
-__all__ = ["UNITS", "is_shifted", "keeps_rounding", "magnitudes_along"]
+__all__ = ["UNITS", "is_shifted", "keeps_rounding", "least_factor", "magnitudes_along"]
 
 UNITS = 16
 """The units in the last place by which a merged constant may change a result."""
@@ -93,8 +93,7 @@ def keeps_rounding(op: Operation, constants: Constants = constant_operand) -> bo
         return True
     if not isinstance(element := type.element_type, Float):
         return True
-    shapes = [link.constant.shape for link in links]
-    if prod(np.broadcast_shapes(*shapes)) > max(MOST_ELEMENTS, *map(prod, shapes)):
+    if not _is_small(links):
         return False
     with np.errstate(all="ignore"):
         forms = _seen_from_end(links)
@@ -103,6 +102,26 @@ def keeps_rounding(op: Operation, constants: Constants = constant_operand) -> bo
             and _offsets_add_up(links[0].data, forms, constants)
             and _factors_fit(forms, element)
         )
+
+
+def least_factor(x: SSAValue, constants: Constants = constant_operand) -> float:
+    """Return the least magnitude, other than 0, of the product of constants that `x` has as
+    factors; 0 if it is not known."""
+    op = x.owner
+    if not isinstance(op, Operation) or not (links := _chain(op, constants)):
+        return 1.0
+    if not _is_small(links):
+        return 0.0
+    last = next(i for i, link in enumerate(links) if link.op is op)
+    with np.errstate(all="ignore"):
+        factor = _seen_from_end(links[: last + 1])[-1].factor
+    return float(np.abs(factor).min(initial=inf, where=factor != 0))
+
+
+def _is_small(links: Sequence[Link]) -> bool:
+    """Return whether the constants of a chain broadcast to few elements."""
+    shapes = [link.constant.shape for link in links]
+    return prod(np.broadcast_shapes(*shapes)) <= max(MOST_ELEMENTS, *map(prod, shapes))
 
 
 def magnitudes_along(array: Array, along: Along) -> Array:

@@ -189,7 +189,8 @@ class ScaleFolder(ABC):
             if self.parameters.array(op, index) is not None
         }
         greatest = max(constants.values(), default=0.0)
-        weights = () if scaling.is_sum else scaling.weights.items()
+        given = {i: Along(axes) for i, axes in scaling.operands.items()} | dict(scaling.weights)
+        weights = () if scaling.is_sum else given.items()
         channels = [self.parameters.least_channel(op, *weight) for weight in weights]
         return Requirements(
             known=not constants.keys().isdisjoint(scaling.weights),

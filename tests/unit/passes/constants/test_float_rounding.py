@@ -204,3 +204,27 @@ def test_a_bias_and_a_normalization_are_one_constant():
     ops = [op.name for op in optimized(module).walk()]
     assert ops.count("relax.add") == 1
     assert ops.count("relax.multiply") == 0
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_factors_that_lose_digits_beside_a_product_of_matrices(element: str, swapped: bool):
+    """The product of a scale and a weight makes least numbers, which another scale magnifies."""
+    small, great = sorted(SCALES[element], reverse=swapped)
+    type, c = f"tensor<600x2x{element}>", f"tensor<{element}>"
+    s, w, t = (repr(2.0**e) for e in (-small, -great, great))
+    module = parsed(
+        f"""
+func.func @main(%x : {type}) -> {type} {{
+  %w = relax.constant dense<[[{w}, 0.0], [0.0, {w}]]> : tensor<2x2x{element}>
+  %s = relax.constant dense<{s}> : {c}
+  %t = relax.constant dense<{t}> : {c}
+  %0 = relax.multiply %x, %s : ({type}, {c}) -> {type}
+  %1 = relax.matmul %0, %w : ({type}, tensor<2x2x{element}>) -> {type}
+  %2 = relax.multiply %1, %t : ({type}, {c}) -> {type}
+  return %2 : {type}
+}}"""
+    )
+    x = inputs(element)
+    x[:300] = x[300:]  # numbers of magnitude 1
+    np.testing.assert_array_equal(run(optimized(module), x), run(module, x))
