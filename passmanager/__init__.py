@@ -22,6 +22,7 @@ from .errors import (
 from .instrument import PassInstrument, pass_instrument
 from .pipeline import parse_pipeline
 from .registration.info import PassInfo
+from .registration.rounding import Rounding
 from .registry import find_pass, register_pass
 from .rewriting.rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
@@ -55,6 +56,7 @@ __all__ = [
     "Remark",
     "RemarkKind",
     "Repeat",
+    "Rounding",
     "Sequential",
     "Severity",
     "apply_patterns",

@@ -29,7 +29,10 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 
-_METADATA = ("name", "opt_level", "required", "preserves", "nestable", "rounds", "acts_on")
+_METADATA = (
+    *("name", "opt_level", "required", "preserves"),
+    *("nestable", "rounds", "changes_interface", "acts_on"),
+)
 
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
 
@@ -74,11 +77,12 @@ class Pass(AbstractPass):
 
     `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
     `preserves` (names of passes and analysis classes that stay valid when this pass changes
-    something), `rounds` (whether it may change the rounding of floats, as by reassociation) and
-    `acts_on` (classes of ops without which it does nothing) are plain class attributes. Options are
-    the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
-    `apply` works in place, and makes every pass usable as one of xDSL's. Derive from ModulePass or
-    FunctionPass.
+    something), `rounds` (whether it may change the rounding of floats, as by reassociation, or the
+    `Rounding` that says how), `changes_interface` (whether it may remove, rename or hide public
+    functions, or change their parameters) and `acts_on` (classes of ops without which it does
+    nothing) are plain class attributes. Options are the annotated fields of a
+    `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
+    and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
     """
 
     name: ClassVar[str] = "pass"
@@ -111,7 +115,14 @@ class Pass(AbstractPass):
         """Name, level, requirements, and the pass with its options as text."""
         check_values(self)
         required = tuple(self.required)
-        return PassInfo(self.name, self.opt_level, required, pass_text(self), rounds=self.rounds)
+        return PassInfo(
+            self.name,
+            self.opt_level,
+            required,
+            pass_text(self),
+            rounds=self.rounds,
+            changes_interface=self.changes_interface,
+        )
 
     def __str__(self) -> str:
         return self.info.text

@@ -43,9 +43,10 @@ class Frame:
     load_time = 0.0
     """The seconds spent, before the pass started, on importing modules that it needs."""
 
-    def __init__(self, info: PassInfo, place: str = "") -> None:
+    def __init__(self, info: PassInfo, place: str = "", pass_: ModulePass | None = None) -> None:
         self.info = info
         self.place = place
+        self.pass_ = pass_
 
     @property
     def diagnostics(self) -> DiagnosticContext:

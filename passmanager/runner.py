@@ -24,6 +24,7 @@ from .ir.per_class import OpClasses, PerClass, has_any
 from .options.options import pass_text
 from .registration.info import PassInfo
 from .registration.names import name_key
+from .registration.rounding import Rounding
 from .registry import installed
 from .requirements.preservation import check_preserved
 from .run import Frame, Run
@@ -47,7 +48,8 @@ class AbstractPass(xdsl_passes.ModulePass):
     required: ClassVar[Sequence[str]] = ()
     preserves: ClassVar[Sequence[str | type]] = ()
     nestable: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
+    rounds: ClassVar[bool | Rounding] = False
+    changes_interface: ClassVar[bool] = False
     acts_on: ClassVar[Sequence[type]] = ()
     """The classes and interfaces of ops without which the pass changes and reports nothing: its
     body does not run on a module that has none of them. Empty if there is no such limit."""
@@ -107,7 +109,13 @@ def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
     if is_own(pass_):
         return pass_.info
     rounds: object = getattr(pass_, "rounds", False)
-    return PassInfo(pass_.name, text=pass_text(pass_), rounds=rounds is True)
+    changes_interface: object = getattr(pass_, "changes_interface", False)
+    return PassInfo(
+        pass_.name,
+        text=pass_text(pass_),
+        rounds=rounds if isinstance(rounds, Rounding) else rounds is True,
+        changes_interface=changes_interface is True,
+    )
 
 
 def nested_passes(
@@ -143,7 +151,7 @@ def run_pass(
         if (blockers := instrumentor.find_blockers(module, info)) is not None:
             instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
             return False
-    frame = Frame(info, place)
+    frame = Frame(info, place, pass_)
     kind = _kinds[type(pass_)]
     idle = kind is _PREPARED and not _prepare(pass_, frame, run)  # pyright: ignore[reportArgumentType]
     run.frames.append(frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from support.models.from_text import model_of
@@ -13,7 +14,8 @@ from support.suites.inprocess import capture, passline_bisect, passline_opt, pas
 from table.report import DATA, measured_in, with_versions
 
 from passline.passes import PASSES
-from passline.passmanager import find_pass
+from passline.passmanager import Rounding, find_pass
+from passline.passmanager.registration.rounding import Change
 from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.run import PasslineRunMain
 from passline.tools.tune.tool import PasslineTuneMain
@@ -52,12 +54,40 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_table_of_rounding_has_each_pass_that_rounds() -> None:
+def rounding_table() -> dict[str, list[list[str]]]:
+    """Return the rows of the table of rounding for each pass; of a row without a name, the passes
+    are those before."""
     section = (DOCS / "relax.md").read_text().partition("What each pass may do, to floats")[2]
     _, table, *_ = section.split("\n\n")
-    listed = re.findall(r"`([\w-]+)`", " ".join(row.split("|")[1] for row in table.splitlines()))
-    rounding = {name for name in PASSES if getattr(find_pass(name), "rounds", False)}
-    assert sorted(rounding - {*listed}) == []
+    rows, names = dict[str, list[list[str]]](), list[str]()
+    for line in table.splitlines()[2:]:
+        first, *cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        names = re.findall(r"`([\w-]+)`", first) or names
+        for name in names:
+            rows.setdefault(name, []).append(cells)
+    return rows
+
+
+def rounding_in(rows: list[list[str]]) -> tuple[int, set[str]]:
+    """Return the units and the changes of special values that some rows of the table name."""
+    units = [int(n) for row in rows for n in re.findall(r"(\d+) units", row[1])]
+    cells = " ".join(row[3] for row in rows)
+    changes: set[str] = {c for c in get_args(Change) if re.search(rf"\b{c}", cells)}
+    if any("may change" in row[2] for row in rows):
+        changes.add("sign of zero may change")
+    return max(units, default=0), changes
+
+
+def test_the_table_of_rounding_has_the_facts_of_each_pass() -> None:
+    rows = rounding_table()
+    rounding = {n: r for n in PASSES if (r := getattr(find_pass(n), "rounds", False))}
+    assert sorted(rounding.keys() - rows.keys()) == []
+    said = {name: rounding_in(rows[name]) for name in rounding}
+    # Not in the facts of the class, but of an instance.
+    said["legalize-ops"][1].discard("finite may become NaN")
+    known = {n: (r.units, {*r.changes}) for n, r in rounding.items() if isinstance(r, Rounding)}
+    assert known == {name: said[name] for name in known}
+    assert len(known) >= 14
 
 
 NOT_OF_PYTHON = {

@@ -20,6 +20,7 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
 from ..passmanager.registration.names import name_key
+from ..passmanager.registration.rounding import Rounding
 from ..passmanager.requirements.anchors import anchor_of
 from .command_line.columns import filled, output_width, rows, terminal_width
 
@@ -157,8 +158,10 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield f"  level: {cls.opt_level}"
         yield f"  requires: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
-        if cls.rounds:
-            yield "  rounds: floats may be rounded in other places"
+        if (rounding := Rounding.of(cls.rounds)) is not None:
+            yield f"  rounds: {rounding.text}"
+        if cls.changes_interface:
+            yield "  changes the interface: public functions, or their parameters"
     yield f"  runs on: {anchor_of(cls)}"
     yield f"  defined in: {cls.__module__}.{cls.__name__}"
     yield from _help_options(found, cls)

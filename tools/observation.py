@@ -24,7 +24,7 @@ from ..passmanager.registration.names import name_key
 from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
-from .command_line.argument_parser import Numbers
+from .command_line.argument_parser import Numbers, SemanticsCheck
 
 if TYPE_CHECKING:
     from ..interpreters.equivalence import SemanticsInstrument
@@ -168,10 +168,11 @@ class Observation:
             from ..interpreters.equivalence.evaluation import MAX_STEPS
             from ..interpreters.equivalence.instrument import SemanticsInstrument
 
+            check: SemanticsCheck = args.verify_semantics
             self.semantics = SemanticsInstrument(
-                args.verify_semantics, args.semantics_limit or MAX_STEPS
+                check.seeds, args.semantics_limit or MAX_STEPS, strict=check.strict
             )
-            self._reports.append(self.semantics.report)
+            self._reports += (self.semantics.report, self.semantics.summary)
             yield self.semantics
 
     def _control(self) -> Iterator[PassInstrument]:

@@ -29,7 +29,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Contexts": ("PassContext", "register_config_option"),
     "Passes": (
-        *("Pass", "FunctionPass", "ModulePass", "PatternPass", "PassInfo", "info_of"),
+        *("Pass", "FunctionPass", "ModulePass", "PatternPass", "PassInfo", "Rounding", "info_of"),
         *("function_pass", "module_pass"),
     ),
     "Pipelines": (

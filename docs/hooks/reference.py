@@ -36,6 +36,7 @@ from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.options.options import PassOption, pass_options
 from passline.passmanager.options.types import to_text
+from passline.passmanager.registration.rounding import Rounding
 from passline.passmanager.requirements.anchors import anchor_of
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.compile.tool import PasslineCompileMain
@@ -216,7 +217,8 @@ def passes(group: str) -> Iterator[str]:
             "level": str(cls.opt_level),
             "requires": ", ".join(cls.required),
             "preserves": ", ".join(preserved),
-            "rounds": str(cls.rounds) if cls.rounds else "",
+            "rounds": rounding.text if (rounding := Rounding.of(cls.rounds)) else "",
+            "changes the interface": "True" if cls.changes_interface else "",
             "runs on": anchor_of(cls),
             "class": f"{cls.__module__}.{cls.__name__}",
             "examples": filecheck_file(cls),

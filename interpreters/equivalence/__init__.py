@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .check import Equivalence, find_difference
-    from .difference import Difference, SemanticsError
+    from .difference import Difference, NotCheckedError, SemanticsError
     from .instrument import SemanticsInstrument
 
 __all__ = [
     "Difference",
     "Equivalence",
+    "NotCheckedError",
     "SemanticsError",
     "SemanticsInstrument",
     "find_difference",
@@ -20,6 +21,7 @@ __all__ = [
 _MODULES = {
     "Difference": "difference",
     "Equivalence": "check",
+    "NotCheckedError": "difference",
     "SemanticsError": "difference",
     "SemanticsInstrument": "instrument",
     "find_difference": "check",

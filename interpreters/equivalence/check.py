@@ -3,7 +3,7 @@ they had before a transformation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
@@ -13,17 +13,21 @@ from xdsl.ir import Operation
 from ...dialects.relax.types import Float
 from ...dialects.transform_params import transformation_of
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.symbols import PRIVATE
+from ...passmanager.ir.symbols import PRIVATE, symbol_of
 from ...passmanager.ir.walk import walk
+from ...passmanager.registration.rounding import Change, Rounding
 from ..arguments import check_arguments
 from ..arrays import float_limits
 from ..interpret import ArrayFunction
 from ..signature import Function, Value, argument_names, input_types
 from .comparison import EXACT, mismatch_in, tolerance
+from .constants import Number, numbers_in
 from .difference import Difference
 from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
-from .inputs import element_of, is_open, leaves
+from .flags import free_numbers
+from .inputs import Numbers, element_of, is_open, leaves
 from .observations import changed_effects
+from .reachable import reachable
 from .samples import Sample, Sampler, reason_of
 from .sizes import sizes_around_constants
 from .trace import Run, Version, describe_first_difference
@@ -37,16 +41,16 @@ def find_difference(
     after: ModuleOp,
     *,
     seeds: int = 1,
-    rounds: bool = False,
+    rounds: bool | Rounding = False,
     max_steps: int = MAX_STEPS,
     ctx: Context | None = None,
 ) -> Difference | None:
     """Return the first input found on which a public function of `before` computes something else
     in `after`, or None.
 
-    `rounds` allows floats to differ by rounding. `max_steps` is the budget of each function. `ctx`
-    is the context of xDSL's own interpreter functions. Functions that cannot be evaluated, that
-    `after` has not, or has with other parameters, are not compared.
+    `rounds` allows floats to differ by rounding, as `Pass.rounds` does. `max_steps` is the budget
+    of each function. `ctx` is the context of xDSL's own interpreter functions. Functions that
+    cannot be evaluated, that `after` has not, or has with other parameters, are not compared.
     """
     check = Equivalence(before, seeds=seeds, max_steps=max_steps, ctx=ctx)
     return check.compare(after, rounds=rounds)
@@ -58,7 +62,8 @@ class Equivalence:
 
     The functions are those directly in the module, with a body, and not private: passes may change
     private ones, add and remove them. `unchecked` names the functions that cannot be compared, or
-    no longer, each with the reason.
+    no longer, each with the reason; `left_out` those of whose inputs some were not accepted, with
+    their number and the first reason.
     """
 
     def __init__(
@@ -73,6 +78,11 @@ class Equivalence:
         self._ctx = Context() if ctx is None else ctx
         self.samples: dict[str, list[Sample]] = {}
         self.unchecked: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
+        self._interface: dict[str, tuple[object, int]] = {}
+        """The public functions, with their transformations and their number of parameters."""
+        self._numbers: dict[str, set[Number]] = {}
+        """The constants around which there are samples, by function."""
         self._tried: dict[str, set[int]] = {}
         """The sizes for which samples were sought after the first ones, by function."""
         self._known: dict[str, list[Sample]] = {}
@@ -84,18 +94,22 @@ class Equivalence:
         self,
         module: ModuleOp,
         *,
-        rounds: bool = False,
+        rounds: bool | Rounding = False,
         keeps_range: bool = True,
+        keeps_interface: bool = False,
         changed: Callable[[Function], bool] = lambda _: True,
     ) -> Difference | None:
         """Compare the functions of `module` with those before; return the first difference, or None
         and keep the results for the next call.
 
-        `keeps_range` is False if rounding may make a finite result infinite or NaN. Only the
-        functions that are `changed` are evaluated.
+        `keeps_range` is False if rounding may make a finite result infinite or NaN. With
+        `keeps_interface`, a function that is gone or has other parameters is a difference, else it
+        is not checked any more. Only the functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
-        bound = tolerance(epsilon_of(module)) if rounds else EXACT
+        allowed = _Allowed.of(rounds, module, keeps_range, keeps_interface)
+        if keeps_interface and (difference := self._changed_interface(module)) is not None:
+            return difference
         before = {} if self._version is None else public_functions(self._version.module)
         for name in list(self.samples):
             if name not in functions:
@@ -103,9 +117,7 @@ class Equivalence:
             elif transformation_of(functions[name]) != transformation_of(before[name]):
                 del self.samples[name]  # other parameters: `_accept` makes new samples
             elif changed(functions[name]):
-                if (
-                    difference := self._compare(module, functions[name], bound, keeps_range)
-                ) is not None:
+                if (difference := self._compare(module, functions[name], allowed)) is not None:
                     return difference
         self._accept(module)
         return None
@@ -129,41 +141,67 @@ class Equivalence:
     def _accept(self, module: ModuleOp) -> None:
         """Add the functions that are not known yet; keep a copy of the module, in which the first
         difference of a later one can be found."""
-        for name, func in public_functions(module).items():
+        functions = public_functions(module)
+        self._interface = {name: _interface_of(func) for name, func in functions.items()}
+        for name, func in functions.items():
             if name in self.samples or name in self.unchecked:
                 continue
             sampler = Sampler(module, func, self._ctx, self._max_steps)
             if samples := [*sampler.samples(self._seeds)]:
                 self.samples[name] = self._known[name] = samples
+                self._numbers[name] = {*sampler.numbers}
+                self._note_left_out(name, sampler)
             else:
                 self.unchecked[name] = sampler.reason
         self._version = Version(module) if self.samples else None
 
-    def _compare(
-        self, module: ModuleOp, func: Function, bound: float, keeps_range: bool
-    ) -> Difference | None:
+    def _note_left_out(self, name: str, sampler: Sampler) -> None:
+        if sampler.left_out:
+            count = f"{len(sampler.left_out)} of {sampler.tried} inputs"
+            self.left_out[name] = f"{count}; {sampler.left_out[0]}"
+
+    def _changed_interface(self, module: ModuleOp) -> Difference | None:
+        """Return the first public function that is gone, or has another number of parameters,
+        unless it says that its parameters were transformed. It may be a function of another dialect
+        now, of which nothing is known."""
+        functions = public_functions(module)
+        others = {symbol_of(op) for op in module.ops if not isinstance(op, Function)}
+        for name, (transformation, count) in self._interface.items():
+            if name in others:
+                continue
+            if name not in functions:
+                return Difference.of_interface(name, "it is removed, renamed, or private now")
+            now, number = _interface_of(functions[name])
+            if now == transformation and number != count:
+                reason = f"it has {number} parameters, before {count}"
+                return Difference.of_interface(name, reason)
+        return None
+
+    def _compare(self, module: ModuleOp, func: Function, allowed: _Allowed) -> Difference | None:
         """Compare one function; drop the samples that can no longer be evaluated."""
         self._add_sizes(func)
+        self._add_constants(module, func)
         kept: list[Sample] = []
         lost, left = "", self._max_steps
+        free = self._free_numbers(func.sym_name.data)
         for sample in self.samples[func.sym_name.data]:
             arguments = fit_arguments(func, sample.arguments)
             try:
                 check_arguments(func, arguments)
             except PasslineError as error:
                 lost = f"its parameters change: {error}"
+                if allowed.keeps_interface:
+                    return Difference.of_interface(func.sym_name.data, lost)
                 continue
             outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
-            seen = sample if keeps_range else replace(sample, range_is_free=True)
-            run = _Comparison(seen, Run(module, func, arguments), bound)
+            seen = sample if allowed.keeps_range else replace(sample, range_is_free=True)
+            run = _Comparison(seen, Run(module, func, arguments), allowed)
             if isinstance(outcome, Refused):
                 return self._located(run, outcome.reason, None)
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            reason = _changed(seen, outcome.results, bound) or changed_effects(
-                sample.outcome.effects, outcome.effects, bound, seen.compared
-            )
+            reason = None if sample.recipe.numbers in free else run.changed(outcome)
             if reason is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
@@ -173,6 +211,14 @@ class Equivalence:
         else:
             self._drop(func.sym_name.data, lost)
         return None
+
+    def _free_numbers(self, name: str) -> Collection[Numbers]:
+        """Return the kinds of inputs for which fast-math flags leave the results of the function
+        open, in the version before."""
+        if self._version is None:
+            return ()
+        symbols = {symbol_of(op): op for op in self._version.module.ops}
+        return free_numbers(symbols[name], symbols)
 
     def _add_sizes(self, func: Function) -> None:
         """Add samples, of the version before, for the sizes around constants that a pass brought
@@ -191,6 +237,19 @@ class Equivalence:
             sampler = Sampler(module, old, self._ctx, self._max_steps)
             samples += sampler.of_sizes(replace(base, distinct=False), new)
 
+    def _add_constants(self, module: ModuleOp, func: Function) -> None:
+        """Add samples, of the version before, around constants that a pass brought in."""
+        name = func.sym_name.data
+        samples, known = self.samples[name], self._numbers[name]
+        symbols = {symbol_of(op): op for op in module.ops}
+        new = [n for n in numbers_in(reachable(func, symbols)) if n not in known]
+        known.update(new)
+        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
+        if new and base is not None and (version := self._version) is not None:
+            old = public_functions(version.module)[name]
+            sampler = Sampler(version.module, old, self._ctx, self._max_steps)
+            samples += sampler.of_constants(base, new)
+
     def _located(
         self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None
     ) -> Difference:
@@ -205,8 +264,9 @@ class Equivalence:
             before.trace(self._ctx, self._max_steps),
             run.trace(self._ctx, self._max_steps),
             version.counterparts,
-            comparison.bound,
+            comparison.allowed.bound,
             sample.compared,
+            comparison.allowed.changes,
         )
         return replace(_difference(run.function, sample, reason, after), first=first)
 
@@ -216,12 +276,47 @@ class Equivalence:
 
 
 @dataclass(frozen=True)
+class _Allowed:
+    """The changes of results that are allowed."""
+
+    bound: float
+    changes: tuple[Change, ...]
+    keeps_range: bool
+    keeps_interface: bool
+
+    @staticmethod
+    def of(
+        rounds: bool | Rounding, module: ModuleOp, keeps_range: bool, keeps_interface: bool
+    ) -> _Allowed:
+        """Return what a pass with `rounds` may change."""
+        if (rounding := Rounding.of(rounds)) is None:
+            return _Allowed(EXACT, (), keeps_range, keeps_interface)
+        keeps_range &= "finite may become infinite" not in rounding.changes
+        bound = tolerance(epsilon_of(module), rounding.units)
+        return _Allowed(bound, rounding.changes, keeps_range, keeps_interface)
+
+
+@dataclass(frozen=True)
 class _Comparison:
-    """A sample, the run with which it is compared, and the bound."""
+    """A sample, the run with which it is compared, and what is allowed."""
 
     sample: Sample
     run: Run
-    bound: float
+    allowed: _Allowed
+
+    def changed(self, outcome: Evaluated) -> str | None:
+        """Return how results and effects differ, in words."""
+        sample, bound, changes = self.sample, self.allowed.bound, self.allowed.changes
+        if bound and sample.rounds_apart:
+            return None
+        return _changed(sample, outcome.results, bound, changes) or changed_effects(
+            sample.outcome.effects, outcome.effects, bound, sample.compared, changes
+        )
+
+
+def _interface_of(func: Function) -> tuple[object, int]:
+    """Return the transformation of the parameters of a function, and their number."""
+    return transformation_of(func), len([*leaves(input_types(func))])
 
 
 def _difference(
@@ -241,10 +336,15 @@ def _difference(
     )
 
 
-def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
+def _changed(
+    sample: Sample,
+    after: Sequence[Value],
+    bound: float,
+    changes: tuple[Change, ...] = Rounding.changes,
+) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
     before = flat_values(sample.outcome.results)
-    return mismatch_in(before, flat_values(after), bound, sample.compared)
+    return mismatch_in(before, flat_values(after), bound, sample.compared, changes)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from ...passmanager.registration.rounding import Change, Rounding
 from ..arrays import Array
 from ..signature import Value
 from .values import flat_values, is_function, is_tuple
@@ -26,32 +27,40 @@ STEPS = 4
 layer, a number that is rounded the other way moves some of the next ones."""
 
 
-def tolerance(epsilon: float) -> float:
-    """Return the relative bound for results that are rounded elsewhere, in terms of the distance
-    from 1 to the next number: 1e-4 for f32, 1.5e-10 for f64, 4e-2 for f16."""
-    return 4 * epsilon ** (2 / 3)
+def tolerance(epsilon: float, units: int = Rounding.units) -> float:
+    """Return the relative bound for results, where an operation may be rounded elsewhere by `units`
+    in the last place, in terms of the distance from 1 to the next number: for 16 units 1e-4 for
+    f32, 1.5e-10 for f64, 4e-2 for f16.
+
+    A unit may grow by `epsilon^(-1/3) / 4` in the operations after it, 51 in f32.
+    """
+    return units / 4 * epsilon ** (2 / 3)
 
 
 def mismatch(
-    before: Value, after: Value, bound: float = EXACT, compared: Compared = "values"
+    before: Value,
+    after: Value,
+    bound: float = EXACT,
+    compared: Compared = "values",
+    changes: Collection[Change] = Rounding.changes,
 ) -> str | None:
     """Return in words how two values differ, or None if they are equal.
 
     Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
     floats may differ by `bound` of their magnitude, and of the greatest finite one of the array.
-    NaN stays NaN, and an infinity an infinity, or NaN with a bound: that of `0 * inf` or
-    `inf - inf` in another order. With a bound, `compared` may restrict this: "finite" allows any
-    difference, as intermediate results may lose all their digits, but that a finite number becomes
-    infinite or NaN; up to `bound` below the greatest number, this may be rounding. "steps" allows
-    narrow integers to differ by `STEPS`, and floats by as many of 64 parts of the greatest.
-    "shapes" compares only shapes and element types. Functions are not compared.
+    NaN stays NaN, and an infinity an infinity, but for the `changes` that are allowed: NaN is that
+    of `0 * inf` or `inf - inf` in another order. With a bound, `compared` may restrict this:
+    "finite" allows any difference, as intermediate results may lose all their digits, but that a
+    finite number becomes infinite or NaN; up to `bound` below the greatest number, this may be
+    rounding. "steps" allows narrow integers to differ by `STEPS`, and floats by as many of 64 parts
+    of the greatest. "shapes" compares only shapes and element types. Functions are not compared.
     """
     if is_tuple(before) or is_tuple(after):
-        return mismatch_in(flat_values([before]), flat_values([after]), bound, compared)
+        return mismatch_in(flat_values([before]), flat_values([after]), bound, compared, changes)
     if is_function(before) or is_function(after):
         same = is_function(before) == is_function(after)
         return None if same else "one value is a function, the other is not"
-    return _mismatch_of_arrays(before, after, bound, compared)
+    return _mismatch_of_arrays(before, after, bound, compared, changes)
 
 
 def mismatch_in(
@@ -59,18 +68,19 @@ def mismatch_in(
     after: Sequence[Value],
     bound: float = EXACT,
     compared: Compared = "values",
+    changes: Collection[Change] = Rounding.changes,
 ) -> str | None:
     """Return in words how two lists of values differ, or None."""
     if len(before) != len(after):
         return f"there are {len(after)} values, before {len(before)}"
     for i, (old, new) in enumerate(zip(before, after)):
-        if (text := mismatch(old, new, bound, compared)) is not None:
+        if (text := mismatch(old, new, bound, compared, changes)) is not None:
             return text if len(before) == 1 else f"of value {i}, {text}"
     return None
 
 
 def _mismatch_of_arrays(
-    before: Array, after: Array, bound: float, compared: Compared
+    before: Array, after: Array, bound: float, compared: Compared, changes: Collection[Change]
 ) -> str | None:
     if before.shape != after.shape:
         return f"the shape is {_shape(after)}, before {_shape(before)}"
@@ -85,7 +95,7 @@ def _mismatch_of_arrays(
             return None
         wrong = _loses_finite(before, after, bound)
     else:
-        wrong = ~_equal(before, after, bound)
+        wrong = ~_equal(before, after, bound, changes)
     if not (count := int(np.count_nonzero(wrong))):
         return None
     index = tuple(int(i[0]) for i in np.nonzero(wrong)) if wrong.ndim else ()
@@ -95,8 +105,10 @@ def _mismatch_of_arrays(
     return f"{place} {new}, before {old}{more}"
 
 
-def _equal(before: Array, after: Array, bound: float) -> Array:
-    """Return which elements are equal."""
+def _equal(
+    before: Array, after: Array, bound: float, changes: Collection[Change] = Rounding.changes
+) -> Array:
+    """Return which elements are equal, or changed as they may be."""
     if before.dtype.kind != "f":
         return np.asarray(before == after)
     nan = np.isnan(before) & np.isnan(after)
@@ -109,8 +121,27 @@ def _equal(before: Array, after: Array, bound: float) -> Array:
         a, b = (np.where(finite, x, 0).astype(np.float64) for x in (before, after))
         magnitude = np.maximum(np.abs(a), np.abs(b))
         close = np.abs(a - b) <= bound * (magnitude + np.max(magnitude, initial=0))
-        infinite = np.isinf(before) & ((before == after) | np.isnan(after))
-        return np.asarray(nan | (finite & close) | infinite)
+        if "sign of zero may change" not in changes:
+            close &= (a != 0) | (b != 0) | (np.signbit(a) == np.signbit(b))
+        allowed = [_kinds(change, before, after) for change in changes if change in _KINDS]
+        same = nan | (finite & close) | (np.isinf(before) & (before == after))
+        return np.logical_or.reduce([same, *allowed])
+
+
+_KINDS = {
+    "infinite may become finite": (np.isinf, np.isfinite),
+    "infinite may become NaN": (np.isinf, np.isnan),
+    "NaN may become infinite": (np.isnan, np.isinf),
+    "finite may become infinite": (np.isfinite, np.isinf),
+    "finite may become NaN": (np.isfinite, np.isnan),
+}
+"""What an element is before, and what it may be after a change."""
+
+
+def _kinds(change: Change, before: Array, after: Array) -> Array:
+    """Return which elements change so."""
+    old, new = _KINDS[change]
+    return np.asarray(old(before) & new(after))
 
 
 def _within_steps(before: Array, after: Array) -> Array:

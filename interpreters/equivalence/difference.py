@@ -12,7 +12,7 @@ from ...passmanager.errors import PasslineError
 from ..signature import Value
 from .values import named_arrays
 
-__all__ = ["Difference", "SemanticsError"]
+__all__ = ["Difference", "NotCheckedError", "SemanticsError"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,22 @@ class Difference:
     first: str = ""
     """The first operation whose value differs, in words; empty if it is not known."""
 
+    @staticmethod
+    def of_interface(function: str, reason: str) -> Difference:
+        """Return the change of a function that no input shows."""
+        return Difference(function, (), (), "", (), None, reason)
+
+    @property
+    def subject(self) -> str:
+        """The function, or what it computes if an input shows the difference."""
+        name = f"@{self.function}" if self.function else "the module"
+        return f"what {name} computes" if self.recipe else name
+
     @property
     def text(self) -> str:
         """The difference in lines: inputs, results, first operation."""
+        if not self.recipe:
+            return self.reason
         pairs = zip(self.names, self.inputs, strict=True)
         arguments = [line for name, value in pairs for line in _lines(name, value)]
         before = _results(self.before)
@@ -51,6 +64,10 @@ class Difference:
         ):
             lines += [title, *(f"  {line}" for line in block)]
         return "\n".join([*lines, *([self.first] if self.first else [])])
+
+
+class NotCheckedError(PasslineError):
+    """The error for a function whose results cannot be compared, where all have to be."""
 
 
 class SemanticsError(PasslineError):
@@ -72,8 +89,7 @@ class SemanticsError(PasslineError):
         self.culprit = culprit
         saved = f"\nthe input is in {file}" if file else ""
         super().__init__(
-            f"{culprit} '{pass_text}' changes what @{difference.function} computes: "
-            f"{difference.text}{saved}"
+            f"{culprit} '{pass_text}' changes {difference.subject}: {difference.text}{saved}"
         )
 
 

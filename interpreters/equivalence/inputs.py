@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     ShapedType,
     TupleType,
+    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.traits import ConstantLike
@@ -28,11 +29,23 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
-from .sizes import sizes_for
+from .constants import Number, floats_around, integers_around
+from .sizes import GREATEST, sizes_for
 
-__all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
+__all__ = [
+    "Numbers",
+    "Recipe",
+    "around_constants",
+    "element_of",
+    "elements_in",
+    "generate",
+    "has_floats",
+    "leaves",
+    "probes",
+    "variations",
+]
 
-Numbers: TypeAlias = Literal["ordinary", "edge", "special", "large"]
+Numbers: TypeAlias = Literal["ordinary", "edge", "special", "large", "constant"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,8 @@ class Recipe:
     Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
     -0.0, ...), those at the `edge` of the range (denormals, the greatest), or `large` ones, whose
     products with the constants of the function are about the greatest number. Integers are uniform
-    from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. An unknown
+    from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. If
+    `constant`, floats, integers and indices are among `constants` and their neighbours. An unknown
     dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
     is a size or a position and may not overflow: it is `size`, if `extreme` any below `limit`.
     """
@@ -55,6 +69,7 @@ class Recipe:
     distinct: bool = False
     turn: int = 0
     """A small array has no place for all special values: it gets others in each turn."""
+    constants: tuple[Number, ...] = ()
     every_other: bool = False
     """Whether every other parameter has ordinary numbers, to go with the special ones."""
 
@@ -62,6 +77,8 @@ class Recipe:
     def text(self) -> str:
         """The recipe in words."""
         integers = "extreme integers" if self.extreme else f"integers below {self.limit}"
+        if self.numbers == "constant":
+            integers = "integers around constants"
         sizes = f"unknown sizes from {self.size}" if self.distinct else f"unknown sizes {self.size}"
         return f"seed {self.seed}: {self.numbers} floats, {integers}, {sizes}"
 
@@ -70,6 +87,8 @@ LIMITS = (10, 4, 2, 1)
 SIZES = (3, 4, 1, 2, 8)
 MOST_VARIATIONS = 8
 """The most inputs of one kind for one seed."""
+MOST_CONSTANT = 48
+"""The most inputs with numbers around constants for one seed."""
 
 
 def probes(func: Function, seed: int) -> Iterator[Recipe]:
@@ -123,6 +142,16 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
                 yield replace(again, numbers="special" if floats else "ordinary", extreme=True)
 
 
+def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) -> Iterator[Recipe]:
+    """Yield recipes for numbers around constants, as many as each number takes to occur in each
+    parameter."""
+    types = [t for t in leaves(input_types(func)) if is_number(element_of(t)) or is_index(t)]
+    least = min((size for t in types if (size := element_count(t, base))), default=0)
+    count = -(-3 * len(numbers) // least) if least else 0
+    for turn in range(min(MOST_CONSTANT, count)):
+        yield replace(base, numbers="constant", constants=(*numbers,), turn=turn)
+
+
 def elements_in(func: Function, recipe: Recipe) -> int:
     """Return the number of elements of the arguments."""
     return sum(element_count(type, recipe) for type in leaves(input_types(func)))
@@ -142,7 +171,7 @@ class _Maker:
     def __init__(self, recipe: Recipe, constants: Sequence[float]) -> None:
         self._recipe = recipe
         self._constants = constants
-        numbers = ("ordinary", "edge", "special", "large").index(recipe.numbers)
+        numbers = ("ordinary", "edge", "special", "large", "constant").index(recipe.numbers)
         kind = (recipe.seed, numbers, recipe.extreme, recipe.size, recipe.turn)
         self._rng = np.random.default_rng(kind)
         self._unknown = 0
@@ -154,8 +183,7 @@ class _Maker:
         shape = [self._size(d) for d in shape_of(type)]
         element = element_of(type)
         if isinstance(element, IndexType):
-            index = self._rng.integers(0, self._recipe.limit, shape)
-            return np.asarray(index if self._recipe.extreme else np.full(shape, self._recipe.size))
+            return self._indices(shape)
         unranked = isinstance(type, ContainerType) and not isinstance(type, ShapedType)
         if not is_number(element) or unranked or not has_plain_layout(type):
             raise PasslineError(f"there are no values for parameter '{name}' of type {type}")
@@ -169,12 +197,24 @@ class _Maker:
         self._unknown += 1
         return self._recipe.size + (self._unknown - 1 if self._recipe.distinct else 0)
 
+    def _indices(self, shape: Sequence[int]) -> Array:
+        """Return sizes and positions, all of them equal unless they are extreme."""
+        recipe = self._recipe
+        if recipe.extreme:
+            return np.asarray(self._rng.integers(0, recipe.limit, shape))
+        near = integers_around(i64, recipe.constants)
+        near = near[near > GREATEST]
+        size = near[recipe.turn % len(near)] if near.size else recipe.size
+        return np.full(shape, size, np.int64)
+
     def _integers(self, element: IntegerType, shape: Sequence[int]) -> Array:
         low, high = map(int, bounds(element))
         ordinary = self._rng.integers(0, min(self._recipe.limit - 1, high), shape, endpoint=True)
+        dtype = dtype_of(element)
+        if (near := integers_around(element, self._recipe.constants)).size:
+            return self._mix(np.asarray(ordinary).astype(dtype), near)
         if not self._recipe.extreme:
             return fit(np.asarray(ordinary), element)
-        dtype = dtype_of(element)
         specials = np.array([low, high, low + 1, high - 1, max(low, -1), 0, 1], dtype)
         return self._mix(np.asarray(ordinary).astype(dtype), specials)
 
@@ -182,6 +222,9 @@ class _Maker:
         ordinary = fit(np.asarray(self._rng.standard_normal(shape)), element)
         if self._recipe.numbers == "ordinary":
             return ordinary
+        if self._recipe.numbers == "constant":
+            near = floats_around(element, self._recipe.constants)
+            return self._mix(ordinary, near) if near.size else ordinary
         if self._recipe.numbers == "large":
             return self._mix(ordinary, fit(large_numbers(element, self._constants), element))
         specials = SPECIAL if self._recipe.numbers == "special" else edge_numbers(element)
@@ -282,6 +325,11 @@ def unknown_sizes(type: Attribute) -> int:
 def is_open(type: Attribute) -> bool:
     """Return whether a value of `type` depends on `Recipe.size`."""
     return unknown_sizes(type) > 0 or isinstance(element_of(type), IndexType)
+
+
+def is_index(type: Attribute) -> bool:
+    """Return whether a value of `type` consists of indices."""
+    return isinstance(element_of(type), IndexType)
 
 
 def has_integers(type: Attribute) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from typing import cast
+from contextlib import redirect_stdout
+from io import StringIO
+from itertools import zip_longest
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
 from ...dialects.fast_math import FastMath
 from ...passmanager.context import PassContext
@@ -18,13 +21,18 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.registration.info import PassInfo
+from ...passmanager.registration.rounding import Rounding
 from ...passmanager.run import Run
+from ...passmanager.runner import run_pass
 from ..array_files import save_arrays
 from ..interpret import ArrayFunction
 from ..signature import Function
 from .check import Equivalence
-from .difference import Difference, SemanticsError
+from .difference import Difference, NotCheckedError, SemanticsError
 from .evaluation import MAX_STEPS
+from .flags import added_flag
+from .reachable import reachable
+from .trace import Version
 from .values import named_arrays
 
 __all__ = ["SemanticsInstrument"]
@@ -35,17 +43,29 @@ class SemanticsInstrument(PassInstrument):
     each pass with those before.
 
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
-    .npz file in `directory`, by default that of temporary files. A pass may only round elsewhere if
-    its class says `rounds = True`. `seeds` is the number of inputs of each kind, `max_steps` the
-    budget of a function: an operation is a step, and so are 4096 elements of tensors.
-    `unchecked` has the functions that were not checked, each with the reason.
+    .npz file in `directory`, by default that of temporary files. So it does if a pass changes the
+    public functions or their parameters, unless its class says `changes_interface = True`, adds a
+    flag such as `nsw` to an operation, or gives something else when it runs again on the same
+    module. A pass may only round elsewhere if its class says so in `rounds`. `seeds` is the number
+    of inputs of each kind, `max_steps` the budget of a function: an operation is a step, and so are
+    4096 elements of tensors. `unchecked` has the functions that were not checked, each with the
+    reason; if `strict`, the first one raises NotCheckedError. `left_out` has those of whose inputs
+    some were not accepted.
     """
 
     def __init__(
-        self, seeds: int = 1, max_steps: int = MAX_STEPS, directory: str | None = None
+        self,
+        seeds: int = 1,
+        max_steps: int = MAX_STEPS,
+        directory: str | None = None,
+        strict: bool = False,
     ) -> None:
         self.seeds, self.max_steps, self.directory = seeds, max_steps, directory
+        self.strict = strict
         self.unchecked: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
+        self.checked: set[str] = set()
+        """The functions that were compared, also those that are not checked any more."""
         self.checks = 0
         """The number of passes after which functions were compared."""
         self._runs: WeakKeyDictionary[Run, _State] = WeakKeyDictionary()
@@ -58,15 +78,16 @@ class SemanticsInstrument(PassInstrument):
             run.watch()
             self._runs[run] = _State(run, self)
             self._note_unchecked(run)
+        if not info.composite and _is_outermost(run):
+            self._runs[run].before = Version(module)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         state = self._runs.get(run)
         if state is not None and not info.composite:
-            state.rounds |= info.rounds
-            state.keeps_range &= _keeps_range(info)
+            state.join(info)
             # A pass called by a pass: the outer one is checked, which may not be done.
-            if all(frame.info.composite for frame in run.frames[:-1]):
+            if _is_outermost(run):
                 self._check(state, run, info)
         self._forget(run)
 
@@ -85,21 +106,43 @@ class SemanticsInstrument(PassInstrument):
                 raise SemanticsError(engine, difference, file, "engine")
 
     def report(self) -> str:
-        """Return a line for each function that was not checked."""
-        return "".join(f"not checked: @{n}: {reason}\n" for n, reason in self.unchecked.items())
+        """Return a line for each function that was not checked, or not on all inputs."""
+        lines = [f"not checked: @{name}: {reason}" for name, reason in self.unchecked.items()]
+        lines += [f"left out: @{name}: {text}" for name, text in self.left_out.items()]
+        return "".join(f"{line}\n" for line in lines)
+
+    def summary(self) -> str:
+        """Return a line with the numbers of passes and functions that were checked; empty if all
+        were, on all inputs."""
+        if not self.unchecked and not self.left_out:
+            return ""
+        whole = len(self.checked - self.unchecked.keys() - self.left_out.keys())
+        return (
+            f"checked the results of {self.checks} passes; functions: {whole} checked, "
+            f"{len(self.left_out.keys() - self.unchecked.keys())} but for inputs that were left "
+            f"out, {len(self.unchecked)} not checked\n"
+        )
 
     def _check(self, state: _State, run: Run, info: PassInfo) -> None:
-        if (difference := state.update(run)) is not None:
+        if (difference := state.update(run, info)) is not None:
             raise SemanticsError(info.text, difference, self._save(info.name, difference))
         self.checks += 1
         self._note_unchecked(run, f"since pass '{info.name}': ")
 
     def _note_unchecked(self, run: Run, since: str = "") -> None:
-        for name, reason in self._runs[run].equivalence.unchecked.items():
+        equivalence = self._runs[run].equivalence
+        self.checked |= equivalence.samples.keys()
+        for name, text in equivalence.left_out.items():
+            self.left_out.setdefault(name, text)
+        for name, reason in equivalence.unchecked.items():
             self.unchecked.setdefault(name, since + reason)
+            if self.strict:
+                raise NotCheckedError(f"not checked: @{name}: {since}{reason}")
 
-    def _save(self, name: str, difference: Difference) -> str:
-        """Write the input of a difference to a new file; return its path."""
+    def _save(self, name: str, difference: Difference) -> str | None:
+        """Write the input of a difference, if there is one, to a new file; return its path."""
+        if not difference.inputs:
+            return None
         words = re.sub(r"[^\w.-]+", "_", f"{name}-{difference.function}")
         handle, path = tempfile.mkstemp(".npz", f"passline-{words}-", self.directory)
         os.close(handle)
@@ -123,27 +166,101 @@ class _State:
             max_steps=instrument.max_steps,
             ctx=run.ir_context,
         )
-        self.rounds = False
-        """Whether a pass since then may round elsewhere."""
+        self.before: Version | None = None
+        """The module before the pass that runs."""
+        self._version = run.version
+        self._reset()
+
+    def _reset(self) -> None:
+        self.rounding: Rounding | None = None
+        """The rounding of the passes since then."""
         self.keeps_range = True
         """Whether no pass since then may make a finite result infinite."""
-        self._version = run.version
+        self.keeps_interface = True
+        """Whether no pass since then may change the public functions."""
 
-    def update(self, run: Run) -> Difference | None:
+    def join(self, info: PassInfo) -> None:
+        """Allow what another pass may change."""
+        if (rounding := Rounding.of(info.rounds)) is not None:
+            self.rounding = rounding.joined(self.rounding)
+        self.keeps_range &= _keeps_range(info)
+        self.keeps_interface &= not info.changes_interface
+
+    def update(self, run: Run, info: PassInfo) -> Difference | None:
         """Compare the functions that changed; keep the new results."""
         if self._version == run.version:
-            return None
+            return self._of_flags(run) or self._of_second_run(run, info)
         tables = {symbol_of(op): op for op in run.module.ops}
         changed = {op for op, version in run.changed_in.items() if version > self._version}
 
         def is_changed(func: Operation) -> bool:
-            return not changed.isdisjoint(_reachable(func, tables))
+            return not changed.isdisjoint(reachable(func, tables))
 
         difference = self.equivalence.compare(
-            run.module, rounds=self.rounds, keeps_range=self.keeps_range, changed=is_changed
+            run.module,
+            rounds=self.rounding or False,
+            keeps_range=self.keeps_range,
+            keeps_interface=self.keeps_interface,
+            changed=is_changed,
         )
-        self._version, self.rounds, self.keeps_range = run.version, False, True
+        difference = difference or self._of_flags(run) or self._of_second_run(run, info)
+        self._version = run.version
+        self._reset()
         return difference
+
+    def _of_flags(self, run: Run) -> Difference | None:
+        """Return the first flag that was added to an operation, such as `nsw`."""
+        if (before := self.before) is None:
+            return None
+        old, new = (walk(module) for module in (before.module, run.module))
+        flag = added_flag(old, new, before.counterparts, self.rounding)
+        return flag and Difference.of_interface(flag[0], flag[1])
+
+    def _of_second_run(self, run: Run, info: PassInfo) -> Difference | None:
+        """Return how the module differs from what the pass makes of the same one in a second run.
+
+        Not if an instrument decides which of its steps are taken, as it may decide otherwise then.
+        """
+        pass_ = run.frames[-1].pass_
+        if self.before is None or pass_ is None or PassContext.current().instrumentor.deciders:
+            return None
+        again = self.before.module
+        run_again(pass_, info, again, run.ir_context)
+        if _is_same(again, run.module):
+            return None
+        function, reason = _first_difference(again, run.module)
+        return Difference.of_interface(function, reason)
+
+
+def _is_outermost(run: Run) -> bool:
+    """Return whether no pass but composites called the one that runs."""
+    return all(frame.info.composite for frame in run.frames[:-1])
+
+
+def run_again(pass_: ModulePass, info: PassInfo, module: ModuleOp, ir_context: Context) -> None:
+    """Run a pass on another module, under the settings of the current context, but without its
+    instruments, and without what it reports and prints."""
+    current = PassContext.current()
+    settings = PassContext(current.opt_level, verify_each=False, renderer=lambda _: None)
+    settings.config = current.config
+    with settings, redirect_stdout(StringIO()), Run.on(module, ir_context) as run:
+        run_pass(pass_, info, run, settings)
+
+
+def _is_same(first: Operation, second: Operation) -> bool:
+    """Return whether two operations are equal but for names; the text tells of graph regions, of
+    which xDSL's comparison does not know uses before definitions."""
+    return first.is_structurally_equivalent(second) or str(first) == str(second)
+
+
+def _first_difference(again: ModuleOp, module: ModuleOp) -> tuple[str, str]:
+    """Return the first symbol that two runs of a pass make different, and a message."""
+    reason = "two runs of the pass on the same module give different results"
+    for first, second in zip_longest(module.ops, again.ops):
+        if first is None or second is None or not _is_same(first, second):
+            op = first or second
+            return ("" if op is None else symbol_of(op)), reason
+    return "", reason
 
 
 def _keeps_range(info: PassInfo) -> bool:
@@ -151,25 +268,3 @@ def _keeps_range(info: PassInfo) -> bool:
     config option `relax.fastmath` allows otherwise."""
     mode = PassContext.current().get_config("relax.fastmath")
     return info.opt_level <= 2 and mode in (None, FastMath.none)
-
-
-def _reachable(func: Operation, symbols: dict[str, Operation]) -> set[Operation]:
-    """Return the top-level ops that `func` refers to, directly or not, and itself."""
-    found, pending = {func}, [func]
-    while pending:
-        for op in walk(pending.pop()):
-            for attribute in (*op.properties.values(), *op.attributes.values()):
-                for name in _references(attribute):
-                    target = symbols.get(name)
-                    if target is not None and target not in found:
-                        found.add(target)
-                        pending.append(target)
-    return found
-
-
-def _references(attribute: Attribute) -> Iterator[str]:
-    if isinstance(attribute, SymbolRefAttr):
-        yield attribute.root_reference.data
-    elif isinstance(attribute, ArrayAttr):
-        for part in cast("ArrayAttr[Attribute]", attribute):
-            yield from _references(part)

@@ -4,6 +4,7 @@ that is not finite becomes a finite one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +23,7 @@ from xdsl.traits import IsTerminator, SymbolUserOpInterface
 
 from ...passmanager.ir.effects import UNKNOWN, WRITES, class_effects
 from ...passmanager.ir.per_class import PerClass
+from ...passmanager.registration.rounding import Change, Rounding
 from ..arrays import Array
 from ..signature import Value
 from .comparison import Compared, mismatch_in
@@ -82,13 +84,17 @@ class Effects(Interpreter.Listener):
 
 
 def changed_effects(
-    before: tuple[Effect, ...], after: tuple[Effect, ...], bound: float, compared: Compared
+    before: tuple[Effect, ...],
+    after: tuple[Effect, ...],
+    bound: float,
+    compared: Compared,
+    changes: Collection[Change] = Rounding.changes,
 ) -> str | None:
     """Return in words how two lists of effects differ, or None."""
     for number, (old, new) in enumerate(zip(before, after, strict=False)):
         if old.text != new.text:
             return f"effect {number} is '{new.text}', before '{old.text}'"
-        if (reason := mismatch_in(old.values, new.values, bound, compared)) is not None:
+        if (reason := mismatch_in(old.values, new.values, bound, compared, changes)) is not None:
             return f"effect {number}, '{old.text}': {reason}"
     if len(before) > len(after):
         return f"the effect '{before[len(after)].text}' is missing"

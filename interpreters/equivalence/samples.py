@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -15,9 +16,11 @@ from ...dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
 from ...dialects.relax.interfaces import FusionKind, FusionPattern
 from ...dialects.relax.reduction.normalization import BatchNormOp
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ..signature import Function, Value
 from .comparison import Compared
+from .constants import Number, numbers_in
 from .evaluation import (
     ELEMENTS_PER_STEP,
     Evaluated,
@@ -27,7 +30,17 @@ from .evaluation import (
     TooLarge,
     evaluate,
 )
-from .inputs import SIZES, Recipe, elements_in, generate, probes, variations
+from .inputs import (
+    SIZES,
+    Recipe,
+    around_constants,
+    elements_in,
+    generate,
+    has_floats,
+    probes,
+    variations,
+)
+from .reachable import reachable
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -48,6 +61,10 @@ class Sample:
     intermediate sum may overflow in one order of them and not in another."""
     quantizes: bool = False
     """Whether floats are rounded to integers: a small difference may become a whole step."""
+
+    rounds_apart: bool = False
+    """Whether it has floats next to constants, where a sum of both has lost its digits, and a
+    comparison of both may have another result: it is not compared after a pass that rounds."""
 
     @property
     def compared(self) -> Compared:
@@ -73,8 +90,15 @@ class Sampler:
         self._left = max_steps
         self._sums = sums_elements(module)
         self._quantizes = quantizes(module)
+        self._floats = any(has_floats(value.type) for op in walk(module) for value in op.results)
+        symbols = {symbol_of(op): op for op in module.ops}
+        self.numbers = numbers_in(reachable(func, symbols))
         self.reason = ""
         """Why the first input was not accepted."""
+        self.tried = 0
+        """The number of inputs after the first one that was accepted."""
+        self.left_out: list[str] = []
+        """Those of them that were not accepted, each with the reason."""
 
     def samples(self, seeds: int) -> Iterator[Sample]:
         """Yield inputs: ordinary ones, of which the function accepts one, and variations of it."""
@@ -82,13 +106,23 @@ class Sampler:
             if (base := self._first_accepted(seed)) is None:
                 return
             yield base
-            for recipe in variations(self._func, base.recipe):
+            others = variations(self._func, base.recipe)
+            constant = around_constants(self._func, base.recipe, self.numbers)
+            for recipe in chain(islice(others, 4), constant, others):
                 if self._left < base.outcome.steps:
                     return
                 if recipe.numbers == "large" and self._sums:
                     continue  # only shapes would be compared
-                if isinstance(sample := self._try(recipe), Sample):
-                    yield sample
+                yield from self._accepted(recipe)
+
+    def _accepted(self, recipe: Recipe) -> Iterator[Sample]:
+        """Yield the input if the function accepts it; note it if not."""
+        outcome = self._try(recipe)
+        self.tried += 1
+        if isinstance(outcome, Sample):
+            yield outcome
+        elif not isinstance(outcome, TooLarge):
+            self.left_out.append(f"{recipe.text}: {outcome.reason}")
 
     def _first_accepted(self, seed: int) -> Sample | None:
         for recipe in probes(self._func, seed):
@@ -106,6 +140,12 @@ class Sampler:
             if self._left > 0 and isinstance(sample := self._try(replace(base, size=size)), Sample):
                 yield sample
 
+    def of_constants(self, base: Recipe, numbers: Sequence[Number]) -> Iterator[Sample]:
+        """Yield inputs around further constants."""
+        for recipe in around_constants(self._func, base, numbers):
+            if self._left > 0 and isinstance(sample := self._try(recipe), Sample):
+                yield sample
+
     def _try(self, recipe: Recipe) -> Sample | Refused | NotEvaluable | TooLarge:
         elements = elements_in(self._func, recipe)
         if recipe.size > MOST_PROBED and elements > MOST_ELEMENTS:
@@ -120,7 +160,8 @@ class Sampler:
         if not isinstance(outcome, NotEvaluable):
             self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
-            return Sample(recipe, arguments, outcome, self._sums, self._quantizes)
+            apart = self._floats and recipe.numbers == "constant"
+            return Sample(recipe, arguments, outcome, self._sums, self._quantizes, apart)
         return outcome
 
 

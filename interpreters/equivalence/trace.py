@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import file_location, place_of
 from ...passmanager.ir.symbols import name_of
 from ...passmanager.ir.walk import walk
+from ...passmanager.registration.rounding import Change, Rounding
 from ..signature import Function, Value, is_buffer
 from .comparison import Compared, mismatch_in
 from .evaluation import evaluate
@@ -68,6 +69,7 @@ def describe_first_difference(
     counterparts: Mapping[Operation, Operation],
     bound: float,
     compared: Compared,
+    changes: Collection[Change] = Rounding.changes,
 ) -> str:
     """Describe the first operation of `after` whose value differs from its counterpart's in
     `before`.
@@ -86,7 +88,7 @@ def describe_first_difference(
             unmatched += 1
             continue
         for number, (a, b) in enumerate(zip(old, values), 1):
-            if (text := mismatch_in(a, b, bound, compared)) is not None:
+            if (text := mismatch_in(a, b, bound, compared, changes)) is not None:
                 at = f" in execution {number} of {len(values)}" if len(values) > 1 else ""
                 since = "" if name_of(op) == name_of(other) else f", where '{name_of(other)}' was"
                 rest = f"; not compared before it: {unmatched}" if unmatched else ""

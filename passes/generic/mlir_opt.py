@@ -41,6 +41,7 @@ class MLIROpt(MLIROptPass):
     """
 
     name = "mlir-opt"
+    changes_interface = True
     rounds = True  # some of its passes replace functions of math by approximations
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -47,6 +47,7 @@ class RemoveUnusedFunctions(ModulePass):
     """
 
     name = "remove-unused-functions"
+    changes_interface = True
     opt_level = 1
     preserves = ("infer-type",)
 

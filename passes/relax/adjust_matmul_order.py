@@ -11,6 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relax.contraction.linear_algebra import MatmulOp
 from ...dialects.relax.types import shape_of, static_shape, tensor_type
+from ...passmanager.registration.rounding import Rounding
 from ...passmanager.rewriting.rewriting import PatternPass
 
 __all__ = ["AdjustMatmulOrder", "Reassociate"]
@@ -100,7 +101,15 @@ class AdjustMatmulOrder(PatternPass):
     name = "adjust-matmul-order"
     opt_level = 4
     required = ("infer-type",)
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become NaN",
+            "NaN may become infinite",
+            "finite may become infinite",
+            "finite may become NaN",
+        )
+    )
     preserves = ("infer-type",)
     acts_on = (MatmulOp,)
     remove_dead = True

@@ -21,6 +21,7 @@ from ...dialects.relax.types import is_tensor, shape_of
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.per_class import OpClasses
+from ...passmanager.registration.rounding import Rounding
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts
 
@@ -54,6 +55,7 @@ class CancelTransposes(FunctionPass):
 
     name = "cancel-transposes"
     opt_level = 3
+    rounds = Rounding(changes=())
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (TransposeOp,)

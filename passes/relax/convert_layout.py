@@ -18,6 +18,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.ir.per_class import OpClasses
+from ...passmanager.registration.rounding import Rounding
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts
 
@@ -95,6 +96,7 @@ class ConvertLayout(FunctionPass):
 
     name = "convert-layout"
     opt_level = 3
+    rounds = Rounding(changes=())
     required = ("infer-type",)
     preserves = ("infer-type",)
 

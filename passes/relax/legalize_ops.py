@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
@@ -46,6 +47,8 @@ from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
+from ...passmanager.registration.info import PassInfo
+from ...passmanager.registration.rounding import Rounding
 from ..dead_code.dead_code import remove_dead_operations
 from ..sizes.known_sizes import functions_with_unknown_sizes
 from .fuse_ops.fuse_ops import fuse_operations, keeps_count
@@ -360,6 +363,12 @@ def prepare(value: SSAValue, kernel: PrimFuncOp, number: int, preparation: Prepa
     return new.result
 
 
+WINOGRAD = Rounding(
+    changes=("sign of zero may change", "infinite may become NaN", "finite may become NaN")
+)
+"""The rounding of a module with Winograd's algorithm, where tiles become NaN as a whole."""
+
+
 @dataclass(frozen=True)
 class LegalizeOps(ModulePass):
     """Convert primitive functions, and each other operation on tensors, to kernels on buffers;
@@ -394,7 +403,12 @@ class LegalizeOps(ModulePass):
     """
 
     name = "legalize-ops"
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become NaN",
+        )
+    )
     required = ("infer-type",)
 
     target: str = ""
@@ -415,6 +429,11 @@ class LegalizeOps(ModulePass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         import_module("...interpreters.arrays", __package__)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        own = super().info
+        return own if self.winograd == "none" else replace(own, rounds=WINOGRAD)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if self.target:

@@ -19,6 +19,7 @@ from ...dialects.relax.reduction.normalization import (
 )
 from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.per_class import OpClasses, has_any
+from ...passmanager.registration.rounding import Rounding
 from ...passmanager.rewriting.rewriting import PatternPass
 from ...passmanager.rewriting.worklist import actions_of
 from ..decomposition.decompose import replace_by_decomposition
@@ -95,7 +96,7 @@ class SimplifyInference(PatternPass):
     """
 
     name = "simplify-inference"
-    rounds = True
+    rounds = Rounding(changes=("sign of zero may change",))
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (SimplifiesInference, *_DECOMPOSED)

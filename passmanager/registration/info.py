@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from .names import name_key
+from .rounding import Rounding
 
 __all__ = [
     "PassInfo",
@@ -25,7 +26,8 @@ class PassInfo:
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
     names the passes whose result it needs. The other fields are not compared when two infos are:
     `text` is the pass with its options as a pipeline spells them; `composite` is true for a pass
-    made of passes, `rounds` for one that may change how floats are rounded; `key` is the `name_key`
+    made of passes, `rounds` for one that may change how floats are rounded,
+    `changes_interface` for one that may change the public functions; `key` is the `name_key`
     of the name. TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
     """
 
@@ -34,7 +36,8 @@ class PassInfo:
     required: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
     composite: bool = field(default=False, compare=False)
-    rounds: bool = field(default=False, compare=False)
+    rounds: bool | Rounding = field(default=False, compare=False)
+    changes_interface: bool = field(default=False, compare=False)
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 
 from xdsl.dialects.builtin import ModuleOp
@@ -142,7 +143,7 @@ class Anchored(Pass):
         text = own.text
         for anchor in reversed(self.anchors):
             text = f"{anchor}({text})"
-        return PassInfo(own.name, own.opt_level, own.required, text, rounds=own.rounds)
+        return replace(own, text=text, composite=False)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()

@@ -21,7 +21,12 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.pipeline import parse_pipeline
-from ..command_line.argument_parser import nonempty_text, seconds, written_directory
+from ..command_line.argument_parser import (
+    SemanticsCheck,
+    nonempty_text,
+    seconds,
+    written_directory,
+)
 from ..command_line.arguments import (
     add_pipeline,
     add_semantics,
@@ -191,7 +196,10 @@ class PasslineBisectMain(TrialMain):
         from ...interpreters.equivalence.instrument import SemanticsInstrument
 
         limit = self.args.semantics_limit or MAX_STEPS
-        self.semantics = SemanticsInstrument(self.args.verify_semantics, limit, str(self.directory))
+        check: SemanticsCheck = self.args.verify_semantics
+        self.semantics = SemanticsInstrument(
+            check.seeds, limit, str(self.directory), strict=check.strict
+        )
         return (self.semantics,)
 
     def oracle(self, passes: Sequence[ModulePass], module: ModuleOp) -> Oracle:

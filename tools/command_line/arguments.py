@@ -18,6 +18,7 @@ from .argument_parser import (
     Group,
     Numbers,
     OptionalValue,
+    SemanticsCheck,
     add_names,
     add_optional,
     level,
@@ -250,9 +251,9 @@ def add_semantics(group: Group) -> None:
     """Add the options on the check of results."""
     add = group.add_argument
     help = "check that no pass changes the results of a function, on seeded inputs, SEEDS (1) of "
-    help += "each kind"
-    flag = "--verify-semantics"
-    add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
+    help += "each kind; with strict, a function that cannot be checked is an error"
+    flag, metavar = "--verify-semantics", "SEEDS,strict"
+    add(flag, action=OptionalValue, const="1", type=SemanticsCheck, metavar=metavar, help=help)
     help = "with --verify-semantics: the number of steps for all inputs of a function together"
     add("--semantics-limit", type=positive, metavar="STEPS", help=help)
 

@@ -19,6 +19,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_relayout
 from ...layouts.propagation import Hook, change_layouts
 from .blocked_layouts import blocked_layouts
@@ -72,6 +73,7 @@ class AlterOpLayout(FunctionPass):
 
     name = "alter-op-layout"
     opt_level = 3
+    rounds = Rounding(changes=())
     required = ("infer-type",)
     preserves = ("infer-type",)
 

@@ -40,6 +40,7 @@ from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.ir.walk import walk
+from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
 
 __all__ = ["Check", "CombineParallel", "Describe", "Parallel", "combine_parallel"]
@@ -90,7 +91,7 @@ class CombineParallel(FunctionPass):
     A subclass may refuse a group by overriding `check`.
     """
 
-    rounds = True
+    rounds = Rounding(changes=())
     required = ("infer-type",)
     preserves = ("infer-type",)
 

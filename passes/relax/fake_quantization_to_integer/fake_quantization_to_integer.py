@@ -13,6 +13,7 @@ from ....dialects.target import has_target, target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 
 __all__ = ["FakeQuantizationToInteger"]
 
@@ -63,7 +64,7 @@ class FakeQuantizationToInteger(FunctionPass):
 
     name = "fake-quantization-to-integer"
     opt_level = 3
-    rounds = True
+    rounds = Rounding(changes=("sign of zero may change",))
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (DequantizeOp, QuantizeOp)

@@ -87,6 +87,7 @@ from ....dialects.relax.types import (
 from ....dialects.relax.windows import pooling
 from ....interpreters.arrays import Array, bounds, dtype_of
 from ...constants.arrays import Known, constant_of, evaluate, known
+from ...constants.float_rounding import keeps_rounding
 from .quantities import (
     I32,
     ROUNDING,
@@ -528,7 +529,7 @@ def biased(b: RegionBuilder, op: BiasAddOp, x: Operand, bias: Operand) -> Quanti
     numbers = constant_numbers(bias)
     if numbers is None:
         raise Refused("the bias is not a constant")
-    return plus_constant(b, affine(x), numbers.reshape(-1, *(1,) * after))
+    return plus_constant(b, op, affine(x), numbers.reshape(-1, *(1,) * after))
 
 
 def constant_numbers(x: Operand) -> Array | None:
@@ -540,10 +541,12 @@ def constant_numbers(x: Operand) -> Array | None:
     return array if isinstance(x, SSAValue) else (array - x.zero) * x.scale.astype(np.float64)
 
 
-def plus_constant(b: RegionBuilder, x: Affine, numbers: Array) -> Affine:
-    """Add constants to sums of products, rounded to the scale of the sums."""
+def plus_constant(b: RegionBuilder, op: AddOp | BiasAddOp, x: Affine, numbers: Array) -> Affine:
+    """Add the constants of `op` to sums of products, rounded to the scale of the sums."""
     if not x.is_sum:
         raise Refused("a constant is added to numbers that are no sums of products")
+    if not keeps_rounding(op):
+        raise Refused("the constants around a sum cancel, which rounds floats on purpose")
     with np.errstate(all="ignore"):
         # The scale of the sums is that of the data times that of the weights, to which ONNX
         # quantizes the bias of a convolution, too (QLinearConv).
@@ -575,7 +578,7 @@ def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand)
         for left, right in ((x, y), (y, x)):
             if isinstance(left, Affine) and left.is_sum:
                 if (numbers := constant_numbers(right)) is not None:
-                    return plus_constant(b, left, numbers)
+                    return plus_constant(b, op, left, numbers)
     lhs, rhs = affine(x), affine(y)
     if lhs.scale.ndim == rhs.scale.ndim == 0 and lhs.scale == rhs.scale:
         if f32 in (lhs.element, rhs.element):

@@ -90,7 +90,7 @@ class BackwardScaleFolder(ScaleFolder):
         here = Requirements(before=self.position[op])
         if (product := self.products.get(op)) is not None:
             fits = joined_axes(axes, product.scale.axes) is not None
-            return here.and_(self.requirements_of_product(product)) if fits else None
+            return here.and_(self.requirements_of_product(op, product)) if fits else None
         scaling = self.scalings[op, -1, axes]
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None
@@ -174,6 +174,8 @@ class BackwardScaleFolder(ScaleFolder):
         axes = tuple(a - term.ndim for a, size in enumerate(term.shape) if size != 1)
         scaling = inner.scale_result(axes)
         if outer.results[0].type != value.type or scaling is None or not scaling.is_sum:
+            return None
+        if self.rounds_elsewhere(outer):
             return None
         terms = {i: Along(a) for i, a in scaling.operands.items()} | dict(scaling.weights)
         for index, along in terms.items():

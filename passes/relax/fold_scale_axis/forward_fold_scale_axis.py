@@ -96,7 +96,7 @@ class ForwardScaleFolder(ScaleFolder):
             return None
         if (product := self.products.get(op)) is not None:
             fits = index == product.data and joined_axes(axes, product.scale.axes) is not None
-            return self.requirements_of_product(product) if fits else None
+            return self.requirements_of_product(op, product) if fits else None
         scaling = self.scalings.get((op, index, axes))
         if sum(operand is value for operand in op.operands) > 1:
             return None

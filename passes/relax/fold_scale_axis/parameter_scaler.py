@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
@@ -20,6 +20,7 @@ from ....dialects.relax.types import is_ranked, static_shape
 from ....interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen
 from ....passmanager.ir.edit import erase, insert_before
 from ...constants.arrays import array_in
+from ...constants.float_rounding import least_factor, magnitudes_along
 from .scale import Scale
 
 __all__ = ["ParameterScaler"]
@@ -84,6 +85,17 @@ class ParameterScaler:
         the operand is not constant."""
         array = self.array(op, index)
         return 1.0 if array is None else float(np.abs(widen(array)).max(initial=1))
+
+    def least_channel(self, op: Operation, index: int, along: Along) -> float:
+        """Return the least of the greatest magnitudes of the weights along `along`, other than 0,
+        times the factors below 1 by which the other operands were multiplied just before; infinity
+        if the operand is not constant."""
+        if (array := self.array(op, index)) is None:
+            return inf
+        channels = magnitudes_along(widen(array), along).max(axis=1, initial=0)
+        least = float(channels.min(initial=inf, where=channels > 0))
+        others = (v for i, v in enumerate(op.operands) if i != index)
+        return least * prod(min(1.0, least_factor(value, self.array)) for value in others)
 
     def edit(self, op: Operation, index: int, array: Array) -> None:
         """Record the new elements of a constant operand."""

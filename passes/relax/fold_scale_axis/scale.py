@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -76,11 +77,19 @@ class Scale(NamedTuple):
             product = fit(np.asarray(factor * self.greatest), element_of(type))
         return bool(np.isfinite(product))
 
-    def keeps_precision(self, least: float, type: TensorType[Attribute]) -> bool:
-        """Return whether numbers that are not 0, of magnitude `least` and above, multiplied by the
-        known numbers of the scale that are not 0, are not subnormal in the element type of `type`.
+    def keeps_precision(self, least: float, factor: float, type: TensorType[Attribute]) -> bool:
+        """Return whether the scale can be multiplied by constants that are not 0, of magnitudes
+        from `least` to `factor`, in the element type of `type` without a loss of digits.
+
+        The products are not subnormal. Neither is what is no longer computed, the data times one of
+        both, where the other one would magnify its error.
         """
-        return least * self.least >= float_limits(element_of(type)).normal
+        normal = float_limits(element_of(type)).normal
+        return (
+            least * self.least >= normal
+            and (self.greatest <= 1 or least >= sqrt(normal))
+            and (factor <= 1 or self.least >= sqrt(normal))
+        )
 
     def distributes(self, summand: float, type: TensorType[Attribute]) -> bool:
         """Return whether a sum with numbers of magnitude up to `summand` can be scaled term by

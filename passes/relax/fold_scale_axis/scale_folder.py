@@ -25,6 +25,7 @@ from ....passmanager.base import FunctionPass
 from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 from .scale_axes import can_scale, scale_axes, sizes_along
 
 if TYPE_CHECKING:
@@ -65,11 +66,14 @@ class Requirements(NamedTuple):
     """The greatest magnitude of the constants that are multiplied by it: the products must be
     finite."""
     least: float = inf
-    """The least magnitude, other than 0, of the scales that it is multiplied with: the products
-    must not be subnormal."""
+    """The least magnitude, other than 0, of the scales and weights that it is multiplied with, of
+    weights the greatest one of each channel: the products must not be subnormal."""
     summand: float = 0.0
     """The greatest magnitude of the constants in a sum that it scales, 0 if there are none: no
     scaled term may overflow where the scaled sum does not."""
+    rounds: bool = False
+    """Whether it scales a sum whose constants cancel, or a product that loses digits: these stay
+    as they are."""
 
     def and_(self, other: Requirements) -> Requirements:
         """Return the conjunction of two requirements."""
@@ -82,6 +86,7 @@ class Requirements(NamedTuple):
             max(self.factor, other.factor),
             min(self.least, other.least),
             max(self.summand, other.summand),
+            self.rounds or other.rounds,
         )
 
 
@@ -176,23 +181,40 @@ class ScaleFolder(ABC):
 
     def constant_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
         """Return the requirements under which the weights that `scaling` multiplies stay constant,
-        and all constants that it multiplies, and sums with them, stay finite."""
+        and all constants that it multiplies, and sums with them, stay finite and keep their
+        digits."""
         constants = {
             index: self.parameters.max_magnitude(op, index)
             for index in (*scaling.weights, *scaling.operands)
             if self.parameters.array(op, index) is not None
         }
         greatest = max(constants.values(), default=0.0)
+        given = {i: Along(axes) for i, axes in scaling.operands.items()} | dict(scaling.weights)
+        weights = () if scaling.is_sum else given.items()
+        channels = [self.parameters.least_channel(op, *weight) for weight in weights]
         return Requirements(
             known=not constants.keys().isdisjoint(scaling.weights),
             factor=greatest,
+            least=min(channels, default=inf),
             summand=greatest if scaling.is_sum else 0.0,
+            rounds=self.rounds_elsewhere(op),
         )
 
-    def requirements_of_product(self, product: Product) -> Requirements:
+    def requirements_of_product(self, op: Operation, product: Product) -> Requirements:
         """Return the requirements under which the scale of a multiplication can be multiplied by
         another: (x * 1e30) * 1e30 may be finite for a small x, but 1e30 * 1e30 is infinite."""
-        return Requirements(factor=product.scale.greatest, least=product.scale.least)
+        return Requirements(
+            factor=product.scale.greatest,
+            least=product.scale.least,
+            rounds=self.rounds_elsewhere(op),
+        )
+
+    def rounds_elsewhere(self, op: Operation) -> bool:
+        """Return whether more than the last bits may change where the constants around `op` are
+        scaled."""
+        from ...constants.float_rounding import keeps_rounding  # imports numpy
+
+        return not keeps_rounding(op, self.parameters.array)
 
     def scale_parameters(self, op: Operation, scaling: Scaling, scale: Scale) -> None:
         """Scale the weights of `op`, and divide the operands that `scaling` lists as divided."""
@@ -238,10 +260,12 @@ class ScaleFolder(ABC):
             missed(op, "Division", "the scale may be zero, or too small to divide by")
         elif not reassociates() and not (
             scale.multiplies(requirements.factor, type)
-            and scale.keeps_precision(requirements.least, type)
+            and scale.keeps_precision(requirements.least, requirements.factor, type)
             and (not requirements.summand or scale.distributes(requirements.summand, type))
         ):
             missed(op, "Range", "a scaled constant or term may be infinite or subnormal")
+        elif requirements.rounds:
+            missed(op, "Rounding", "more than the last bits of sums and products may change")
         elif not scale.is_finite(type):
             missed(op, "NotFinite", "the scale is infinite or NaN")
         elif requirements.known and scale.values:
@@ -267,7 +291,13 @@ class FoldScales(FunctionPass):
     """A pass that moves multiplications by scales in one direction."""
 
     opt_level = 3
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become finite",
+            "infinite may become NaN",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
     acts_on = (MultiplyOp,)

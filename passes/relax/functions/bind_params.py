@@ -116,6 +116,7 @@ class BindParams(ModulePass):
     """
 
     name = "bind-params"
+    changes_interface = True
 
     params: str
     """The file of arrays by parameter name (.npz), as `numpy.savez` writes it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -27,7 +27,7 @@ from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import Float, shape_of, tensor_type
 from ....dialects.sizes import Size
-from ....interpreters.arrays import Array, element_of
+from ....interpreters.arrays import Array, element_of, float_limits
 from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 from .operation_forms import scalar, used_outside
@@ -348,7 +348,8 @@ def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> 
     """Insert attention, and what brings its operands and its result into shape; return the result.
 
     None if the operands broadcast, or if the scale is greater than 1: the scaled queries could then
-    be infinite where the scores are not. Leading dimensions of unknown size are equal.
+    be infinite where the scores are not; or if it is so small that the scaled queries lose digits
+    that the scores have. Leading dimensions of unknown size are equal.
     """
     shapes = [shape_of(tensor_type(operand)) for operand in (scores.query, scores.key, value)]
     query, key, value_shape = (shape or () for shape in shapes)
@@ -361,7 +362,7 @@ def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> 
         return None
     operands = Operands.of(scores, value, rank)
     scale = scores.scale * operands.query.scale * operands.key.scale
-    if abs(scale) > 1:
+    if not sqrt(float_limits(element_of(tensor_type(scores.query))).normal) <= abs(scale) <= 1:
         return None
     mask = PreparedMask()
     if scores.mask is not None:

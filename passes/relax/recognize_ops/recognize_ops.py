@@ -15,6 +15,7 @@ from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ....dialects.relax.reduction.reduction import MeanOp
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 from ....passmanager.rewriting.rewriting import PatternPass
 
 __all__ = ["RecognizeOps"]
@@ -64,7 +65,12 @@ class RecognizeOps(PatternPass):
 
     name = "recognize-ops"
     opt_level = 2
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become finite",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
     # Each form has one of them; layers of normalization get their weights here, and transpositions

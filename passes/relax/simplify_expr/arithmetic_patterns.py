@@ -72,7 +72,8 @@ class SubtractToAdd(RewritePattern):
 
 
 class MergeConstants(RewritePattern):
-    """Replace `(x o a) o b` of constants by `x o (a o b)`, if `x o a` has no other use."""
+    """Replace `(x o a) o b` of constants by `x o (a o b)`, if `x o a` has no other use, and only
+    the last bits of a result change (`keeps_rounding`)."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AssociativeCommutative, rewriter: PatternRewriter, /) -> None:
@@ -86,14 +87,17 @@ class MergeConstants(RewritePattern):
         if (inner := _with_constant(inner_op)) is None:
             return
         x, a = inner
-        if (constant := _combined_constant(op, x, a, b)) is not None:
+        if (constant := _combined_constant(op, x, a, b)) is not None and _rounds_alike(
+            op, rewriter
+        ):
             op.operands = [x, rewriter.insert(constant).results[0]]
             rewriter.handle_operation_modification(op)
 
 
 class MultiplyFirst(RewritePattern):
-    """Replace `(x + a) * b` of constants by `x * b + a * b`, if `x + a` has no other use, and no
-    finite result becomes infinite (`product_keeps_range`).
+    """Replace `(x + a) * b` of constants by `x * b + a * b`, if `x + a` has no other use, no finite
+    result becomes infinite (`product_keeps_range`), and only the last bits of a result change
+    (`keeps_rounding`).
 
     This brings products together, and next to a convolution whose weights can absorb them (TVM:
     `SwitchAddMultiply`).
@@ -115,6 +119,8 @@ class MultiplyFirst(RewritePattern):
             actions_of(rewriter).missed(
                 op, "Range", "x * b or a * b may be infinite where (x + a) * b is not"
             )
+            return
+        if not _rounds_alike(op, rewriter):
             return
         product = rewriter.insert(MultiplyOp(x, b))
         new = AddOp(product, rewriter.insert(constant), result_types=op.result_types)
@@ -202,6 +208,16 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
         if broadcast(shape, least) == shape_of(type):
             values = Known(values.array.reshape(least), least)
     return constant_of(values, element)
+
+
+def _rounds_alike(op: Operation, rewriter: PatternRewriter) -> bool:
+    """Return whether the sums and products around `op` may be rearranged; a remark says if not."""
+    from ...constants.float_rounding import keeps_rounding
+
+    if not (kept := keeps_rounding(op)):
+        message = "more than the last bits may change: constants cancel, are great or very small"
+        actions_of(rewriter).missed(op, "Rounding", message)
+    return kept
 
 
 def _distribution_keeps_range(x: SSAValue, a: SSAValue, b: SSAValue) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import RewritePattern
@@ -11,6 +12,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.elementwise.binary import AddOp, BinaryOp
 from ....passmanager.ir.per_class import OpClasses, has_any
+from ....passmanager.registration.rounding import Rounding
 from ....passmanager.rewriting.rewriting import PatternPass
 from ...constants.evaluation_code import load_constants, load_semantics
 from .arithmetic_patterns import (
@@ -63,7 +65,13 @@ class SimplifyExpr(PatternPass):
 
     name = "simplify-expr"
     opt_level = 2
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become finite",
+            "infinite may become NaN",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True
@@ -72,6 +80,7 @@ class SimplifyExpr(PatternPass):
         load_constants(ops)
         if has_any(ops, ConstantOp, FullOp) and has_any(ops, BinaryOp):
             load_semantics([AddOp])  # computes the merged constants
+            import_module("...constants.float_rounding", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (

@@ -156,6 +156,7 @@ class BindShapes(ModulePass):
     """
 
     name = "bind-shapes"
+    changes_interface = True
 
     shapes: tuple[str, ...] = ()
     """Shapes of parameters: `x=1x3x?x192`, where `?` stays unknown."""

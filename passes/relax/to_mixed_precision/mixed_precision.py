@@ -32,7 +32,8 @@ def to_mixed_precision(
 
     Operations take part if all their operands of floats are f32. Parameters, results of functions
     and values at regions keep their types. A value is converted once, after its definition, and
-    constants at once; an operation with a constant that `narrow` cannot hold stays as it is.
+    constants at once; an operation with a constant that `narrow` cannot hold stays as it is, and so
+    do sums whose constants cancel.
     """
     MixedPrecision(narrow, policies, actions).run(func)
 
@@ -94,6 +95,8 @@ class MixedPrecision:
         zeros = policy is Policy.FOLLOW  # a divisor must not become zero, but a weight may
         if not self.holds_numbers(op) or not all(self.holds(value, zeros) for value in constants):
             self.actions.missed(op, "OutOfRange", f"has a number that {self.narrow} cannot hold")
+        elif not self.keeps_rounding(op):
+            self.actions.missed(op, "Rounding", "constants cancel, are great or very small")
         elif self.actions.allowed(op):
             self.convert(op)
 
@@ -192,6 +195,13 @@ class MixedPrecision:
         if zeros:
             kept &= (rounded != 0) | (array == 0)
         return bool(kept.all())
+
+    def keeps_rounding(self, op: Operation) -> bool:
+        """Return whether the sums and products with constants around `op` do not round on purpose,
+        and are no results of sums with great constants: the narrower type has fewer digits."""
+        from ...constants.float_rounding import is_shifted, keeps_rounding
+
+        return keeps_rounding(op) and not any(map(is_shifted, op.results))
 
     def holds_numbers(self, op: Operation) -> bool:
         """Return whether no number among the properties of `op` becomes infinite; the bounds of

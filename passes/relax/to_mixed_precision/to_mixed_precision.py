@@ -18,6 +18,7 @@ from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
 from .mixed_precision import to_mixed_precision
 from .precision_policies import POLICIES, Policy
@@ -59,7 +60,14 @@ class ToMixedPrecision(FunctionPass):
     """
 
     name = "to-mixed-precision"
-    rounds = True
+    rounds = Rounding(
+        changes=(
+            "sign of zero may change",
+            "infinite may become NaN",
+            "finite may become infinite",
+            "finite may become NaN",
+        )
+    )
     required = ("infer-type",)
     preserves = ("infer-type",)
 

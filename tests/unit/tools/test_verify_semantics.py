@@ -89,7 +89,21 @@ def test_the_input_that_is_saved_shows_the_difference(tmp_path: Path):
 def test_right_passes_change_nothing_about_the_result():
     checked, plain = run("-p", "canonicalize", "--verify-semantics=3"), run("-p", "canonicalize")
     assert checked.stdout == plain.stdout
-    assert checked.stderr == "not checked: @g: no semantics for 'x.y'\n"
+    assert checked.stderr == (
+        "not checked: @g: no semantics for 'x.y'\n"
+        "checked the results of 1 passes; functions: 1 checked, 0 but for inputs that were left "
+        "out, 1 not checked\n"
+    )
+
+
+def test_what_is_not_checked_is_an_error_if_strict():
+    result = run("-p", "canonicalize", "--verify-semantics=strict")
+    assert (result.status, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: not checked: @g: no semantics for 'x.y'\n")
+    whole = run(
+        "-p", "canonicalize", "--verify-semantics=2,strict", stdin=TEXT.split("func.func @g")[0]
+    )
+    assert (whole.status, whole.stderr) == (0, "")
 
 
 def test_the_limit_can_be_lowered():
@@ -97,7 +111,10 @@ def test_the_limit_can_be_lowered():
     assert "not checked: @f: too large (more than 1 steps)\n" in result.stderr
 
 
-@pytest.mark.parametrize("option", ["--verify-semantics=0", "--semantics-limit=-1"])
+@pytest.mark.parametrize(
+    "option",
+    ["--verify-semantics=0", "--verify-semantics=1,2", "--semantics-limit=-1"],
+)
 def test_numbers_that_make_no_sense_are_errors(option: str):
     assert run("-p", "canonicalize", option).status == 2
 

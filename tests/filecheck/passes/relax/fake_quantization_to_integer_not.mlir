@@ -238,3 +238,23 @@ func.func @coarse_sum(%q: tensor<1x1xi8>) -> tensor<1x1xi8> {
   %r = relax.quantize %y, %t, %z : (tensor<1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1xi8>
   return %r : tensor<1x1xi8>
 }
+
+// -----
+
+// In integers nothing would be rounded.
+// CHECK: the constants around a sum cancel, which rounds floats on purpose
+func.func @rounds_on_purpose(%q: tensor<1x1xi8>) -> tensor<1x1xi8> {
+  %s = relax.full 0.125 : tensor<f32>
+  %z = relax.full 0 : tensor<i8>
+  %t = relax.full 0.037 : tensor<f32>
+  %b = relax.full 12582912.0 : tensor<f32>
+  %c = relax.full -12582912.0 : tensor<f32>
+  %w = relax.full 1 : tensor<1x1xi8>
+  %x = relax.dequantize %q, %s, %z : (tensor<1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1xf32>
+  %v = relax.dequantize %w, %s, %z : (tensor<1x1xi8>, tensor<f32>, tensor<i8>) -> tensor<1x1xf32>
+  %m = relax.nn.dense %x, %v : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
+  %y = relax.add %m, %b : (tensor<1x1xf32>, tensor<f32>) -> tensor<1x1xf32>
+  %n = relax.add %y, %c : (tensor<1x1xf32>, tensor<f32>) -> tensor<1x1xf32>
+  %r = relax.quantize %n, %t, %z : (tensor<1x1xf32>, tensor<f32>, tensor<i8>) -> tensor<1x1xi8>
+  return %r : tensor<1x1xi8>
+}

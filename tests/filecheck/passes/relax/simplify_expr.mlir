@@ -534,3 +534,28 @@ func.func @all_taps(%x: tensor<1x1x4xf32>, %y: tensor<1x1x?xf32>, %v: tensor<1x1
   %4 = relax.nn.conv1d %x, %v {padding = [4, 4], dilation = [4]} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
   func.return %0, %1, %2, %3, %4 : tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x?xf32>, tensor<1x1x4xf32>, tensor<1x1x4xf32>
 }
+
+// -----
+
+// Must not fire: constants that cancel round to integers, or to a few digits.
+// CHECK-LABEL: @rounds_on_purpose
+func.func @rounds_on_purpose(%x : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  // CHECK-COUNT-4: relax.add
+  // CHECK: relax.multiply
+  // CHECK: relax.multiply
+  // CHECK-NEXT: relax.multiply
+  %m = relax.full 12582912.0 : tensor<f32>
+  %0 = relax.add %x, %m : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %1 = relax.subtract %0, %m : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %v = relax.constant dense<[1.0, 12582912.0]> : tensor<2xf32>
+  %w = relax.constant dense<[2.0, -12582912.0]> : tensor<2xf32>
+  %2 = relax.add %x, %v : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = relax.add %2, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %s = relax.full 3.0 : tensor<f32>
+  %4 = relax.multiply %3, %s : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %a = relax.full 1.0e-30 : tensor<f32>
+  %b = relax.full 1.0e30 : tensor<f32>
+  %5 = relax.multiply %x, %a : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %6 = relax.multiply %5, %b : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  return %1, %4, %6 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}

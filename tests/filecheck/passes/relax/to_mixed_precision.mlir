@@ -135,3 +135,26 @@ func.func private @kernel(%x : tensor<2x2xf32>) -> tensor<2x2xf32> attributes {r
   %0 = relax.matmul %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+
+// -----
+
+// Sums that round to integers stay: the narrower types round to other numbers.
+// CHECK-LABEL: @rounds_on_purpose
+// CHECK: relax.matmul {{.*}} -> tensor<2x2xf16>
+// CHECK: relax.add {{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT: relax.nn.relu {{.*}} -> tensor<2x2xf32>
+// CHECK-NEXT: relax.add {{.*}} -> tensor<2x2xf32>
+// BF16-LABEL: @rounds_on_purpose
+// BF16: relax.matmul {{.*}} -> tensor<2x2xbf16>
+// BF16: relax.add {{.*}} -> tensor<2x2xf32>
+// BF16-NEXT: relax.nn.relu {{.*}} -> tensor<2x2xf32>
+// BF16-NEXT: relax.add {{.*}} -> tensor<2x2xf32>
+func.func @rounds_on_purpose(%x : tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %m = relax.full 12288.0 : tensor<f32>
+  %n = relax.full -12288.0 : tensor<f32>
+  %0 = relax.matmul %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = relax.add %0, %m : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %2 = relax.nn.relu %1 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = relax.add %2, %n : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  return %3 : tensor<2x2xf32>
+}

@@ -1,0 +1,269 @@
+"""Conditions under which rearranged sums and products with constants change the last bits alone.
+
+The rearranged operations are a chain around one value `x`, each with one constant. All values of
+the chain are affine functions of `x`, and it is rearranged only if for each element
+
+* no offset on the way, as far as the end of the chain sees it, exceeds twice the offset at the end,
+  so that the constants do not cancel: `(x + 12582912.0) - 12582912.0` rounds to an integer, and is
+  not `x`. If `x` is a sum of products with constant weights, the sum of their magnitudes counts as
+  such an offset;
+* `x` is no clipped, moved or converted sum with a constant above `1 / sqrt(epsilon)`, which has
+  rounded numbers of magnitude 1 to less than half of their digits, and which the chain may subtract
+  again;
+* no factor on the way is below the root of the least normal number, or above the root of the
+  greatest one, unless the factor at the end is too: `x * 1e-40` has lost its digits.
+
+Each constant that is merged then changes a result by at most `UNITS` units in the last place of the
+greater of the magnitudes of the result, and of `x` times the factor of the chain, if that of `x` is
+between those two roots, or 0, and the result is a normal number. The config option
+`relax.fastmath=reassoc` lifts these conditions.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import inf, prod, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relax.elementwise.binary import (
+    AddOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
+from ...dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
+from ...dialects.relax.interfaces import (
+    Along,
+    FusionKind,
+    FusionPattern,
+    Homogeneous,
+    ScaleAxisRule,
+)
+from ...dialects.relax.reduction.nn import BiasAddOp
+from ...dialects.relax.types import Float, is_tensor, static_shape
+from ...dialects.relax.windows.pooling import MaxPoolOp
+from ...interpreters.arrays import Array, float_limits
+from .arrays import array_in
+from .float_range import reassociates
+
+__all__ = ["UNITS", "is_shifted", "keeps_rounding", "least_factor", "magnitudes_along"]
+
+UNITS = 16
+"""The units in the last place by which a merged constant may change a result."""
+MOST_LINKS = 16
+"""The most operations below and above another one that are looked at."""
+MOST_ELEMENTS = 1 << 20
+"""The most elements of constants that broadcast against each other."""
+
+Constants = Callable[[Operation, int], Array | None]
+"""The elements of a constant operand of an operation, None of another one."""
+
+
+def constant_operand(op: Operation, index: int) -> Array | None:
+    """Return the elements of an operand of `op` that is a constant, None of another one."""
+    return array_in(op.operands[index])
+
+
+class Link(NamedTuple):
+    """An operation of a chain: a sum or product of `data` and a constant."""
+
+    op: Operation
+    data: SSAValue
+    constant: Array
+
+
+class Form(NamedTuple):
+    """The affine function `x * factor + offset`."""
+
+    factor: Array
+    offset: Array
+
+
+def keeps_rounding(op: Operation, constants: Constants = constant_operand) -> bool:
+    """Return whether the sums and products with constants around `op` may be rearranged, as far as
+    the rounding of floats is concerned."""
+    links = _chain(op, constants)
+    if not links or not is_tensor(type := op.results[0].type) or reassociates():
+        return True
+    if not isinstance(element := type.element_type, Float):
+        return True
+    if not _is_small(links):
+        return False
+    with np.errstate(all="ignore"):
+        forms = _seen_from_end(links)
+        return (
+            not is_shifted(links[0].data, constants)
+            and _offsets_add_up(links[0].data, forms, constants)
+            and _factors_fit(forms, element)
+        )
+
+
+def least_factor(x: SSAValue, constants: Constants = constant_operand) -> float:
+    """Return the least magnitude, other than 0, of the product of constants that `x` has as
+    factors; 0 if it is not known."""
+    op = x.owner
+    if not isinstance(op, Operation) or not (links := _chain(op, constants)):
+        return 1.0
+    if not _is_small(links):
+        return 0.0
+    last = next(i for i, link in enumerate(links) if link.op is op)
+    with np.errstate(all="ignore"):
+        factor = _seen_from_end(links[: last + 1])[-1].factor
+    return float(np.abs(factor).min(initial=inf, where=factor != 0))
+
+
+def _is_small(links: Sequence[Link]) -> bool:
+    """Return whether the constants of a chain broadcast to few elements."""
+    shapes = [link.constant.shape for link in links]
+    return prod(np.broadcast_shapes(*shapes)) <= max(MOST_ELEMENTS, *map(prod, shapes))
+
+
+def magnitudes_along(array: Array, along: Along) -> Array:
+    """Return the magnitudes of a weight as a matrix: its rows are along `along`."""
+    seen = np.abs(array if along.view is None or not array.ndim else array.reshape(along.view))
+    if not array.ndim:
+        return seen.reshape(1, 1)
+    axes = [axis % seen.ndim for axis in along.axes]
+    count = prod(seen.shape[axis] for axis in axes)
+    return np.moveaxis(seen, axes, range(len(axes))).reshape(count, -1)
+
+
+def _chain(op: Operation, constants: Constants) -> Sequence[Link]:
+    """Return the links below and above `op`, and its own; above, values have no other use."""
+    if (link := _link(op, constants)) is None:
+        return ()
+    links = deque([link])
+    for _ in range(MOST_LINKS):
+        owner = links[0].data.owner
+        below = _link(owner, constants) if isinstance(owner, Operation) else None
+        if below is None:
+            break
+        links.appendleft(below)
+    for _ in range(MOST_LINKS):
+        use = (result := links[-1].op.results[0]).first_use
+        above = _link(use.operation, constants) if use and result.has_one_use() else None
+        if above is None:
+            break
+        links.append(above)
+    return [*links]
+
+
+def _link(op: Operation, constants: Constants) -> Link | None:
+    """Return `op` as a link of a chain, None if it is not one."""
+    if not isinstance(op, AddOp | BiasAddOp | SubtractOp | MultiplyOp | DivideOp):
+        return None
+    lhs, rhs = constants(op, 0), constants(op, 1)
+    if (lhs is None) == (rhs is None) or (lhs is not None and isinstance(op, DivideOp | BiasAddOp)):
+        return None
+    constant = rhs if lhs is None else lhs
+    assert constant is not None
+    if isinstance(op, BiasAddOp) and constant.ndim:
+        rank = len(static_shape(op.data.type) or ())
+        constant = constant.reshape(-1, *(1,) * (rank - 1 - op.axis % rank))
+    return Link(op, op.operands[0 if lhs is None else 1], constant.astype(np.float64))
+
+
+def _applied(link: Link, form: Form) -> Form:
+    """Return the function whose result is that of the link for the result of `form`."""
+    (factor, offset), c = form, link.constant
+    match link.op:
+        case MultiplyOp():
+            return Form(factor * c, offset * c)
+        case DivideOp():
+            return Form(factor / c, offset / c)
+        case SubtractOp() if link.data is link.op.operands[0]:
+            return Form(factor, offset - c)
+        case SubtractOp():
+            return Form(-factor, c - offset)
+        case _:
+            return Form(factor, offset + c)
+
+
+def _seen_from_end(links: Sequence[Link]) -> Sequence[Form]:
+    """Return the function after each link: its factor, and its offset times all later factors."""
+    forms = [Form(np.ones(()), np.zeros(()))]
+    for link in links:
+        forms.append(_applied(link, forms[-1]))
+    later, seen = np.ones(()), list[Form]()
+    for link, form in zip(reversed(links), reversed(forms[1:]), strict=True):
+        seen.insert(0, Form(form.factor, form.offset * later))
+        later = later * _applied(link, Form(np.ones(()), np.zeros(()))).factor
+    return seen
+
+
+def is_shifted(x: SSAValue, constants: Constants = constant_operand) -> bool:
+    """Return whether the elements of `x` are those of a sum with a great constant."""
+    pending = [x]
+    for _ in range(MOST_LINKS):
+        if not pending:
+            return False
+        if not isinstance(op := pending.pop().owner, Operation):
+            continue
+        if (link := _link(op, constants)) is not None:
+            if not isinstance(op, MultiplyOp | DivideOp) and _is_great(link):
+                return True
+            pending.append(link.data)
+        elif _passes_on(op):
+            pending += op.operands
+    return False
+
+
+_CHOICES = (Homogeneous, MaximumOp, MinimumOp, ClipOp, WhereOp, AstypeOp, MaxPoolOp)
+"""The operations whose elements are those of an operand, with another sign, bounded or rounded."""
+
+
+def _passes_on(op: Operation) -> bool:
+    """Return whether the elements of the result are those of operands, or sums of them."""
+    moves = isinstance(op, FusionPattern) and op.fusion_kind() is FusionKind.INJECTIVE
+    return moves or isinstance(op, (*_CHOICES, AddOp, SubtractOp))
+
+
+def _is_great(link: Link) -> bool:
+    """Return whether the constant of a sum rounds numbers of magnitude 1 to less than half of their
+    digits."""
+    if not is_tensor(type := link.data.type) or not isinstance(type.element_type, Float):
+        return False
+    root = sqrt(float_limits(type.element_type).epsilon)
+    return not bool((np.abs(link.constant) * root <= 1).all())
+
+
+def _offsets_add_up(x: SSAValue, forms: Sequence[Form], constants: Constants) -> bool:
+    """Return whether no offset exceeds twice the last one, or twice the terms of the sum `x`."""
+    *before, (factor, last) = forms
+    terms = np.abs(factor) * _terms(x, last, constants)
+    allowed = 2 * np.maximum(np.abs(last), terms)
+    return all(bool((np.abs(offset) <= allowed).all()) for _, offset in before)
+
+
+def _factors_fit(forms: Sequence[Form], element: Float) -> bool:
+    """Return whether no factor loses digits or overflows where the last one does not."""
+    limits = float_limits(element)
+    *before, last = (np.abs(form.factor) for form in forms)
+    least = np.minimum(last, sqrt(limits.normal))
+    greatest = np.maximum(last, sqrt(limits.greatest))
+    return all(bool(((least <= f) & (f <= greatest)).all()) for f in before)
+
+
+def _terms(x: SSAValue, like: Array, constants: Constants) -> Array:
+    """Return the sums of the magnitudes of the constant weights that `x` is a sum of products with,
+    along the dimensions of `like` of other size than 1; 0 if there are none."""
+    axes = tuple(axis for axis in range(-like.ndim, 0) if like.shape[axis] != 1)
+    op, none = x.owner, np.zeros(())
+    if not axes or not isinstance(op, ScaleAxisRule):
+        return none
+    scaling = op.scale_result(axes)
+    if scaling is None or scaling.is_sum:
+        return none
+    given = {i: Along(a) for i, a in scaling.operands.items()} | dict(scaling.weights)
+    found = [(w, along) for i, along in given.items() if (w := constants(op, i)) is not None]
+    if len(found) != 1:
+        return none
+    weight, along = found[0]
+    sums = magnitudes_along(weight.astype(np.float64), along).sum(axis=1)
+    return sums.reshape(like.shape) if sums.size == like.size else none
