@@ -10,6 +10,7 @@ import pytest
 from support.passes.toy import (
     Append,
     Nothing,
+    Recorder,
     Tag,
     function_names,
     module,
@@ -38,6 +39,7 @@ from passline.passmanager import (
     PassInfo,
     Sequential,
     info_of,
+    module_pass,
 )
 
 # Classes
@@ -485,3 +487,47 @@ def test_after_a_rollback_what_was_known_of_the_module_is_forgotten() -> None:
 
     with PassContext(rollback=True):
         assert tags(named("careful", body=careful)(module())) == ["a", "b"]
+
+
+def test_rollback_restores_the_module_if_an_instrument_fails_after_the_pass() -> None:
+    m = module("f")
+    instrument = Recorder(fail_in=frozenset(["after"]))
+    with PassContext(rollback=True, instruments=[instrument]):
+        with pytest.raises(RuntimeError, match="after"):
+            Append("a").apply(toy_context(), m)
+    assert tags(m) == [] and function_names(m) == ["f"]
+
+
+# The module that a pass is given
+
+
+def nest(m: ModuleOp, ctx: PassContext) -> None:
+    ModuleOp([m])
+
+
+def return_nested(m: ModuleOp, ctx: PassContext) -> ModuleOp:
+    return ModuleOp([m])
+
+
+@pytest.mark.parametrize("body", [nest, return_nested])
+@pytest.mark.parametrize("rollback", [False, True])
+def test_pass_that_moves_its_module_into_another_op_is_refused(
+    body: Callable[[ModuleOp, PassContext], ModuleOp | None], rollback: bool
+) -> None:
+    m = module("f")
+    with PassContext(rollback=rollback):
+        with pytest.raises(PassContractError, match="'nests' moved its module into the op"):
+            module_pass(body, name="nests").apply(toy_context(), m)
+    assert m.parent is None and function_names(m) == ["f"]
+
+
+def test_pass_may_nest_a_clone_of_its_module() -> None:
+    nested = module_pass(lambda m, ctx: ModuleOp([m.clone()]), name="nests")(module("f"))
+    (inner,) = nested.ops
+    assert isinstance(inner, ModuleOp) and function_names(inner) == ["f"]
+
+
+def test_pass_runs_on_a_module_in_another_one() -> None:
+    outer = ModuleOp([inner := module("f")])
+    Append("a").apply(toy_context(), inner)
+    assert tags(outer) == ["a"] and inner.parent is outer.body.block
