@@ -215,6 +215,16 @@ def test_fixpoint_that_converges_says_nothing() -> None:
     assert reported(PassContext(), Fixpoint(counting(2)[0])) == []
 
 
+@pytest.mark.parametrize("repetition", [Fixpoint(Append("a")), Repeat(Append("a"), 2)])
+def test_disabled_pass_is_not_repeated(repetition: Pass) -> None:
+    recorder = Recorder()
+    with PassContext(disabled_pass=["ToyAppend"], instruments=[recorder]):
+        assert tags(repetition(module())) == []
+    assert "%1 skipped toy-append (disabled)" in recorder.events
+    plan = Sequential([repetition]).plan(PassContext(disabled_pass=["ToyAppend"]))
+    assert [(step.info.name, step.action) for step in plan][1:] == [("toy-append", "skip")]
+
+
 def test_fixpoint_of_a_sequential() -> None:
     pass_, runs = counting(2)
     assert tags(Fixpoint(Sequential([pass_, Nothing()]))(module())) == ["1", "2"]
