@@ -300,8 +300,8 @@ class PasslineOptMain(xDSLOptMain):
     def make_pass_context(self) -> PassContext:
         """Create the context that the options describe."""
         level: int | None = self.args.opt_level
-        return PassContext(
-            opt_level=sys.maxsize if level is None else level,
+        context = PassContext(
+            opt_level=level or 0,
             required_pass=self.required_passes(),
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
@@ -311,6 +311,9 @@ class PasslineOptMain(xDSLOptMain):
             renderer=self.render,
             remark_filter=self.remark_filter(),
         )
+        if level is None:
+            context.opt_level = sys.maxsize  # all passes, whatever their level
+        return context
 
     def required_passes(self) -> Sequence[str]:
         """Return the names of the passes that run whatever their level."""

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
+from ..errors import ConfigError
 from .names import name_key
 
 __all__ = [
     "PassInfo",
+    "check_context_level",
     "check_level",
     "check_name",
     "check_names",
@@ -69,10 +71,28 @@ def check_spelling(name: str) -> None:
 
 def check_level(opt_level: object) -> None:
     """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
-    if not isinstance(opt_level, int) or isinstance(opt_level, bool):
-        raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
-    if opt_level < 0:
+    if _whole(opt_level, "opt_level") < 0:
         raise ValueError(f"opt_level is 0 or more, not {opt_level}")
+
+
+HIGHEST_LEVEL = 4
+"""The highest level of a context: passes of Passline and of TVM have levels up to 4."""
+
+
+def check_context_level(
+    level: object, highest: int = HIGHEST_LEVEL, setting: str = "opt_level"
+) -> None:
+    """Raise TypeError if the level of a context is not an int, ConfigError if it is out of
+    range."""
+    if not 0 <= (number := _whole(level, setting)) <= highest:
+        limit = "0 or more" if number < 0 else f"{highest} or less"
+        raise ConfigError(f"{setting} is {limit}, not {level}: levels are 0 to {highest}")
+
+
+def _whole(level: object, setting: str) -> int:
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise TypeError(f"{setting} is a whole number, not {level!r}")
+    return level
 
 
 def check_names(setting: str, names: object) -> tuple[str, ...]:

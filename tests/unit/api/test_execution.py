@@ -11,6 +11,7 @@ from support.passes.toy import Recorder
 from support.suites.inprocess import mlir_opt
 
 import passline
+from passline.passmanager import ConfigError
 
 SUM = """
 func.func @main(%x: tensor<3xf32>, %scale: tensor<3xf32>) -> tensor<3xf32> {
@@ -60,6 +61,13 @@ def test_settings_are_those_of_the_context() -> None:
 def test_level_that_is_none_of_the_levels_is_an_error() -> None:
     with pytest.raises(ValueError, match="0 or more, not -1"):
         passline.optimize(SUM, level=-1)
+
+
+@pytest.mark.parametrize("level", [-1, 4, 5])
+def test_level_out_of_the_range_of_the_commands_is_an_error(level: int) -> None:
+    for function in (passline.optimize, passline.compile):
+        with pytest.raises(ConfigError, match=f"level is .*, not {level}: levels are 0 to 3"):
+            function(SUM, level=level)
 
 
 # run
