@@ -23,6 +23,7 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import parse_pipeline
+from ..passmanager.recursion import deep_recursion
 from ..passmanager.registration.info import check_context_level
 from ..passmanager.sequential import Sequential
 from ..tools.engines import Engine, array_function, flat, returning_results
@@ -68,7 +69,8 @@ def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[A
     Errors: PasslineError for a function that does not exist, for arguments that do not match its
     type, and for an operation that cannot be computed.
     """
-    return compile(source, function=function, level=None, engine="numpy")(*arguments)
+    with deep_recursion():
+        return compile(source, function=function, level=None, engine="numpy")(*arguments)
 
 
 def compile(

@@ -22,6 +22,7 @@ from .ir.location import place_of
 from .ir.per_class import OpClasses
 from .ir.symbols import symbol_of
 from .ir.walk import ancestors, walk
+from .recursion import deep_recursion
 from .registration.info import PassInfo
 from .registration.names import name_key
 from .registry import make_ir_context
@@ -178,7 +179,8 @@ class Run:
             if outer.watching:
                 run.watch()
         try:
-            yield run
+            with deep_recursion():
+                yield run
         finally:
             _current.set(outer)
 

@@ -38,6 +38,7 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
+from ..passmanager.recursion import recursion_limit
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
@@ -65,24 +66,6 @@ if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
-
-STACK = 120 << 20
-"""The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
-STACK_PER_CALL = 400
-
-
-def grown_stack() -> int:
-    """Raise the limit on the stack of this process; return the new limit in bytes."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 1 << 20
-    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    unlimited = resource.RLIM_INFINITY
-    if soft != unlimited and soft < STACK:
-        soft = STACK if hard == unlimited else min(STACK, hard)
-        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
-    return STACK if soft == unlimited else soft
 
 
 class PasslineOptMain(xDSLOptMain):
@@ -194,7 +177,7 @@ class PasslineOptMain(xDSLOptMain):
         gc.freeze()  # no collection visits what has been imported, not even the last one
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level; calls through C take
         # stack.
-        sys.setrecursionlimit(min(200_000, grown_stack() // STACK_PER_CALL))
+        sys.setrecursionlimit(recursion_limit())
 
     # Dialects, passes, targets, frontends and options
 
