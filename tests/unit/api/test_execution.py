@@ -94,7 +94,7 @@ def test_run_of_another_function_and_a_tuple_becomes_its_elements() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((X,), "takes 2 arguments, 1 are given"),
+        ((X,), "takes 2 arguments, 1 is given"),
         ((X, X[:2]), "parameter 'scale' is .*: expected float32 of 3, got float32 of 2"),
         ((X, [2, 2, 2]), "expected float32, got int64"),
         (({"x": X},), "no value is given for parameter scale"),
