@@ -12,6 +12,7 @@ from support.passes.toy import (
     Nothing,
     Recorder,
     Tag,
+    collect,
     function_names,
     module,
     named,
@@ -365,6 +366,19 @@ def test_returned_function_keeps_symbol_name_visibility_and_place() -> None:
     (_, replaced, _) = result.ops
     assert function_names(result) == ["a", "b", "c"] and tags(result) == ["new"]
     assert isinstance(replaced, FuncOp) and replaced.sym_visibility == StringAttr("private")
+
+
+def test_returned_function_of_another_name_keeps_the_old_one_with_a_warning() -> None:
+    def renamed(func: FuncOp) -> FuncOp:
+        new = func.clone()
+        new.sym_name = StringAttr(f"{func.sym_name.data}_fast")
+        return new
+
+    found: list[str] = []
+    with PassContext(renderer=collect(found)):
+        assert function_names(replacing(renamed)(module("a", "b"))) == ["a", "b"]
+        replacing(lambda func: func.clone())(module("c"))
+    assert len(found) == 2 and "returned @a_fast for @a, which keeps its name" in found[0]
 
 
 def test_returned_function_is_cloned_and_can_be_returned_again() -> None:
