@@ -107,6 +107,12 @@ class PassContext:
         what they preserve."""
         return bool(self.instruments or self.remark_filter or self.verify_preserves)
 
+    @classmethod
+    def create(cls) -> Self:
+        """Return a new context with the default settings: `PassContext()`, as TVM's C++ writes
+        it."""
+        return cls()
+
     # The stack of contexts
 
     @staticmethod

@@ -39,7 +39,7 @@ class Sequential(Pass):
 
     A required pass runs unless it is still valid: it ran in this call, and no pass that does not
     preserve it has changed the module since. It is looked up in the pipeline first, then among the
-    registered passes.
+    registered passes. A PassInfo in the place of the level has all three, as in TVM's C++.
 
     Errors: TypeError for an object that is not a pass; PassDependencyError, before anything runs,
     for requirements that are unknown, form a cycle or cannot be built, and later for two that
@@ -51,11 +51,13 @@ class Sequential(Pass):
     def __init__(
         self,
         passes: Iterable[ModulePass] = (),
-        opt_level: int = 0,
+        opt_level: int | PassInfo = 0,
         name: str = "sequential",
         required: Iterable[str] = (),
     ) -> None:
         self.passes = check_passes(passes)
+        if isinstance(opt_level, PassInfo):
+            opt_level, name, required = opt_level.opt_level, opt_level.name, opt_level.required
         self.options = SequentialOptions(name, opt_level, check_names("required", required))
         check_name(name)
         check_level(opt_level)

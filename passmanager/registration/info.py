@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ..errors import ConfigError
-from .names import name_key
+from .names import PassName, name_key
 
 __all__ = [
     "PassInfo",
@@ -25,19 +25,20 @@ class PassInfo:
     """The name, level and requirements of a pass.
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
-    names the passes whose result it needs. The other fields are not compared when two infos are:
-    `text` is the pass with its options as a pipeline spells them; `composite` is true for a pass
-    made of passes, `rounds` for one that may change how floats are rounded; `key` is the `name_key`
-    of the name. TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
+    names the passes whose result it needs. `name` is equal to all its spellings, also to TVM's:
+    `info.name == "FuseOps"`; `key` is the `name_key` of the name. The other fields are not compared
+    when two infos are: `text` is the pass with its options as a pipeline spells them; `composite`
+    is true for a pass made of passes, `rounds` for one that may change how floats are rounded.
+    TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
     """
 
-    name: str
+    name: str = field(compare=False)
     opt_level: int = 0
     required: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
     composite: bool = field(default=False, compare=False)
     rounds: bool = field(default=False, compare=False)
-    key: str = field(init=False, repr=False, compare=False)
+    key: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.name, int) and isinstance(self.opt_level, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -49,6 +50,7 @@ class PassInfo:
         object.__setattr__(self, "required", check_names("required", self.required))
         object.__setattr__(self, "text", self.text or self.name)
         object.__setattr__(self, "key", name_key(self.name))
+        object.__setattr__(self, "name", PassName(self.name))
 
 
 def check_name(name: object) -> None:

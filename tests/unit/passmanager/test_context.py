@@ -32,7 +32,8 @@ def test_settings_read_back() -> None:
 
 
 def test_default_level_is_2() -> None:
-    assert PassContext().opt_level == 2
+    assert PassContext().opt_level == PassContext.create().opt_level == 2
+    assert PassContext.create() is not PassContext.create()
 
 
 @pytest.mark.parametrize("setting", ["required_pass", "disabled_pass"])

@@ -26,6 +26,7 @@ from passline.passmanager import (
     ModulePass,
     Pass,
     PassContext,
+    PassInfo,
     Repeat,
     Sequential,
     base,
@@ -66,6 +67,11 @@ def test_passes_name_level_and_required_read_back() -> None:
         ("other",),
         True,
     )
+
+
+def test_pass_info_in_the_place_of_the_level() -> None:
+    info = Sequential([], PassInfo("mine", 1, ("other",))).info
+    assert (info.name, info.opt_level, info.required) == ("mine", 1, ("other",))
 
 
 def test_level_is_0_by_default() -> None:
