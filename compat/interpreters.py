@@ -1,35 +1,31 @@
-"""The semantics of `scf.while`, which xDSL's interpreter has since 0.72."""
+"""Differences between releases of xDSL in the values of its interpreter functions, and in the
+operations that its dialects have."""
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    ReturnedValues,
-    impl,
-    impl_terminator,
-    register_impls,
-)
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
-__all__ = ["WhileFunctions"]
+from xdsl.interpreter import Interpreter
+from xdsl.interpreters import builtin
+from xdsl.ir import Attribute, Dialect, Operation
+
+__all__ = ["by_name", "xdsl_scalar"]
+
+T = TypeVar("T")
+
+_SCALARS_ARE_ATTRIBUTES = TYPE_CHECKING or hasattr(builtin, "scalar_attr")
 
 
-@register_impls
-class WhileFunctions(InterpreterFunctions):
-    """The semantics of `scf.while`."""
+def xdsl_scalar(value: float, type: Attribute) -> object:
+    """Return a number as xDSL's interpreter functions take it: since xDSL 0.75 an attribute of
+    `type`, before that the number itself."""
+    if not _SCALARS_ARE_ATTRIBUTES:
+        return value
+    return builtin.scalar_attr(value, type, Interpreter.DEFAULT_BITWIDTH)
 
-    @impl(scf.WhileOp)
-    def run_while(
-        self, interpreter: Interpreter, op: scf.WhileOp, args: PythonValues
-    ) -> PythonValues:
-        while True:
-            condition, *forwarded = interpreter.run_ssacfg_region(op.before_region, args, "before")
-            if not condition:
-                return tuple(forwarded)
-            args = interpreter.run_ssacfg_region(op.after_region, tuple(forwarded), "after")
 
-    @impl_terminator(scf.ConditionOp)
-    def run_condition(self, interpreter: Interpreter, op: scf.ConditionOp, args: PythonValues):
-        return ReturnedValues(args), ()
+def by_name(dialect: Dialect, table: Mapping[str, T]) -> dict[type[Operation], T]:
+    """Return a table of operation classes instead of names, without operations that this xDSL does
+    not have."""
+    return {op: table[op.name] for op in dialect.operations if op.name in table}

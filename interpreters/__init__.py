@@ -43,8 +43,16 @@ def has_semantics(op: type[Operation]) -> bool:
 
 
 def semantics_of(op: type[Operation]) -> type[InterpreterFunctions] | None:
-    """Return the interpreter functions for an operation class, or None."""
-    return _SEMANTICS.get(dialect_of(op))
+    """Return the interpreter functions for an operation class, or None.
+
+    Those of other projects are adapted to our values, if they are on the values of xDSL's own.
+    """
+    functions = _SEMANTICS.get(dialect_of(op))
+    if functions is None or functions.__module__.startswith(f"{__name__}."):
+        return functions
+    from .foreign import on_our_values
+
+    return on_our_values(functions)
 
 
 def register_semantics(dialect: str, functions: type[InterpreterFunctions]) -> None:

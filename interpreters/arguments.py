@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_arguments",
     "has_related_sizes",
+    "is_scalar",
     "named_arguments",
     "random_arguments",
     "unknown_dimensions",
@@ -207,7 +208,7 @@ def has_related_sizes(func: Function) -> bool:
 def _check_argument(name: str, type: Attribute, value: Value) -> object:
     if _is_shaped(type):
         return _check_array(name, type, value)
-    return _check_scalar(name, type, value) if _is_scalar(type) else value
+    return _check_scalar(name, type, value) if is_scalar(type) else value
 
 
 def _check_scalar(name: str, type: Attribute, value: Value) -> object:
@@ -256,5 +257,6 @@ def _is_shaped(type: Attribute) -> TypeIs[Shaped]:
     return isinstance(type, TensorType | MemRefType)
 
 
-def _is_scalar(type: Attribute) -> bool:
+def is_scalar(type: Attribute) -> bool:
+    """Return whether `type` is the type of a number."""
     return isinstance(type, IndexType | IntegerType) or AnyFloatConstr.verifies(type)

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ..passmanager.errors import PasslineError
@@ -19,7 +20,7 @@ from ..passmanager.ir.location import place_of
 from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
-from .arguments import check_arguments
+from .arguments import check_arguments, is_scalar
 from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
 
@@ -119,15 +120,21 @@ def _common_semantics() -> Interpreter:
     of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
     `tensor`, ..., which belong to no entry of the table."""
     from xdsl.interpreters import register_implementations
+    from xdsl.interpreters.pdl import PDLRewriteFunctions
 
-    from ..compat.interpreters import WhileFunctions
     from .codegens.calls import ExternalFunctions
+    from .foreign import on_xdsl_values
+    from .mlir import MlirFunctions
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
+    xdsls = Interpreter(ModuleOp([]))
+    register_implementations(xdsls, Context())
     interpreter = Interpreter(ModuleOp([]))
-    register_implementations(interpreter, Context())
-    for functions in (WhileFunctions, TirFunctions, TensorFunctions, ExternalFunctions):
+    for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
+        if functions is not PDLRewriteFunctions:
+            interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
+    for functions in (TirFunctions, MlirFunctions, TensorFunctions, ExternalFunctions):
         interpreter.register_implementations(functions(), override=True)
     return interpreter
 
@@ -142,15 +149,25 @@ def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> Pyth
 
 
 def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
-    """Return the arguments with buffers copied, followed by new buffers for the results."""
+    """Return the arguments with buffers copied and scalars in the form of the semantics, followed
+    by new buffers for the results."""
     from .tir.memory import allocate
 
     types = func.function_type.inputs.data
     outputs = types[len(values) :]
     return (
-        *(v.copy() if is_buffer(t) else v for v, t in zip(values, types)),
+        *map(_argument, types, values),
         *(allocate(type) for type in outputs if is_buffer(type)),
     )
+
+
+def _argument(type: Attribute, value: Any) -> object:
+    """Return an argument as the semantics take it: a copy of a buffer, a scalar of its type."""
+    from .tir.table import number
+
+    if is_buffer(type):
+        return value.copy()
+    return number(value, type) if is_scalar(type) else value
 
 
 def _as_value(result: object) -> Value:

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from xdsl.dialects import arith, func, scf
+from xdsl.dialects import affine, arith, func, scf
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -24,16 +24,13 @@ from xdsl.interpreter import (
     PythonValues,
     Successor,
 )
-from xdsl.interpreters.cf import CfFunctions
-from xdsl.interpreters.func import FuncFunctions
-from xdsl.interpreters.scf import ScfFunctions
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ..compat.interpreters import WhileFunctions
 from ..dialects.tir.ops import PrimFuncOp, YieldOp
 from ..passmanager.ir.walk import walk
 from .codegens.calls import ExternalFunctions
+from .mlir import MlirFunctions
 from .position import Position
 from .tir import TirFunctions
 from .tir.arithmetic import bind
@@ -42,12 +39,22 @@ from .tir.table import Compute, compute_of, converter
 __all__ = ["PreparedInterpreter"]
 
 CONTROL_FLOW: frozenset[type[InterpreterFunctions]] = frozenset(
-    {CfFunctions, ExternalFunctions, FuncFunctions, ScfFunctions, TirFunctions, WhileFunctions}
+    {ExternalFunctions, MlirFunctions, TirFunctions}
 )
 """The semantics that get at values by their arguments and `get_values` alone, and run regions by
 `run_ssacfg_region` alone."""
 
-RETURNS = frozenset({func.ReturnOp, scf.YieldOp, YieldOp})
+RETURNS = frozenset(
+    {
+        affine.YieldOp,
+        func.ReturnOp,
+        scf.ConditionOp,
+        scf.ReduceOp,
+        scf.ReduceReturnOp,
+        scf.YieldOp,
+        YieldOp,
+    }
+)
 """The terminators that return their operands."""
 
 FUNCTIONS = frozenset({func.FuncOp, PrimFuncOp})

@@ -60,7 +60,7 @@ class _Reader(LocatingParser):
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
     ) -> str:
-        return self.parse_identifier(" for resource handle")
+        return self.parse_identifier(context_msg=" for resource handle")
 
 
 def _at_line(line: int, message: str, text: str) -> str:

@@ -22,10 +22,12 @@ from .sources import checksum_of, source_bytes
 __all__ = [
     "NO_ACCELERATION",
     "PARTS",
+    "REPLACED",
     "VARIABLE",
     "acceleration_text",
     "checksum_of_files",
     "is_accelerated",
+    "is_known",
     "is_turned_off",
     "unknown_place",
 ]
@@ -47,13 +49,19 @@ PARTS: Final = (
     "rewriting",
 )
 """The accelerated parts."""
+REPLACED: Final = ("literals",)
+"""The parts that are done again for their errors, not for speed: they stay where acceleration is
+turned off."""
+
+
+def is_accelerated(part: str) -> bool:
+    """Return whether a part of `PARTS` is accelerated in this process."""
+    return not is_turned_off() and is_known(part)
 
 
 @cache
-def is_accelerated(part: str) -> bool:
-    """Return whether a part of `PARTS` is accelerated in this process."""
-    if is_turned_off():
-        return False
+def is_known(part: str) -> bool:
+    """Return whether all on which a part relies reads as in a release with which it was tested."""
     if (parts := known_releases().get(checksum_of_files())) is not None:
         return part in parts
     return unknown_place(part) is None
@@ -65,7 +73,7 @@ def acceleration_text() -> str:
     lines = [f"accelerated: {', '.join(parts) or 'nothing'}"]
     if is_turned_off():
         lines[0] += f" ({NO_ACCELERATION} or {VARIABLE})"
-    elif others := [part for part in PARTS if part not in parts]:
+    elif others := [part for part in (*PARTS, *REPLACED) if not is_known(part)]:
         lines.append(f"left to xDSL: {', '.join(others)} (its sources differ from those known)")
     return "\n".join(lines)
 

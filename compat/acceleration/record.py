@@ -11,17 +11,19 @@ from collections.abc import Collection, Iterator
 from importlib.metadata import version
 from itertools import takewhile
 
-from .acceleration import PARTS, checksum_of_files
+from .acceleration import PARTS, REPLACED, checksum_of_files
 from .known_sources import FILE, known_places, known_releases
 from .sources import checksum_of
 
 __all__ = ["record"]
 
+_ALL = (*PARTS, *REPLACED)
+
 
 def record(parts: Collection[str]) -> str:
     """Return the text of `known_sources.txt`, with the installed xDSL added for these parts."""
     lines = FILE.read_text(encoding="utf-8").splitlines()
-    releases = known_releases() | {checksum_of_files(): [p for p in PARTS if p in parts]}
+    releases = known_releases() | {checksum_of_files(): [p for p in _ALL if p in parts]}
     rows = [(key, accelerated) for key, accelerated in releases.items()]
     lines = [
         *takewhile(lambda line: line.startswith("#"), lines),
@@ -49,9 +51,9 @@ def _row(columns: tuple[str, *tuple[Collection[str], ...]]) -> str:
 
 def main() -> None:
     """Record the installed xDSL."""
-    if unknown := set(sys.argv[1:]) - set(PARTS):
-        sys.exit(f"no accelerated part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    text = record(sys.argv[1:] or PARTS)
+    if unknown := set(sys.argv[1:]) - set(_ALL):
+        sys.exit(f"no accelerated part: {', '.join(unknown)}; there are {', '.join(_ALL)}")
+    text = record(sys.argv[1:] or _ALL)
     FILE.write_text(text, encoding="utf-8")
     print(f"recorded xDSL {version('xdsl')}", file=sys.stderr)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
-from math import prod
+from math import isfinite, prod
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import TypeIs
@@ -243,9 +243,10 @@ def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
             return None
         (value,) = unpack(type, value.to_bytes(byte_size(type), "little"), 1)
     try:
-        return FloatAttr(rounded(float(value), type), type)
-    except OverflowError:
+        number = FloatAttr(rounded(float(value), type), type)
+    except OverflowError:  # until xDSL 0.74; then it is infinity
         return None
+    return number if is_bits or isfinite(number.value.data) else None
 
 
 # xDSL 0.74 prints a float that has no short decimal form as its bits in hexadecimal, but parses

@@ -81,7 +81,7 @@ class DeviceAttr(ParametrizedAttribute):
         start = parser.pos
         with parser.in_angle_brackets():
             unknown = parser.parse_optional_punctuation("?") is not None
-            kind = "" if unknown else parser.parse_identifier("device such as cpu")
+            kind = "" if unknown else parser.parse_identifier(context_msg="device such as cpu")
             numbered = parser.parse_optional_punctuation(":") is not None
             index = parser.parse_integer(allow_boolean=False) if numbered else 0
             scoped = parser.parse_optional_punctuation(",") is not None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
-from xdsl.dialects import cf, scf
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -17,10 +14,8 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir import ops
-from ..assertions import AssertionFailed
 
 __all__ = ["BufferFunctions"]
 
@@ -34,7 +29,7 @@ def return_operands(
 
 @register_impls
 class BufferFunctions(InterpreterFunctions):
-    """The control flow of tir, and parallel loops of scf; all loops run sequentially."""
+    """The control flow of tir; all loops run sequentially."""
 
     @impl_callable(ops.PrimFuncOp)
     def call_prim_func(
@@ -61,29 +56,5 @@ class BufferFunctions(InterpreterFunctions):
     @impl(ops.LikelyOp)
     def run_likely(self, _: Interpreter, op: ops.LikelyOp, args: PythonValues) -> PythonValues:
         return args
-
-    @impl(cf.AssertOp)
-    def run_assert(self, _: Interpreter, op: cf.AssertOp, args: PythonValues) -> PythonValues:
-        if not args[0]:
-            raise AssertionFailed(op.msg.data)
-        return ()
-
-    @impl(scf.ParallelOp)
-    def run_parallel(
-        self, interpreter: Interpreter, op: scf.ParallelOp, args: PythonValues
-    ) -> PythonValues:
-        rank = len(op.lowerBound)
-        if len(args) != 3 * rank:
-            raise InterpretationError("a parallel loop that reduces has no numpy semantics")
-        bounds = zip(args[:rank], args[rank : 2 * rank], args[2 * rank :], strict=True)
-        for indices in product(*(range(*bound) for bound in bounds)):
-            interpreter.run_ssacfg_region(op.body, indices, "parallel")
-        return ()
-
-    @impl_terminator(scf.ReduceOp)
-    def run_reduce(
-        self, _: Interpreter, op: scf.ReduceOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        return ReturnedValues(()), ()
 
     run_yield = impl_terminator(ops.YieldOp)(return_operands)

@@ -34,6 +34,7 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ....compat.acceleration.acceleration import is_known
 from ....compat.floats import rounded
 from .float_bits import value_of
 
@@ -41,6 +42,9 @@ __all__ = ["LiteralParser", "with_number"]
 
 _MAX_WIDTH = (1 << 24) - 1
 """The width of the widest integer type of MLIR."""
+
+_IS_KNOWN = is_known("literals")
+"""Whether xDSL reads literals as the releases that are known: else it reads them itself."""
 
 _integer_type = re.compile("[su]?i([0-9]+)").fullmatch
 
@@ -51,6 +55,8 @@ class LiteralParser(Parser):
     # Attributes
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        if not _IS_KNOWN:
+            return super().parse_optional_builtin_int_or_float_attr()
         if (truth := self.try_parse_builtin_boolean_attr()) is not None:
             return truth
         start = self._current_token.span.start
@@ -70,7 +76,9 @@ class LiteralParser(Parser):
             return self._integer(value, type, span)
         self.raise_error("Invalid type given for integer or float attribute.")
 
-    def _parse_builtin_densearray_attr(self) -> DenseArrayBase:
+    def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
+        if not _IS_KNOWN:
+            return super()._parse_builtin_densearray_attr()
         self.parse_characters("<", " in dense array")
         start = self.pos
         type = self.parse_attribute()

@@ -144,7 +144,7 @@ class LocatingParser(LiteralParser):
         self, dialect_name: str, interface: OpAsmDialectInterface
     ) -> str:
         span = self._current_token.span
-        key = self.parse_identifier(" for resource handle")
+        key = self.parse_identifier(context_msg=" for resource handle")
         if key == ELIDED:
             handle = key  # no resource: the name itself is kept
         elif (handle := self._handles.get((dialect_name, key))) is None:

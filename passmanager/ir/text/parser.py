@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -257,7 +257,7 @@ class MemoizingParser(LocatingParser):
         return op
 
     def parse_optional_region(
-        self, arguments: Iterable[Parser.Argument] | None = None
+        self, arguments: Sequence[Parser.Argument] | None = None
     ) -> Region | None:
         start = self.pos
         if (region := super().parse_optional_region(arguments)) is not None:

@@ -49,7 +49,9 @@ class _Config:
     maxIndividualTestTime: int = 0
     environment: dict[str, str] = field(default_factory=dict[str, str])
     available_features: set[str] = field(default_factory=set[str])
-    substitutions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    substitutions: list[tuple[str, str | None]] = field(
+        default_factory=list[tuple[str, str | None]]
+    )
 
     def run(self, path: Path) -> None:
         """Execute a configuration file, which sets attributes of this object."""
@@ -107,6 +109,8 @@ def _tests_in(folder: Path, suite: Path, config: _Config) -> Iterator[LitTest]:
 
 def _substitute(line: str, path: Path, config: _Config) -> str:
     for pattern, text in config.substitutions:
+        if text is None:  # the path of a tool that is not installed: the test is unsupported
+            continue
         line = re.sub(pattern, text.replace("\\", "\\\\"), line)
     for name, text in {"%s": path, "%S": path.parent, "%p": path.parent}.items():
         line = line.replace(name, str(text))

@@ -165,6 +165,18 @@ def test_listeners_hear_of_every_operation():
     ]
 
 
+class Failing(Interpreter.Listener):
+    """A listener that fails without a text."""
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        raise AssertionError
+
+
+def test_an_exception_without_a_text_is_named():
+    with pytest.raises(PasslineError, match=r"'arith.constant'.* computed: AssertionError$"):
+        load(MIXED, Failing())(np.int64(4))
+
+
 def test_a_function_that_changed_is_prepared_anew():
     module = parse_module(make_ir_context(), MIXED, "x.mlir")
     numbers = entry_function(module, "numbers")

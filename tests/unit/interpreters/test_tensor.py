@@ -68,10 +68,3 @@ def test_reshape() -> None:
 def test_reshape_to_another_number_of_elements() -> None:
     with pytest.raises(PasslineError, match="a tensor of shape 2x4 has no shape 3x2"):
         run(RESHAPE, "tensor<?x?xf32> -> tensor<?x?xf32>", np.ones((2, 4), np.float32))
-
-
-def test_an_exception_without_a_text_is_named() -> None:
-    body = """%i = arith.constant 0 : index %e = arith.constant 1.0 : f32
-      %y = tensor.insert %e into %x[%i] : tensor<1xf32>"""
-    with pytest.raises(PasslineError, match="'tensor.insert'.* computed: AssertionError$"):
-        run(body, "tensor<1xf32> -> tensor<1xf32>", np.ones(1, np.float32))

@@ -36,8 +36,8 @@ scf.for %k = %i to %i step %i {
 scf.if %c { "other.op"() : () -> () } else { }
 "test.pureop"() ({ "test.op"() : () -> () }) : () -> ()
 func.func @f() { func.return }
-%r = rv64.li 1 : !rv64.reg
-%s = rv64.li 1 : !rv64.reg<a0>
+%r = "x86.di.mov"() {immediate = 1 : i32} : () -> !x86.reg64
+%s = "x86.di.mov"() {immediate = 1 : i32} : () -> !x86.reg64<rax>
 """
 
 

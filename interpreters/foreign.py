@@ -1,0 +1,217 @@
+# pyright: reportPrivateUsage=false
+# A class of interpreter functions does not say by a public name which functions it has.
+"""Interpreter functions of other projects, on our values: numbers and arrays.
+
+Functions may be written for Python numbers and arrays, or for the values of xDSL's own functions.
+The latter are recognized when they first ask a number or an array for an attribute that only xDSL's
+values have, or compute a value of that kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpImplResult,
+    PythonValues,
+    ReturnedValues,
+    Successor,
+    TerminatorValue,
+    impl,
+    impl_callable,
+    impl_external,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from .xdsl_values import from_xdsl, is_of_xdsl, is_xdsl, to_xdsl
+
+__all__ = ["on_our_values", "on_xdsl_values"]
+
+Types = Sequence[Attribute]
+
+
+@cache
+def on_our_values(functions: type[InterpreterFunctions]) -> type[InterpreterFunctions]:
+    """Return `functions` as functions on numbers and arrays, whichever values they are on."""
+    return _adapted(functions, Values(xdsl=False))
+
+
+@cache
+def on_xdsl_values(functions: type[InterpreterFunctions]) -> type[InterpreterFunctions]:
+    """Return `functions`, which are on the values of xDSL's own, as functions on numbers and
+    arrays."""
+    return _adapted(functions, Values(xdsl=True))
+
+
+class Values:
+    """The kind of values that a class of functions is on, as far as it is known."""
+
+    def __init__(self, xdsl: bool) -> None:
+        self.xdsl = xdsl
+
+    def given(self, values: PythonValues, types: Types = ()) -> PythonValues:
+        """Return our values as the functions take them."""
+        if self.xdsl:
+            return to_xdsl(values, types)
+        return tuple(map(_python_number, values))
+
+    def taken(self, values: PythonValues, types: Types = ()) -> PythonValues:
+        """Return what the functions computed as our values."""
+        self.xdsl = self.xdsl or any(map(is_xdsl, values))
+        return from_xdsl(values, types)
+
+    def call(self, function: Callable[[PythonValues], Any], args: PythonValues, types: Types):
+        """Return what `function` returns for our values `args`."""
+        try:
+            return function(self.given(args, types))
+        except AttributeError as error:
+            if self.xdsl or not is_of_xdsl(error.obj, error.name):
+                raise
+        self.xdsl = True
+        return function(self.given(args, types))
+
+
+def _python_number(value: Any) -> Any:
+    """Return a number of numpy as one of Python, any other value as it is."""
+    return cast("np.generic[Any]", value).item() if isinstance(value, np.generic) else value
+
+
+class Border:
+    """An interpreter as foreign functions see it, with values of their kind."""
+
+    def __init__(self, interpreter: Interpreter, values: Values) -> None:
+        self._interpreter = interpreter
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._interpreter, name)
+
+    def get_values(self, values: Sequence[SSAValue]) -> PythonValues:
+        values = tuple(values)
+        return self._values.given(
+            self._interpreter.get_values(values), [value.type for value in values]
+        )
+
+    def set_values(self, pairs: Sequence[tuple[SSAValue, Any]]) -> None:
+        keys, values = zip(*pairs) if (pairs := tuple(pairs)) else ((), ())
+        taken = self._values.taken(values, [key.type for key in keys])
+        self._interpreter.set_values(zip(keys, taken, strict=True))
+
+    def run_ssacfg_region(
+        self, region: Region, args: PythonValues, name: str = "unknown"
+    ) -> PythonValues:
+        first = region.blocks.first
+        taken = self._values.taken(tuple(args), () if first is None else first.arg_types)
+        results = self._interpreter.run_ssacfg_region(region, taken, name)
+        return self._values.given(results, _returned_types(region, len(results)))
+
+    def run_op(
+        self, op: Operation | str | SymbolRefAttr, inputs: PythonValues = ()
+    ) -> PythonValues:
+        op = op if isinstance(op, Operation) else self._interpreter.get_op_for_symbol(op)
+        taken = self._values.taken(tuple(inputs), op.operand_types)
+        return self._values.given(self._interpreter.run_op(op, taken), op.result_types)
+
+    def call_op(
+        self, op: Operation | str | SymbolRefAttr, inputs: PythonValues = ()
+    ) -> PythonValues:
+        op = op if isinstance(op, Operation) else self._interpreter.get_op_for_symbol(op)
+        parameters, results = _signature(op)
+        taken = self._values.taken(tuple(inputs), parameters)
+        return self._values.given(self._interpreter.call_op(op, taken), results)
+
+    def call_external(
+        self, sym_name: str, op: Operation, inputs: PythonValues = ()
+    ) -> PythonValues:
+        parameters, results = _signature(op)
+        taken = self._values.taken(tuple(inputs), parameters)
+        return self._values.given(self._interpreter.call_external(sym_name, op, taken), results)
+
+
+def _returned_types(region: Region, count: int) -> Types:
+    """Return the types of the `count` values that a region returns, if its blocks tell."""
+    for block in region.blocks:
+        end = block.last_op
+        if end is not None and not end.successors and len(end.operands) == count:
+            return end.operand_types
+    return ()
+
+
+def _signature(op: Operation) -> tuple[Types, Types]:
+    """Return the types of the parameters and of the results of a function, or of an operation."""
+    type = getattr(op, "function_type", None)
+    if isinstance(type, FunctionType):
+        return type.inputs.data, type.outputs.data
+    return op.operand_types, op.result_types
+
+
+def _adapted(functions: type[InterpreterFunctions], values: Values) -> type[InterpreterFunctions]:
+    """Return a subclass of `functions` whose functions are on our values."""
+    methods: dict[str, object] = {}
+    for cls, function in functions._impls():
+        methods[f"run {cls.name}"] = _operation(cls, function, values)
+    for cls, function in functions._callable_impls():
+        methods[f"call {cls.name}"] = impl_callable(cast(Any, cls))(_call(function, values))
+    for name, function in functions._ext_impls():
+        methods[f"external {name}"] = impl_external(name)(_call(function, values))
+    return register_impls(type(functions.__name__, (functions,), methods))
+
+
+def _operation(cls: type[Operation], function: Any, values: Values) -> object:
+    """Return the adapted function of an operation class."""
+
+    def run(self: Any, interpreter: Interpreter, op: Operation, args: PythonValues) -> OpImplResult:
+        border = Border(interpreter, values)
+        result: OpImplResult = values.call(
+            lambda given: function(self, border, op, given), args, op.operand_types
+        )
+        return OpImplResult(
+            values.taken(result.values, op.result_types), _end(result.terminator_value, op, values)
+        )
+
+    def run_terminator(
+        self: Any, interpreter: Interpreter, op: Operation, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        results, end = run(self, interpreter, op, args)
+        assert end is not None
+        return end, results
+
+    def run_operation(
+        self: Any, interpreter: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        return run(self, interpreter, op, args).values
+
+    ends = cls.has_trait(IsTerminator)
+    return impl_terminator(cls)(run_terminator) if ends else impl(cls)(run_operation)
+
+
+def _end(end: TerminatorValue | None, op: Operation, values: Values) -> TerminatorValue | None:
+    """Return where a terminator goes, with our values."""
+    match end:
+        case Successor():
+            return Successor(end.block, values.taken(end.args, end.block.arg_types))
+        case ReturnedValues():
+            types = op.operand_types if len(op.operands) == len(end.values) else ()
+            return ReturnedValues(values.taken(end.values, types))
+        case None:
+            return None
+
+
+def _call(function: Any, values: Values) -> Callable[..., PythonValues]:
+    """Return the adapted function of a callable operation or of an external function."""
+
+    def run(self: Any, interpreter: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        border, (parameters, results) = Border(interpreter, values), _signature(op)
+        called = values.call(lambda given: function(self, border, op, given), args, parameters)
+        return values.taken(called, results)
+
+    return run

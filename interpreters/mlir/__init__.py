@@ -1,0 +1,20 @@
+"""The semantics of MLIR's own dialects, but for arith, math, memref and vector, which are in
+`tir`.
+
+Tensors are numpy arrays that are never changed.
+"""
+
+from __future__ import annotations
+
+from xdsl.interpreter import InterpreterFunctions, register_impls
+
+from ..tir.table import methods
+from .affine import AFFINE, AffineFunctions
+from .control_flow import ControlFlowFunctions
+
+__all__ = ["MlirFunctions"]
+
+MlirFunctions: type[InterpreterFunctions] = register_impls(
+    type("MlirFunctions", (ControlFlowFunctions, AffineFunctions), methods(AFFINE))
+)
+"""The interpreter functions of affine, cf, func and scf."""
