@@ -122,7 +122,10 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .passes import __all__ as of_passes
+            from .passmanager.diagnostics.missing_names import missing_name
+
+            raise missing_name(__name__, name, {"": __all__, "passline.passes.": of_passes})
         home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
         if name not in _HOMES and name not in home.__all__:
             return import_module(f".{name}", __name__)

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from .passmanager.instruments import *
 else:
     from .passmanager import instruments
+    from .passmanager.diagnostics.missing_names import missing_name
 
     __all__ = ["PassInstrument", "pass_instrument", *instruments.__all__]
 
     def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise missing_name(__name__, name, {"": __all__})
         return getattr(instruments, name)
 
     def __dir__() -> list[str]:

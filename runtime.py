@@ -209,10 +209,9 @@ class Function:
         return f"{self.name}({inputs}) -> ({results})"
 
     def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
-        if len(arguments) != len(self.inputs):
-            raise LibraryError(
-                f"{self.name} takes {len(self.inputs)} arguments, not {len(arguments)}: {self!r}"
-            )
+        if len(arguments) != (count := len(self.inputs)):
+            takes = f"{self.name} takes {count} argument{'s' * (count != 1)}"
+            raise LibraryError(f"{takes}, not {len(arguments)}: {self!r}")
         given = [t.in_memory(value) for t, value in zip(self.inputs, arguments, strict=True)]
         self._check_dimensions(given)
         made = [new(tensor) for tensor in self.results]

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from .passmanager import *
 else:
     from . import passes, passmanager
+    from .passmanager.diagnostics.missing_names import missing_name
 
     __all__ = [*passmanager.__all__, *passes.__all__]
 
     def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise missing_name(__name__, name, {"": __all__})
         return getattr(passmanager if name in passmanager.__all__ else passes, name)
 
     def __dir__() -> list[str]:

@@ -23,6 +23,8 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import parse_pipeline
+from ..passmanager.recursion import deep_recursion
+from ..passmanager.registration.info import check_context_level
 from ..passmanager.sequential import Sequential
 from ..tools.engines import Engine, array_function, flat, returning_results
 from ..tools.targets import parse_processor
@@ -36,17 +38,23 @@ __all__ = ["Argument", "CompiledFunction", "compile", "optimize", "run"]
 Argument: TypeAlias = "Value | float | Mapping[str, Array]"
 """An argument of a function: an array, a number, a tuple; or all arguments by their names."""
 
+_HIGHEST_LEVEL = 3
+"""The highest level of `-O`."""
+
 
 def optimize(source: Source, level: int = 3) -> ModuleOp:
     """Return a copy of a module that the pipeline of `passline-opt -O` has optimized.
 
-    The other settings and the instruments are those of the current PassContext.
+    `level` is 0 to 3. The other settings and the instruments are those of the current PassContext.
+
+    Errors: ConfigError for another level.
     """
     return optimize_with((), source, level)
 
 
 def optimize_with(first: Sequence[ModulePass], source: Source, level: int) -> ModuleOp:
     """Return the module that `optimize` returns, if the passes `first` run before the others."""
+    check_context_level(level, _HIGHEST_LEVEL, "level")
     module = load(source)
     with PassContext.current().at_level(level):
         return Sequential([*first, *parse_pipeline(",".join(OPTIMIZE)).passes])(module)
@@ -61,7 +69,8 @@ def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[A
     Errors: PasslineError for a function that does not exist, for arguments that do not match its
     type, and for an operation that cannot be computed.
     """
-    return compile(source, function=function, level=None, engine="numpy")(*arguments)
+    with deep_recursion():
+        return compile(source, function=function, level=None, engine="numpy")(*arguments)
 
 
 def compile(
@@ -91,6 +100,8 @@ def compile(
         raise PasslineError(f"there is no engine {engine!r}: expected 'numpy' or 'native'")
     if threads < 1:
         raise PasslineError(f"the number of threads is {threads}: expected at least 1")
+    if level is not None:
+        check_context_level(level, _HIGHEST_LEVEL, "level")
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)

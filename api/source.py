@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -24,6 +25,7 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.walk import walk
 from ..passmanager.output.files import replace_file
+from ..passmanager.recursion import deep_recursion
 from ..passmanager.registry import make_ir_context
 from ..tools.inputs import decode_mlir, parse_onnx
 from .notebook import offer_display
@@ -74,28 +76,46 @@ def load(
     """
     offer_display()
     bindings = Bindings(shapes or {}, dims or {})
+    with _nested_deeply():
+        module = _read(source, ctx, allow_unregistered, bindings)
+        if verify_ir and module is not source:
+            _verify(module)
+    return module
+
+
+def _read(
+    source: Source, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
+) -> ModuleOp:
+    """Return the module that a source holds, not verified."""
     match source:
         case ModuleOp():
             if bindings:
                 raise PasslineError("sizes are chosen when a module is read; later by BindShapes")
             return source
         case bytes():
-            module = parse_onnx(source, bindings=bindings)
+            return parse_onnx(source, bindings=bindings)
         case str() if not _is_path(source):
             remember_source(TEXT, source.encode())
-            module = _parse(source, TEXT, ctx, allow_unregistered, bindings)
+            return _parse(source, TEXT, ctx, allow_unregistered, bindings)
         case str() | PathLike():
-            module = _load_file(Path(source), ctx, allow_unregistered, bindings)
+            return _load_file(Path(source), ctx, allow_unregistered, bindings)
         case OnnxModel():
-            module = parse_onnx(source.SerializeToString(), bindings=bindings)
+            return parse_onnx(source.SerializeToString(), bindings=bindings)
         case _:
             raise TypeError(
                 "a module is read from a path, a text, bytes or an onnx.ModelProto, not "
                 f"{brief(source)}"
             )
-    if verify_ir:
-        _verify(module)
-    return module
+
+
+@contextmanager
+def _nested_deeply() -> Generator[None]:
+    """Allow deeply nested IR; PasslineError where it is nested too deeply for the stack."""
+    try:
+        with deep_recursion():
+            yield
+    except RecursionError:
+        raise PasslineError("the IR is nested too deeply") from None
 
 
 def _verify(module: ModuleOp) -> None:
@@ -170,7 +190,9 @@ def save(module: ModuleOp, path: str | PathLike[str]) -> None:
     path = Path(path)
     if path.suffix in (".onnx", ".mlirbc"):
         raise PasslineError(f"'{path}' cannot be written: modules are saved as text (.mlir)")
-    replace_file(path, [module_text(module, _context_of(module))])
+    with _nested_deeply():
+        text = module_text(module, _context_of(module))
+    replace_file(path, [text])
 
 
 def _context_of(module: ModuleOp) -> Context:

@@ -176,10 +176,9 @@ def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object,
     one name differ.
     """
     names, types = argument_names(func), input_types(func)
-    if len(arguments) != len(types):
-        raise PasslineError(
-            f"@{func.sym_name.data} takes {len(types)} arguments, {len(arguments)} are given"
-        )
+    if (given := len(arguments)) != (count := len(types)):
+        takes = f"@{func.sym_name.data} takes {count} argument{'s' * (count != 1)}"
+        raise PasslineError(f"{takes}, {given} {'is' if given == 1 else 'are'} given")
     checked = tuple(map(_check_argument, names, types, arguments))
     if func.arg_attrs is not None:
         _check_names(func, checked)

@@ -12,6 +12,8 @@ from ..dialects import DIALECTS, EXTENSIONS
 from ..dialects.device_type import DeviceType
 from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
+from ..passmanager.diagnostics.did_you_mean import register_successor
+from ..passmanager.diagnostics.missing_names import missing_name
 from ..passmanager.registry import ExtendingUniverse
 
 if TYPE_CHECKING:
@@ -361,6 +363,19 @@ for key, hint in {  # keys of TVM
 }.items():
     register_config_hint(key, hint)
 
+for name, successor in {  # passes of TVM, with the classes of the passes that do what they do
+    "BindSymbolicVars": "BindShapes",
+    "CombineParallelBatchMatmul": "CombineParallelMatmul",
+    "CombineParallelDense": "CombineParallelMatmul",
+    "CommonSubexprElimTIR": "CommonSubexprElim",
+    "DecomposeOpsForInference": "SimplifyInference",
+    "RealizeVDevice": "PlanDevices",
+    "RemoveUnusedOutputs": "RemoveUnusedParameters",
+    "StaticPlanBlockMemory": "PlanMemory",
+    "StorageFlatten": "FlattenBuffer",
+}.items():
+    register_successor(name, successor)
+
 # The classes of passes, imported when they are used: `passline.passes.FoldConstant`.
 
 _CLASSES = {place.partition(":")[2]: place for place in (*PASSES.values(), *_REPLACING.values())}
@@ -369,10 +384,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in _CLASSES:
-            from ..passmanager.diagnostics.did_you_mean import did_you_mean
-
-            hint = did_you_mean(name, _CLASSES)
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+            raise missing_name(__name__, name, {"": _CLASSES})
         found = globals()[name] = _load(_CLASSES[name])
         return found
 

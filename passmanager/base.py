@@ -24,7 +24,7 @@ from .options.options import check_values, pass_text
 from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
 from .registration.names import kebab_case
 from .requirements.requirements import run_required
-from .run import Run
+from .run import Frame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
@@ -178,7 +178,8 @@ class ModulePass(Pass):
                 f"transform_module of pass '{self.info.name}' returned {brief(result)}; "
                 "a module pass returns None or a module"
             )
-        replace_contents(module, clone(result))
+        if not result.is_ancestor(module):  # the runner refuses a pass that moves the module
+            replace_contents(module, clone(result))
 
 
 class FunctionPass(Pass, Generic[AnchorT]):
@@ -207,7 +208,8 @@ class FunctionPass(Pass, Generic[AnchorT]):
         self, func: AnchorT, module: ModuleOp, ctx: PassContext
     ) -> AnchorT | None:
         """Transform `func` in place and return None, or return another function, a clone of which
-        replaces it.
+        replaces it, under the name and with the visibility of `func`; there is a warning if it has
+        another name.
         """
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
@@ -223,7 +225,9 @@ class FunctionPass(Pass, Generic[AnchorT]):
             if func.parent is block:
                 result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
                 if result is not None and result is not func:
-                    func = _replace_function(func, self._checked(result))
+                    if symbol_of(self._checked(result)) != name:
+                        _warn_about_name(result, name, frame)
+                    func = _replace_function(func, result)
             self._check_function(func, name, block)
         frame.function = None
         self._check_symbols(symbols, _symbols(block))
@@ -276,6 +280,16 @@ def _not_a_module(name: str, given: object) -> str:
     elif isinstance(given, str | PathLike):
         advice = ": read it with passline.load"
     return f"pass '{name}' is called with a module, not with {brief(cast(object, given))}{advice}"
+
+
+def _warn_about_name(result: Operation, name: str, frame: Frame) -> None:
+    """Warn that a function which a pass returned does not get the name that it has."""
+    other = f"@{found}" if (found := symbol_of(result)) else "a function without a name"
+    frame.diagnostics.warning(
+        None,
+        f"pass '{frame.info.name}' returned {other} for @{name}, which keeps its name: a function "
+        "pass may not rename functions",
+    )
 
 
 def _replace_function(func: Operation, result: Operation) -> Operation:

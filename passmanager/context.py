@@ -20,7 +20,7 @@ from .diagnostics.remarks import RemarkFilter
 from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
 from .notebook.elements import block, element, table
-from .registration.info import PassInfo, check_level, check_names
+from .registration.info import PassInfo, check_context_level, check_names
 from .registration.names import name_key
 from .run import Run
 
@@ -30,14 +30,15 @@ __all__ = ["PassContext"]
 class PassContext:
     """Settings and instruments for the passes that run while it is entered.
 
-    - `opt_level`: a Sequential runs the passes of this level and below.
+    - `opt_level`: a Sequential runs the passes of this level, 0 to 4, and below.
     - `required_pass`: names of passes to run whatever their level.
     - `disabled_pass`: names of passes never to run; takes precedence over `required_pass`.
     - `instruments`: called before and after each pass.
     - `config`: options; a key that names a pass sets fields of that pass.
     - `verify_each`: verify the changes of each pass.
     - `verify_preserves`: verify that each pass preserves all in its `preserves`.
-    - `rollback`: after a failure, restore the module to its state before the pass.
+    - `rollback`: after a failure of a pass, or of an instrument after it, restore the module to its
+      state before the pass.
     - `renderer`: shows the diagnostics of a pass.
     - `remark_filter`: a regular expression for the passes whose remarks are wanted, or a dict with
       one for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
@@ -62,11 +63,14 @@ class PassContext:
         renderer: Renderer = print_diagnostics,
         remark_filter: str | Mapping[str, str] | None = None,
     ) -> None:
-        check_level(opt_level)
+        check_context_level(opt_level)
         self.opt_level = opt_level
         self.required_pass = check_names("required_pass", required_pass or ())
         self.disabled_pass = check_names("disabled_pass", disabled_pass or ())
         self.instrumentor = PassInstrumentor(check_instruments(instruments))
+        self._copies = [self]
+        """This context, the one that it is a copy of, and the copies of that: all have the same
+        instruments."""
         self.config = Config(config)
         self.verify_each = verify_each
         self.verify_preserves = verify_preserves
@@ -103,6 +107,12 @@ class PassContext:
         what they preserve."""
         return bool(self.instruments or self.remark_filter or self.verify_preserves)
 
+    @classmethod
+    def create(cls) -> Self:
+        """Return a new context with the default settings: `PassContext()`, as TVM's C++ writes
+        it."""
+        return cls()
+
     # The stack of contexts
 
     @staticmethod
@@ -111,6 +121,8 @@ class PassContext:
         of the thread, which has level 2.
         """
         link = _entered.get()
+        while link is not None and link.is_left:
+            link = link.outer
         # A copied `contextvars.Context`, as of `asyncio.to_thread`, has the link of another thread.
         if link is None or link.thread != threading.get_ident():
             return _this_thread.default
@@ -127,30 +139,29 @@ class PassContext:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        link = _entered.get()
-        if link is None or link.context is not self:
-            raise RuntimeError("a PassContext was left that is not the one entered last")
-        _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
-        self._notify(self.instrumentor.exit)
+        _leave(self, lambda: self._notify(self.instrumentor.exit))
 
     @contextmanager
     def at_level(self, opt_level: int, required_pass: Iterable[str] = ()) -> Generator[Self]:
-        """Enter a copy of this context with another level and more required passes; its instruments
-        are not entered again.
+        """Enter a copy of this context with another level and more required passes; both have the
+        same instruments, which are not entered again.
 
         For code that runs a pipeline of its own under the settings of its caller.
         """
-        check_level(opt_level)
-        inner, outer = copy(self), _entered.get()
+        if opt_level != self.opt_level:
+            check_context_level(opt_level)
+        inner = copy(self)
         inner.opt_level = opt_level
         inner.required_pass += check_names("required_pass", required_pass)
         inner._required |= frozenset(map(name_key, inner.required_pass))
-        _entered.set(Link(inner, outer, threading.get_ident()))
+        self._copies.append(inner)
+        _entered.set(Link(inner, _entered.get(), threading.get_ident()))
         try:
             yield inner
         finally:
-            _entered.set(outer)
+            self._copies.remove(inner)
             self.names_checked = inner.names_checked
+            _leave(inner, lambda: None)
 
     def override_instruments(self, instruments: Iterable[AnyInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
@@ -174,7 +185,9 @@ class PassContext:
 
     @instruments.setter
     def instruments(self, instruments: Iterable[PassInstrument]) -> None:
-        self.instrumentor = PassInstrumentor(instruments)
+        instrumentor = PassInstrumentor(instruments)
+        for context in self._copies:
+            context.instrumentor = instrumentor
 
     # What a pass may ask
 
@@ -259,6 +272,32 @@ class Link(NamedTuple):
     context: PassContext
     outer: Link | None
     thread: int
+    is_left: bool = False
+    """Whether the context was left before one that was entered after it."""
+
+
+def _leave(context: PassContext, exit_instruments: Callable[[], None]) -> None:
+    """Leave the innermost link of a context; RuntimeError, after that, if others were entered
+    after it. To leave it once more changes nothing."""
+    after: list[Link] = []
+    link = _entered.get()
+    while link is not None and link.context is not context:
+        if not link.is_left:
+            after.append(link)
+        link = link.outer
+    if link is None:
+        raise RuntimeError(_OUT_OF_ORDER)
+    left = link._replace(is_left=True) if after and not link.is_left else link.outer
+    for other in reversed(after):
+        left = other._replace(outer=left)
+    _entered.set(left)  # first: an instrument that raises does not keep the context entered
+    if not link.is_left:
+        exit_instruments()
+        if after:
+            raise RuntimeError(_OUT_OF_ORDER)
+
+
+_OUT_OF_ORDER = "a PassContext was left that is not the one entered last"
 
 
 class _ThisThread(threading.local):

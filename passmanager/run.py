@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
@@ -22,6 +22,7 @@ from .ir.location import place_of
 from .ir.per_class import OpClasses
 from .ir.symbols import symbol_of
 from .ir.walk import ancestors, walk
+from .recursion import deep_recursion
 from .registration.info import PassInfo
 from .registration.names import name_key
 from .registry import make_ir_context
@@ -34,6 +35,13 @@ class Frame:
     diagnostics.
     """
 
+    preserves: Collection[str | type] = ()
+    """What the pass claims to preserve with its own changes, not with those of passes that it
+    runs."""
+    verify_each = verify_preserves = False
+    """Whether the context of the pass asks for the verification of its changes."""
+    backup: ModuleOp | None = None
+    """A copy of the module before the pass, if the context asks for a rollback."""
     function: Operation | None = None
     reported: DiagnosticContext | None = None
     step: Operation | None = None
@@ -107,6 +115,10 @@ class Run:
     ) -> None:
         self.module = module
         self.frames: list[Frame] = []
+        self.part: ModuleOp | None = None
+        """The module that holds one op of this one alone, while a nested pass runs on it."""
+        self.around: Frame | None = None
+        """The pass that is nested on `module`, if that is the part of another run."""
         self.analyses = AnalysisManager(self.watch, instrumentor)
         self.counts: dict[str, Counter[str]] = {}
         self.passes: dict[str, ModulePass] = {}
@@ -163,8 +175,13 @@ class Run:
             yield outer
             return
         _current.set(run := Run(module, ir_context, instrumentor))
+        if outer is not None and outer.part is module:
+            run.around = outer.frames[-1]
+            if outer.watching:
+                run.watch()
         try:
-            yield run
+            with deep_recursion():
+                yield run
         finally:
             _current.set(outer)
 
@@ -181,6 +198,11 @@ class Run:
     def diagnostics(self) -> DiagnosticContext:
         """The diagnostics of the pass that is running."""
         return self.frames[-1].diagnostics
+
+    @property
+    def is_inside_leaf(self) -> bool:
+        """Whether the pass that is running was called by one that is no composite."""
+        return self.around is not None or any(not f.info.composite for f in self.frames[:-1])
 
     def count(self, name: str, n: int) -> None:
         """Add `n` to a counter of the pass that is running."""
@@ -212,10 +234,14 @@ class Run:
                 self.changed_in.pop(op, None)
         return changes
 
+    def reject(self, changes: Changes) -> None:
+        """Let the next call of `changes` return these again: they failed verification."""
+        if self._snapshot is not None:
+            self._snapshot.reject(changes)
+
     def op_classes(self) -> OpClasses:
-        """Return the classes of the ops in the module."""
-        # A leaf pass may have changed the module since the snapshot was taken.
-        if self._snapshot is None or any(not frame.info.composite for frame in self.frames):
+        """Return the classes of the ops in the module, of which no change is pending."""
+        if self._snapshot is None:
             return frozenset(map(type, walk(self.module)))
         return self._snapshot.op_classes
 
@@ -233,26 +259,32 @@ class Run:
         """
         return name_key(name) in self._valid
 
-    def update_preserved(
-        self, info: PassInfo, preserves: Iterable[str | type], changes: Changes | None
-    ) -> None:
-        """Update the valid passes and the analyses after a pass with these changes."""
-        if changes:
-            kept = frozenset(preserves)
-            invalidated = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
-            self._valid -= invalidated
-            self.invalidated_by.update(dict.fromkeys(invalidated, info.name))
-            self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
-        # A pass is valid after it ran: it need not list itself in `preserves`.
+    def invalidate(self, frame: Frame, changes: Changes) -> None:
+        """Drop the valid passes and the analyses that the pass of `frame` did not preserve with
+        these changes."""
+        kept = frozenset(frame.preserves)
+        if self.around is not None:
+            self.around.preserves = kept.intersection(self.around.preserves)
+        invalidated = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
+        self._valid -= invalidated
+        self.invalidated_by.update(dict.fromkeys(invalidated, frame.info.name))
+        self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
+
+    def mark_valid(self, info: PassInfo) -> None:
+        """Note that a pass ran: it is valid then, and need not list itself in `preserves`."""
         if info.key in self._tracked:
             self._valid.add(info.key)
             self.invalidated_by.pop(info.key, None)
 
-    def forget(self, error: BaseException) -> None:
-        """Drop all that is known of the module, which was restored to an earlier state due to
-        `error`."""
+    def restart_tracking(self) -> None:
+        """Take the current state of the module, which was restored, for the one to compare with."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
+
+    def forget(self, error: BaseException) -> None:
+        """Drop all that is known of the module, in which a pass failed with `error`."""
+        if self.around is not None:
+            self.around.preserves = ()
         self._valid.clear()
         self.analyses.clear(error)
 

@@ -14,13 +14,16 @@ from typing import ClassVar
 from typing_extensions import TypeIs
 from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 
 from .context import PassContext
 from .diagnostics.did_you_mean import did_you_mean
+from .errors import PassContractError
 from .instrumentor import PassInstrumentor
 from .ir.checks.verifier import verify_changes
 from .ir.clone import clone
 from .ir.per_class import OpClasses, PerClass, has_any
+from .ir.symbols import brief
 from .options.options import pass_text
 from .registration.info import PassInfo
 from .registration.names import name_key
@@ -145,6 +148,8 @@ def run_pass(
         pass_ = ctx.config.apply(pass_, pass_.name)
         info = info_of(pass_)
     module = run.module
+    if run.watching and run.frames and not (outer := run.frames[-1]).info.composite:
+        _process_changes(outer, run)
     # The pass may override the instruments: its failure is reported to those told of its start.
     instrumentor = ctx.instrumentor
     if instrumentor.askers and not ctx.is_required(info):
@@ -162,7 +167,7 @@ def run_pass(
             instrumentor.before_pass(module, info)
         try:
             if idle:
-                run.update_preserved(info, (), None)
+                run.mark_valid(info)
             else:
                 _transform(pass_, kind, frame, run, ctx)
         except BaseException as error:
@@ -170,7 +175,11 @@ def run_pass(
             instrumentor.pass_failed(module, info, error)
             raise
         if (instrumentor := ctx.instrumentor).instruments:
-            instrumentor.after_pass(module, info)
+            try:
+                instrumentor.after_pass(module, info)
+            except BaseException as error:
+                _restore(frame, run, error)
+                raise
     finally:
         run.frames.pop()
     return True
@@ -203,11 +212,16 @@ def _transform(
     pass_: xdsl_passes.ModulePass, kind: int, frame: Frame, run: Run, ctx: PassContext
 ) -> None:
     """Run the body of a pass, render its diagnostics, and check its changes."""
-    composite = frame.info.composite
     # The children of a composite are verified and rolled back one by one.
-    if (ctx.verify_each or ctx.verify_preserves) and not composite:
-        run.watch()
-    backup = clone(run.module) if ctx.rollback and not composite else None
+    if not frame.info.composite:
+        if kind is not _FOREIGN:
+            frame.preserves = pass_.preserves  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        if ctx.verify_each or ctx.verify_preserves:
+            frame.verify_each, frame.verify_preserves = ctx.verify_each, ctx.verify_preserves
+            run.watch()
+        if ctx.rollback:
+            frame.backup = clone(run.module)
+    parent = run.module.parent
     try:
         # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not `apply`: it
         # calls `run_pass`.
@@ -215,37 +229,62 @@ def _transform(
             pass_.transform(run.module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         else:
             pass_.apply(run.ir_context, run.module)
+        if run.module.parent is not parent:
+            _take_back(run.module, parent, frame)
         if frame.reported is not None:
             frame.flush(ctx.renderer)
         if run.watching:
-            _process_changes(pass_, frame, run, ctx)
+            if not frame.info.composite:
+                _process_changes(frame, run)
+            run.mark_valid(frame.info)
     except BaseException as error:
-        if backup is not None:
-            replace_contents(run.module, backup)
+        _restore(frame, run, error)
+        if run.is_inside_leaf:  # which may catch the error, and go on
             run.forget(error)
         raise
 
 
-def _process_changes(
-    pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext
-) -> None:
-    """Verify the changes of a leaf pass and its `preserves`, and update the preserved results.
+def _restore(frame: Frame, run: Run, error: BaseException) -> None:
+    """Restore the module after `error`, if the context of the pass asks for it."""
+    if frame.backup is not None:
+        replace_contents(run.module, frame.backup)
+        run.restart_tracking()
+        run.forget(error)
 
-    A composite has no changes of its own: its children were processed one by one.
+
+def _take_back(module: ModuleOp, parent: Block | None, frame: Frame) -> None:
+    """Raise PassContractError for a pass that moved the module into another op."""
+    into = module.parent_op()
+    if parent is None:
+        module.detach()
+    raise PassContractError(
+        f"pass '{frame.info.name}' moved its module into {brief(into)}: a pass may not move the "
+        "module that it is given; move the ops in it, or nest a clone"
+    )
+
+
+def _process_changes(frame: Frame, run: Run) -> None:
+    """Verify the changes that a leaf pass made since the last call, and its `preserves`; drop what
+    it did not preserve.
+
+    It is called at the end of the pass, and before each pass that it runs: that one has changes and
+    `preserves` of its own. A composite has none: its children are processed one by one.
     """
-    preserves = pass_.preserves if is_own(pass_) else ()
-    changes = None
-    if not frame.info.composite:
-        began = perf_counter()
+    began = perf_counter()
+    changes = run.changes(details=frame.verify_each)
+    try:
         try:
-            changes = run.changes(details=ctx.verify_each)
-            if changes and ctx.verify_each:
+            if changes and frame.verify_each:
                 verify_changes(run.module, changes)
         finally:  # also if verification fails, so that timing instruments see it
-            frame.verify_time = perf_counter() - began
-        if changes and ctx.verify_preserves:
-            check_preserved(frame.info, preserves, changes, run)
-    run.update_preserved(frame.info, preserves, changes)
+            frame.verify_time += perf_counter() - began
+        if changes and frame.verify_preserves:
+            check_preserved(frame.info, frame.preserves, changes, run)
+    except BaseException:
+        run.reject(changes)  # a leaf pass around this one may catch the error, and go on
+        raise
+    if changes:
+        run.invalidate(frame, changes)
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:

@@ -17,7 +17,7 @@ from .notebook.elements import block, element, table
 from .options.options import options_text
 from .registration.info import PassInfo, check_level, check_name, check_names
 from .registration.names import name_key
-from .requirements.requirements import Scope, Step
+from .requirements.requirements import Scope, Step, run_required, warn_about_requirement
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
 
@@ -39,7 +39,7 @@ class Sequential(Pass):
 
     A required pass runs unless it is still valid: it ran in this call, and no pass that does not
     preserve it has changed the module since. It is looked up in the pipeline first, then among the
-    registered passes.
+    registered passes. A PassInfo in the place of the level has all three, as in TVM's C++.
 
     Errors: TypeError for an object that is not a pass; PassDependencyError, before anything runs,
     for requirements that are unknown, form a cycle or cannot be built, and later for two that
@@ -51,11 +51,13 @@ class Sequential(Pass):
     def __init__(
         self,
         passes: Iterable[ModulePass] = (),
-        opt_level: int = 0,
+        opt_level: int | PassInfo = 0,
         name: str = "sequential",
         required: Iterable[str] = (),
     ) -> None:
         self.passes = check_passes(passes)
+        if isinstance(opt_level, PassInfo):
+            opt_level, name, required = opt_level.opt_level, opt_level.name, opt_level.required
         self.options = SequentialOptions(name, opt_level, check_names("required", required))
         check_name(name)
         check_level(opt_level)
@@ -108,7 +110,7 @@ class Sequential(Pass):
                 ctx.instrumentor.pass_skipped(module, info, reason)
                 skipped.append(step)
             else:
-                _warn_about_requirement(step, ctx, run)
+                warn_about_requirement(step, ctx, run)
                 if not run_pass(pass_, info, run, ctx, place):
                     waived.add(info.key)
         if skipped and not ran:
@@ -152,8 +154,11 @@ class Sequential(Pass):
         elif isinstance(pass_, Fixpoint | Repeat):
             is_fixpoint = isinstance(pass_, Fixpoint)
             reason = "until nothing changes" if is_fixpoint else f"{pass_.options.n} times"
-            inner = pass_.pass_
-            yield Step(inner, info_of(inner), "run", reason, depth=depth)
+            inner, info = pass_.pass_, info_of(pass_.pass_)
+            if ctx.is_disabled(info):
+                yield Step(inner, info, "skip", "disabled", depth=depth)
+                return
+            yield Step(inner, info, "run", reason, depth=depth)
             yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
     def _steps(
@@ -233,7 +238,8 @@ _Options = TypeVar("_Options", FixpointOptions, RepeatOptions)
 
 
 class _Repetition(Pass, Generic[_Options]):
-    """A composite that runs one pass several times; the base of Fixpoint and Repeat."""
+    """A composite that runs one pass several times, each time after what it requires; the base of
+    Fixpoint and Repeat."""
 
     def __init__(self, pass_: ModulePass | Iterable[ModulePass], options: _Options) -> None:
         self.pass_ = _single(pass_)
@@ -248,6 +254,17 @@ class _Repetition(Pass, Generic[_Options]):
     @property
     def children(self) -> tuple[ModulePass, ...]:
         return (self.pass_,)
+
+    def _run_once(self, run: Run, ctx: PassContext, place: str) -> None:
+        """Run the pass after its requirements, which it may have invalidated the time before;
+        unless the context disables it."""
+        info = info_of(self.pass_)
+        if ctx.is_disabled(info):
+            ctx.instrumentor.pass_skipped(run.module, info, "disabled")
+            return
+        if info.required:
+            run_required(self.pass_, run, ctx)
+        run_pass(self.pass_, info, run, ctx, place)
 
 
 class Fixpoint(_Repetition[FixpointOptions]):
@@ -269,7 +286,7 @@ class Fixpoint(_Repetition[FixpointOptions]):
         limit = self.options.max_iterations
         for iteration in range(1, limit + 1):
             version = run.version
-            run_pass(self.pass_, info_of(self.pass_), run, ctx, f" (iteration {iteration})")
+            self._run_once(run, ctx, f" (iteration {iteration})")
             if run.version == version:
                 return
         run.diagnostics.warning(
@@ -295,8 +312,7 @@ class Repeat(_Repetition[RepeatOptions]):
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         n = self.options.n
         for time in range(1, n + 1):
-            place = f" (time {time} of {n})"
-            run_pass(self.pass_, info_of(self.pass_), Run.current(), ctx, place)
+            self._run_once(Run.current(), ctx, f" (time {time} of {n})")
 
 
 def _single(pass_: ModulePass | Iterable[ModulePass]) -> ModulePass:
@@ -329,16 +345,6 @@ def _instead(given: object) -> str:
     if isinstance(given, PassPipeline):
         return ": write Sequential(pipeline.passes) for a PassPipeline"
     return ""
-
-
-def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
-    """Warn, once a run, about a requirement that runs although the context would skip it."""
-    if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
-        run.warned.add(step.info.key)
-        run.diagnostics.warning(
-            None,
-            f"pass '{step.info.name}' runs although the context skips it ({reason}): {step.reason}",
-        )
 
 
 def _warn_about_levels(info: PassInfo, skipped: list[Step], ctx: PassContext, run: Run) -> None:

@@ -97,7 +97,7 @@ def transformed(name: str, example: Example) -> ModuleOp:
     """Return the module of `example.before` after the pass, at any level, as with `-p`."""
     ctx = make_ir_context()
     module = parse_module(ctx, example.before, "example.mlir")
-    with PassContext(opt_level=99):
+    with PassContext(opt_level=4):
         parse_pipeline(f"{name}{example.options}").apply(ctx, module)
     return module
 

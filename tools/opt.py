@@ -38,6 +38,7 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
+from ..passmanager.recursion import recursion_limit
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
@@ -70,24 +71,6 @@ if TYPE_CHECKING:
 __all__ = ["PasslineOptMain", "main"]
 
 OwnFrontend = TypeVar("OwnFrontend", MLIRFrontend, OnnxFrontend)
-
-STACK = 120 << 20
-"""The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
-STACK_PER_CALL = 400
-
-
-def grown_stack() -> int:
-    """Raise the limit on the stack of this process; return the new limit in bytes."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 1 << 20
-    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    unlimited = resource.RLIM_INFINITY
-    if soft != unlimited and soft < STACK:
-        soft = STACK if hard == unlimited else min(STACK, hard)
-        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
-    return STACK if soft == unlimited else soft
 
 
 class PasslineOptMain(xDSLOptMain):
@@ -222,7 +205,7 @@ class PasslineOptMain(xDSLOptMain):
         gc.freeze()  # no collection visits what has been imported, not even the last one
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level; calls through C take
         # stack.
-        sys.setrecursionlimit(min(200_000, grown_stack() // STACK_PER_CALL))
+        sys.setrecursionlimit(recursion_limit())
 
     # Dialects, passes, targets, frontends and options
 
@@ -359,8 +342,8 @@ class PasslineOptMain(xDSLOptMain):
     def make_pass_context(self) -> PassContext:
         """Create the context that the options describe."""
         level: int | None = self.args.opt_level
-        return PassContext(
-            opt_level=sys.maxsize if level is None else level,
+        context = PassContext(
+            opt_level=level or 0,
             required_pass=self.required_passes(),
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
@@ -370,6 +353,9 @@ class PasslineOptMain(xDSLOptMain):
             renderer=self.render,
             remark_filter=self.remark_filter(),
         )
+        if level is None:
+            context.opt_level = sys.maxsize  # all passes, whatever their level
+        return context
 
     def required_passes(self) -> Sequence[str]:
         """Return the names of the passes that run whatever their level."""

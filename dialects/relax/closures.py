@@ -160,11 +160,10 @@ class InvokeOp(InfersType, RelaxOp):
         if not isinstance(type := self.callee.type, FunctionType):
             raise VerifyException(f"expected a function, got {type}")
         inputs, given = type.inputs.data, self.arguments.types
-        if len(inputs) != len(given):
-            raise VerifyException(
-                f"the function of type {type} takes {len(inputs)} arguments, but {len(given)} are "
-                "given"
-            )
+        if (count := len(inputs)) != len(given):
+            takes = f"the function of type {type} takes {count} argument{'s' * (count != 1)}"
+            verb = "is" if len(given) == 1 else "are"
+            raise VerifyException(f"{takes}, but {len(given)} {verb} given")
         for number, (expected, found) in enumerate(zip(inputs, given, strict=True)):
             if refine(expected, found) is None:
                 raise VerifyException(

@@ -6,7 +6,22 @@ from collections.abc import Iterable
 
 from ..registration.names import name_key
 
-__all__ = ["closest_name", "did_you_mean"]
+__all__ = ["closest_name", "did_you_mean", "register_successor"]
+
+_successors: dict[str, str] = {}
+
+
+def register_successor(name: str, successor: str) -> None:
+    """Register that messages about the unknown pass `name`, as one of TVM, suggest `successor`: by
+    the names of their classes."""
+    _successors[name_key(name)] = name_key(successor)
+
+
+def _successor(name: str, keys: Iterable[str]) -> str | None:
+    """Return the registered successor of `name` among `keys`. A name of a pass on `tir` begins with
+    that, and one of its class does not."""
+    key = _successors.get(name_key(name).removeprefix("tir"))
+    return next((k for k in keys if k.removeprefix("tir") == key), None)
 
 
 def closest_name(name: str, candidates: Iterable[str]) -> str | None:
@@ -14,6 +29,8 @@ def closest_name(name: str, candidates: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     keys = {name_key(candidate): candidate for candidate in candidates}
+    if (successor := _successor(name, keys)) is not None:
+        return keys[successor]
     found = get_close_matches(name_key(name), keys, n=1, cutoff=0.6)
     return keys[found[0]] if found else None
 

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..diagnostics.missing_names import missing_name
+
 if TYPE_CHECKING:
     from .debug_counter import DebugCounter
     from .ir.diff import PrintDiff
@@ -80,5 +82,5 @@ _MODULES = {
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise missing_name(__name__, name, {"": __all__})
     return getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.ir.core import SSAValues
 
 from ...compat.acceleration.acceleration import is_accelerated
+from ..recursion import deep_recursion
 from .creation import is_plain, set_operands
 from .garbage_collection import paused_collector
 from .walk import walk
@@ -36,7 +37,8 @@ def clone(op: OpT) -> OpT:
     ops are copied does so.
     """
     if not _FAST or not is_plain[type(op)]:
-        copy = op.clone()
+        with deep_recursion():
+            copy = op.clone()
         if not _FAST:
             _keep_details(op, copy)
         return copy

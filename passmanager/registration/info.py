@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
-from .names import name_key
+from ..errors import ConfigError
+from .names import PassName, name_key
 from .rounding import Rounding
 
 __all__ = [
     "PassInfo",
+    "check_context_level",
     "check_level",
     "check_name",
     "check_names",
@@ -24,21 +26,22 @@ class PassInfo:
     """The name, level and requirements of a pass.
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
-    names the passes whose result it needs. The other fields are not compared when two infos are:
-    `text` is the pass with its options as a pipeline spells them; `composite` is true for a pass
-    made of passes, `rounds` for one that may change how floats are rounded,
-    `changes_interface` for one that may change the public functions; `key` is the `name_key`
-    of the name. TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
+    names the passes whose result it needs. `name` is equal to all its spellings, also to TVM's:
+    `info.name == "FuseOps"`; `key` is the `name_key` of the name. The other fields are not compared
+    when two infos are: `text` is the pass with its options as a pipeline spells them; `composite`
+    is true for a pass made of passes, `rounds` for one that may change how floats are rounded,
+    `changes_interface` for one that may change the public functions.
+    TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
     """
 
-    name: str
+    name: str = field(compare=False)
     opt_level: int = 0
     required: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
     composite: bool = field(default=False, compare=False)
     rounds: bool | Rounding = field(default=False, compare=False)
     changes_interface: bool = field(default=False, compare=False)
-    key: str = field(init=False, repr=False, compare=False)
+    key: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.name, int) and isinstance(self.opt_level, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -50,6 +53,7 @@ class PassInfo:
         object.__setattr__(self, "required", check_names("required", self.required))
         object.__setattr__(self, "text", self.text or self.name)
         object.__setattr__(self, "key", name_key(self.name))
+        object.__setattr__(self, "name", PassName(self.name))
 
 
 def check_name(name: object) -> None:
@@ -72,10 +76,28 @@ def check_spelling(name: str) -> None:
 
 def check_level(opt_level: object) -> None:
     """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
-    if not isinstance(opt_level, int) or isinstance(opt_level, bool):
-        raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
-    if opt_level < 0:
+    if _whole(opt_level, "opt_level") < 0:
         raise ValueError(f"opt_level is 0 or more, not {opt_level}")
+
+
+HIGHEST_LEVEL = 4
+"""The highest level of a context: passes of Passline and of TVM have levels up to 4."""
+
+
+def check_context_level(
+    level: object, highest: int = HIGHEST_LEVEL, setting: str = "opt_level"
+) -> None:
+    """Raise TypeError if the level of a context is not an int, ConfigError if it is out of
+    range."""
+    if not 0 <= (number := _whole(level, setting)) <= highest:
+        limit = "0 or more" if number < 0 else f"{highest} or less"
+        raise ConfigError(f"{setting} is {limit}, not {level}: levels are 0 to {highest}")
+
+
+def _whole(level: object, setting: str) -> int:
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise TypeError(f"{setting} is a whole number, not {level!r}")
+    return level
 
 
 def check_names(setting: str, names: object) -> tuple[str, ...]:

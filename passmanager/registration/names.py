@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["kebab_case", "name_key"]
+__all__ = ["PassName", "kebab_case", "name_key"]
 
 
 # Cached: a name is compared several times for each pass that runs.
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Return the key that all spellings of a pass name have in common: `tir.UnrollLoop`,
-    `tir-unroll-loop` and TVM's full name `tir.transform.UnrollLoop` have one key.
+    `tir-unroll-loop` and TVM's full name `tir.transform.UnrollLoop` have one key, as have
+    `fold-constant` and `relay._transform.FoldConstant`.
     """
     return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
 
 
 _TVM_NAMESPACE = re.compile(
-    r"(?:tvm\.)?(?:transform|(?:relax|relay)(?:\.transform)?|(?:s_)?(tir)x?(?:\.transform)?)\.(?=[A-Z])"
+    r"(?:tvm\.)?(?:_?transform|(?:relax|relay)(?:\._?transform)?|(?:s_)?(tir)x?(?:\._?transform)?)"
+    r"\.(?=[A-Z])"
 )
 """The namespaces of TVM before the name of a pass, which TVM writes with a capital. Of these, `tir`
 stays: Passline's names of passes on `tir` begin with it.
@@ -28,6 +30,25 @@ stays: Passline's names of passes on `tir` begin with it.
 def _own_namespace(namespace: re.Match[str]) -> str:
     """Return what stays of a namespace of TVM: `tir.`, or a dot."""
     return f"{namespace[1] or ''}."
+
+
+class PassName(str):
+    """The name of a pass: a string that is equal to all spellings of the name, as `FuseOps`.
+
+    Its hash is that of its own spelling, which alone sets and dicts find.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, str):
+            return NotImplemented
+        return str.__eq__(self, other) or name_key(str(self)) == name_key(str(other))
+
+    def __ne__(self, other: object) -> bool:
+        return NotImplemented if not isinstance(other, str) else not self == other
+
+    __hash__ = str.__hash__
 
 
 def kebab_case(name: str) -> str:

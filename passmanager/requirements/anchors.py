@@ -153,12 +153,13 @@ class Anchored(Pass):
             frame.function = op
             symbol = symbol_of(op)
             with alone(op, module) as single:
+                run.part = single
                 if is_own(pass_):
                     pass_.transform(single, ctx)
                 else:
                     pass_.apply(run.ir_context, single)
                 _check_contract(self.info.name, self.anchors[-1], op, symbol, single.body.block)
-        frame.function = None
+        frame.function = run.part = None
 
     def _anchored(self, module: ModuleOp) -> list[Operation]:
         """Return the ops to visit."""

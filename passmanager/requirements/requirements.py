@@ -18,7 +18,7 @@ from ..registry import find_pass, installed
 from ..run import Run
 from ..runner import info_of, nested_passes, run_pass
 
-__all__ = ["Scope", "Step", "run_required"]
+__all__ = ["Scope", "Step", "run_required", "warn_about_requirement"]
 
 
 class Step(NamedTuple):
@@ -130,7 +130,7 @@ class Scope:
 
 
 def run_required(pass_: ModulePass, run: Run, ctx: PassContext) -> None:
-    """Run what a pass requires, for a pass that no pipeline of ours runs.
+    """Run what a pass requires and is not valid, for a pass that no Sequential runs.
 
     Errors: as `Scope.enter`, and PassDependencyError if two requirements invalidate each other.
     """
@@ -140,8 +140,20 @@ def run_required(pass_: ModulePass, run: Run, ctx: PassContext) -> None:
     for step in scope.ensure(
         info_of(pass_), lambda name: name_key(name) in waived or run.is_valid(name)
     ):
+        if run.frames:
+            warn_about_requirement(step, ctx, run)
         if not run_pass(step.pass_, step.info, run, ctx, step.place):
             waived.add(step.info.key)  # an instrument blocked it
+
+
+def warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
+    """Warn, once a run, about a requirement that runs although the context would skip it."""
+    if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
+        run.warned.add(step.info.key)
+        run.diagnostics.warning(
+            None,
+            f"pass '{step.info.name}' runs although the context skips it ({reason}): {step.reason}",
+        )
 
 
 def _arrows(chain: list[PassInfo], name: str) -> str:

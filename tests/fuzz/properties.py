@@ -84,7 +84,7 @@ def check_case(case: Case) -> Outcome:
     ends the case. Errors: Broken, VerifyException, and whatever a pass raises that is no
     PasslineError.
     """
-    with np.errstate(all="ignore"), redirect_stderr(StringIO()), PassContext(opt_level=9):
+    with np.errstate(all="ignore"), redirect_stderr(StringIO()), PassContext(opt_level=4):
         check = Check(case)
         for i, text in enumerate(case.pipeline):
             if not check.run_pass(text):

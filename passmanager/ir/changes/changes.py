@@ -4,7 +4,7 @@ of two records of it: ops, blocks and values that differ."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress, count
 from typing import TypeAlias, cast
 
@@ -38,6 +38,8 @@ class Changes:
     """Ops that are no longer directly in the module."""
     symbols_changed: bool = False
     """Whether a symbol op, at any depth, was added, removed, moved or changed."""
+    before: Record | None = field(default=None, repr=False, compare=False)
+    """The earlier record, None if nothing changed."""
 
     def __bool__(self) -> bool:
         return bool(self.ops or self.blocks or self.retyped or self.top_level or self.removed)
@@ -68,6 +70,7 @@ def compare(module: ModuleOp, old: Record, new: Record, details: bool = True) ->
         top_level=kept & (found.ops.keys() | set(bodies)),
         removed=tuple(op for op in old_top if op not in kept),
         symbols_changed=symbols_changed,
+        before=old,
     )
 
 
@@ -248,3 +251,9 @@ class Snapshot:
             return Changes()
         self._op_classes = None
         return compare(self._module, old, new, details)
+
+    def reject(self, changes: Changes) -> None:
+        """Take back the last update, which returned `changes`: the next one returns them again."""
+        if changes.before is not None:
+            self._record = changes.before
+            self._op_classes = None

@@ -60,7 +60,7 @@ def check_laws(path: Path, pipeline: str) -> None:
         except ParseError as error:
             raise AssertionError(str(error)) from error
         before = module.clone()
-        with PassContext(opt_level=9, instruments=[SemanticsInstrument(max_steps=MAX_STEPS)]):
+        with PassContext(opt_level=4, instruments=[SemanticsInstrument(max_steps=MAX_STEPS)]):
             sequential = parse_pipeline(pipeline)
             try:
                 sequential.apply(ctx, module)
@@ -70,7 +70,7 @@ def check_laws(path: Path, pipeline: str) -> None:
                 continue  # a case that shows an error; its CHECK lines say which
         verify(module)
         snapshot = Snapshot(module)
-        with PassContext(opt_level=9):
+        with PassContext(opt_level=4):
             sequential.apply(ctx, module)
         assert not snapshot.update(), f"a second run of {pipeline} changes the result of\n{before}"
 

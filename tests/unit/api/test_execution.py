@@ -11,6 +11,7 @@ from support.passes.toy import Recorder
 from support.suites.inprocess import mlir_opt
 
 import passline
+from passline.passmanager import ConfigError
 
 SUM = """
 func.func @main(%x: tensor<3xf32>, %scale: tensor<3xf32>) -> tensor<3xf32> {
@@ -62,6 +63,13 @@ def test_level_that_is_none_of_the_levels_is_an_error() -> None:
         passline.optimize(SUM, level=-1)
 
 
+@pytest.mark.parametrize("level", [-1, 4, 5])
+def test_level_out_of_the_range_of_the_commands_is_an_error(level: int) -> None:
+    for function in (passline.optimize, passline.compile):
+        with pytest.raises(ConfigError, match=f"level is .*, not {level}: levels are 0 to 3"):
+            function(SUM, level=level)
+
+
 # run
 
 
@@ -86,7 +94,7 @@ def test_run_of_another_function_and_a_tuple_becomes_its_elements() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((X,), "takes 2 arguments, 1 are given"),
+        ((X,), "takes 2 arguments, 1 is given"),
         ((X, X[:2]), "parameter 'scale' is .*: expected float32 of 3, got float32 of 2"),
         ((X, [2, 2, 2]), "expected float32, got int64"),
         (({"x": X},), "no value is given for parameter scale"),

@@ -10,7 +10,9 @@ import pytest
 from support.passes.toy import (
     Append,
     Nothing,
+    Recorder,
     Tag,
+    collect,
     function_names,
     module,
     named,
@@ -38,6 +40,7 @@ from passline.passmanager import (
     PassInfo,
     Sequential,
     info_of,
+    module_pass,
 )
 
 # Classes
@@ -365,6 +368,19 @@ def test_returned_function_keeps_symbol_name_visibility_and_place() -> None:
     assert isinstance(replaced, FuncOp) and replaced.sym_visibility == StringAttr("private")
 
 
+def test_returned_function_of_another_name_keeps_the_old_one_with_a_warning() -> None:
+    def renamed(func: FuncOp) -> FuncOp:
+        new = func.clone()
+        new.sym_name = StringAttr(f"{func.sym_name.data}_fast")
+        return new
+
+    found: list[str] = []
+    with PassContext(renderer=collect(found)):
+        assert function_names(replacing(renamed)(module("a", "b"))) == ["a", "b"]
+        replacing(lambda func: func.clone())(module("c"))
+    assert len(found) == 2 and "returned @a_fast for @a, which keeps its name" in found[0]
+
+
 def test_returned_function_is_cloned_and_can_be_returned_again() -> None:
     new = tagged_function("new")
     assert tags(replacing(lambda f: new)(module("a", "b"))) == ["new", "new"]
@@ -485,3 +501,47 @@ def test_after_a_rollback_what_was_known_of_the_module_is_forgotten() -> None:
 
     with PassContext(rollback=True):
         assert tags(named("careful", body=careful)(module())) == ["a", "b"]
+
+
+def test_rollback_restores_the_module_if_an_instrument_fails_after_the_pass() -> None:
+    m = module("f")
+    instrument = Recorder(fail_in=frozenset(["after"]))
+    with PassContext(rollback=True, instruments=[instrument]):
+        with pytest.raises(RuntimeError, match="after"):
+            Append("a").apply(toy_context(), m)
+    assert tags(m) == [] and function_names(m) == ["f"]
+
+
+# The module that a pass is given
+
+
+def nest(m: ModuleOp, ctx: PassContext) -> None:
+    ModuleOp([m])
+
+
+def return_nested(m: ModuleOp, ctx: PassContext) -> ModuleOp:
+    return ModuleOp([m])
+
+
+@pytest.mark.parametrize("body", [nest, return_nested])
+@pytest.mark.parametrize("rollback", [False, True])
+def test_pass_that_moves_its_module_into_another_op_is_refused(
+    body: Callable[[ModuleOp, PassContext], ModuleOp | None], rollback: bool
+) -> None:
+    m = module("f")
+    with PassContext(rollback=rollback):
+        with pytest.raises(PassContractError, match="'nests' moved its module into the op"):
+            module_pass(body, name="nests").apply(toy_context(), m)
+    assert m.parent is None and function_names(m) == ["f"]
+
+
+def test_pass_may_nest_a_clone_of_its_module() -> None:
+    nested = module_pass(lambda m, ctx: ModuleOp([m.clone()]), name="nests")(module("f"))
+    (inner,) = nested.ops
+    assert isinstance(inner, ModuleOp) and function_names(inner) == ["f"]
+
+
+def test_pass_runs_on_a_module_in_another_one() -> None:
+    outer = ModuleOp([inner := module("f")])
+    Append("a").apply(toy_context(), inner)
+    assert tags(outer) == ["a"] and inner.parent is outer.body.block

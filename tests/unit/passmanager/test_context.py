@@ -5,11 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from contextlib import AbstractContextManager
 
 import pytest
 from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags
 
-from passline.passmanager import ModulePass, Pass, PassContext, PassInfo, PassInstrument, Sequential
+from passline.passmanager import (
+    ConfigError,
+    ModulePass,
+    Pass,
+    PassContext,
+    PassInfo,
+    PassInstrument,
+    Sequential,
+)
+from passline.passmanager.registry import installed
 
 # Construction
 
@@ -22,7 +32,8 @@ def test_settings_read_back() -> None:
 
 
 def test_default_level_is_2() -> None:
-    assert PassContext().opt_level == 2
+    assert PassContext().opt_level == PassContext.create().opt_level == 2
+    assert PassContext.create() is not PassContext.create()
 
 
 @pytest.mark.parametrize("setting", ["required_pass", "disabled_pass"])
@@ -103,6 +114,50 @@ def test_leaving_a_context_that_was_not_entered_last_is_an_error() -> None:
             with pytest.raises(RuntimeError, match="not the one entered last"):
                 outer.__exit__(None, None, None)
             assert PassContext.current() is inner
+
+
+def leave(context: PassContext | AbstractContextManager[PassContext]) -> None:
+    context.__exit__(None, None, None)
+
+
+def test_context_that_was_left_out_of_order_is_not_current_again() -> None:
+    before, recorder = PassContext.current(), Recorder()
+    first, second, third = PassContext(), PassContext(instruments=[recorder]), PassContext()
+    for context in (first, second, third):
+        context.__enter__()
+    with pytest.raises(RuntimeError, match="not the one entered last"):
+        leave(second)
+    assert recorder.events == ["%1 enter", "%1 exit"]
+    leave(third)
+    assert PassContext.current() is first
+    leave(first)
+    assert PassContext.current() is before
+
+
+def test_context_that_was_left_out_of_order_may_be_entered_again() -> None:
+    first, second = PassContext(), PassContext()
+    first.__enter__()
+    second.__enter__()
+    with pytest.raises(RuntimeError):
+        leave(first)
+    with first:
+        assert PassContext.current() is first
+    assert PassContext.current() is second
+    leave(second)
+    with pytest.raises(RuntimeError, match="not the one entered last"):
+        leave(second)
+
+
+def test_copy_at_another_level_that_is_left_out_of_order_is_not_current_again() -> None:
+    before, other = PassContext.current(), PassContext()
+    copy = before.at_level(3)
+    copy.__enter__()
+    other.__enter__()
+    with pytest.raises(RuntimeError, match="not the one entered last"):
+        leave(copy)
+    assert PassContext.current() is other
+    leave(other)
+    assert PassContext.current() is before
 
 
 def test_exit_hooks_run_when_the_body_raises() -> None:
@@ -196,6 +251,42 @@ def test_copy_at_another_level_is_current_and_enters_no_instrument_again() -> No
             assert inner.is_disabled(PassInfo("toy-tag")) and inner.instruments == ctx.instruments
         assert PassContext.current() is ctx
     assert recorder.events == ["%1 enter", "%1 exit"]
+
+
+@pytest.mark.parametrize("through_copy", [True, False])
+def test_override_of_instruments_at_another_level(through_copy: bool) -> None:
+    old, new = Recorder("old"), Recorder("new")
+    with PassContext(instruments=[old]) as ctx:
+        with ctx.at_level(3) as middle, middle.at_level(1) as inner:
+            (inner if through_copy else ctx).override_instruments([new])
+            assert inner.instruments == middle.instruments == ctx.instruments == (new,)
+            Nothing()(module())
+        Nothing()(module())
+    assert old.events == ["old enter", "old exit"]
+    assert new.events[0] == "new enter" and new.events.count("new exit") == 1
+    assert new.events.count("new after toy-nothing") == 2
+
+
+def test_override_at_another_level_whose_enter_raises_leaves_no_instrument() -> None:
+    old, new = Recorder("old"), Recorder("new", fail_in=frozenset(["enter"]))
+    with PassContext(instruments=[old]) as ctx:
+        with ctx.at_level(3) as inner, pytest.raises(RuntimeError):
+            inner.override_instruments([new])
+        assert ctx.instruments == ()
+    assert old.events == ["old enter", "old exit"]
+
+
+@pytest.mark.parametrize("level", [-1, 5, 7, 1 << 70])
+def test_level_out_of_range_is_an_error(level: int) -> None:
+    with pytest.raises(ConfigError, match=f"not {level}: levels are 0 to 4"):
+        PassContext(opt_level=level)
+    with pytest.raises(ConfigError, match="levels are 0 to 4"), PassContext().at_level(level):
+        pass
+
+
+def test_level_of_the_highest_passes_is_in_range() -> None:
+    levels = [getattr(factory(), "opt_level", 0) for factory in installed().passes.values()]
+    assert PassContext(opt_level=max(levels)).opt_level == 4
 
 
 def test_unknown_names_are_warned_about_once_at_another_level() -> None:

@@ -26,6 +26,7 @@ from passline.passmanager import (
     ModulePass,
     Pass,
     PassContext,
+    PassInfo,
     Repeat,
     Sequential,
     base,
@@ -66,6 +67,11 @@ def test_passes_name_level_and_required_read_back() -> None:
         ("other",),
         True,
     )
+
+
+def test_pass_info_in_the_place_of_the_level() -> None:
+    info = Sequential([], PassInfo("mine", 1, ("other",))).info
+    assert (info.name, info.opt_level, info.required) == ("mine", 1, ("other",))
 
 
 def test_level_is_0_by_default() -> None:
@@ -213,6 +219,16 @@ def test_fixpoint_that_does_not_converge_warns() -> None:
 
 def test_fixpoint_that_converges_says_nothing() -> None:
     assert reported(PassContext(), Fixpoint(counting(2)[0])) == []
+
+
+@pytest.mark.parametrize("repetition", [Fixpoint(Append("a")), Repeat(Append("a"), 2)])
+def test_disabled_pass_is_not_repeated(repetition: Pass) -> None:
+    recorder = Recorder()
+    with PassContext(disabled_pass=["ToyAppend"], instruments=[recorder]):
+        assert tags(repetition(module())) == []
+    assert "%1 skipped toy-append (disabled)" in recorder.events
+    plan = Sequential([repetition]).plan(PassContext(disabled_pass=["ToyAppend"]))
+    assert [(step.info.name, step.action) for step in plan][1:] == [("toy-append", "skip")]
 
 
 def test_fixpoint_of_a_sequential() -> None:

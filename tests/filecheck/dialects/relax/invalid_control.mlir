@@ -80,7 +80,7 @@ func.func @invoke_type(%f : (i1, i1) -> (), %x : i1, %y : i32) {
 
 // -----
 
-// CHECK: 'relax.invoke' op the function of type (i1, i1) -> () takes 2 arguments, but 1 are given
+// CHECK: 'relax.invoke' op the function of type (i1, i1) -> () takes 2 arguments, but 1 is given
 func.func @invoke_count(%f : (i1, i1) -> (), %x : i1) {
   "relax.invoke"(%f, %x) : ((i1, i1) -> (), i1) -> ()
   return

@@ -73,7 +73,7 @@ def by_passes(module: ModuleOp, *passes: Pass) -> ModuleOp:
     """Run passes on a copy of a module; the result is valid, and the last one changes it no
     more."""
     result, ctx = module.clone(), make_ir_context()
-    with PassContext(opt_level=9):
+    with PassContext(opt_level=4):
         for pass_ in passes:
             pass_.apply(ctx, result)
         verify(result)

@@ -272,7 +272,7 @@ class Devices:
 def test_in_random_programs_each_operation_is_on_one_device(seed: int):
     ctx = make_ir_context()
     module = parse_module(ctx, random_program(seed), "random.mlir")
-    with PassContext(opt_level=9):
+    with PassContext(opt_level=4):
         parse_pipeline("to-a-normal-form").apply(ctx, module)
     annotate(module, Random(seed))
     before = module.clone()

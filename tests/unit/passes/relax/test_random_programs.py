@@ -62,7 +62,7 @@ def expected(seed: int, condition: bool) -> tuple[object, ...]:
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
     ctx, module = make_ir_context(), program(seed).clone()
-    with PassContext(opt_level=9):
+    with PassContext(opt_level=4):
         pipeline = parse_pipeline(name)
         pipeline.apply(ctx, module)
         verify(module)

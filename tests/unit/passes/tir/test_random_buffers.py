@@ -34,7 +34,7 @@ def test_passes_keep_what_is_computed(seed: int) -> None:
     module = parse_module(ctx, text, "f.mlir")
     before = module.clone()
     sequential = parse_pipeline(pipeline)
-    with PassContext(opt_level=9):
+    with PassContext(opt_level=4):
         sequential.apply(ctx, module)
         verify(module)
         assert compare(before, module)

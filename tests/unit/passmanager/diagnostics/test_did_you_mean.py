@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from passline import passes
+from passline.passmanager import PassNotFoundError, find_pass
 from passline.passmanager.diagnostics.did_you_mean import closest_name, did_you_mean
 
 
@@ -16,3 +20,11 @@ def test_closest_name_of_something_else_is_none() -> None:
 def test_message_ends_with_the_nearest_name_if_there_is_one() -> None:
     assert did_you_mean("mian", ["main", "helper"]) == ", did you mean 'main'?"
     assert did_you_mean("zzz", ["main"]) == ""
+
+
+@pytest.mark.parametrize("name", ["StorageFlatten", "tir.StorageFlatten", "tir-storage-flatten"])
+def test_pass_of_tvm_leads_to_the_pass_that_does_what_it_does(name: str) -> None:
+    assert closest_name(name, passes.PASSES) == "tir-flatten-buffer"
+    assert closest_name(name, ["StorageRewrite", "FlattenBuffer"]) == "FlattenBuffer"
+    with pytest.raises(PassNotFoundError, match="did you mean 'tir-flatten-buffer'"):
+        find_pass(name)

@@ -32,6 +32,8 @@ def test_spellings_of_one_name_have_one_key() -> None:
         ("relax.transform.FoldConstant", "fold-constant"),
         ("tvm.relax.transform.FoldConstant", "fold-constant"),
         ("relay.FuseOps", "fuse-ops"),
+        ("relay._transform.FoldConstant", "fold-constant"),
+        ("_transform.FoldConstant", "fold-constant"),
         ("transform.PrintIR", "print-ir"),
         ("tir.transform.UnrollLoop", "tir-unroll-loop"),
         ("tirx.UnrollLoop", "tir-unroll-loop"),

@@ -17,6 +17,7 @@ from passline.passmanager import (
     PassContext,
     PassContractError,
     PassDependencyError,
+    Repeat,
     Sequential,
     register_pass,
 )
@@ -158,6 +159,46 @@ def test_requirement_inside_a_fixpoint() -> None:
     registered(named("base", changes=False))
     body = Sequential([named("a", requires=["base"], changes=False)])
     assert ran(Fixpoint(body)) == ["base", "a", "fixpoint"]
+
+
+def changes_at_first(name: str, times: int) -> Pass:
+    """Return a pass that requires `base` and changes the module the first `times` times."""
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        if tags(m).count(name) < times:
+            Append(name).transform_module(m, ctx)
+
+    return named(name, requires=["base"], body=body)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_requirement_runs_again_before_the_next_iteration(alone: bool) -> None:
+    registered(named("base", changes=False))
+    for pass_ in (Fixpoint(changes_at_first("a", 2)), Repeat(changes_at_first("a", 2), 3)):
+        iterations = ["base", "a", "base", "a", "base", "a"]
+        assert ran(pass_ if alone else Sequential([pass_])) == [*iterations, pass_.name]
+
+
+def test_requirement_that_is_valid_does_not_run_again_before_the_next_iteration() -> None:
+    registered(named("base", changes=False))
+    needs = named("a", requires=["base"], keeps=["base"])
+    assert ran(Repeat(needs, 3)) == ["base", "a", "a", "a", "repeat"]
+    assert ran(Repeat(Repeat(needs, 2), 1)) == ["base", "a", "a", "repeat", "repeat"]
+
+
+def test_requirement_in_a_fixpoint_that_does_not_exist_is_an_error_before_anything_runs() -> None:
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]), pytest.raises(PassDependencyError, match="'nope'"):
+        Fixpoint(named("a", requires=["nope"]))(module())
+    assert not any("before a" in event for event in recorder.events)
+
+
+def test_disabled_requirement_of_a_fixpoint_runs_with_a_warning() -> None:
+    registered(named("base", changes=False))
+    found: list[str] = []
+    with PassContext(disabled_pass=["base"], renderer=collect(found)):
+        Fixpoint(changes_at_first("a", 2))(module())
+    assert len(found) == 1 and "pass 'base' runs although the context skips it" in found[0]
 
 
 # Filtering

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from support.passes.toy import Recorder, collect, module, named, tags
+from support.passes.toy import Append, Recorder, collect, module, named, tags
+from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import Pass, PassContext, Sequential
+from passline.passmanager import Pass, PassContext, PassInfo, Sequential, pass_instrument
 
 BLOCK = frozenset(["probe"])
 
@@ -63,3 +64,13 @@ def test_dependent_runs_whatever_becomes_of_its_requirement(context: str) -> Non
     with CONTEXTS[context]() as ctx:
         ctx.renderer = collect([])
         assert "needs" in tags(CALLS["required"](named("probe", level=2))(module()))
+
+
+def test_pass_is_blocked_by_the_name_that_tvm_gives_it() -> None:
+    @pass_instrument
+    class Skips:
+        def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+            return info.name != "ToyAppend"
+
+    with PassContext(instruments=[Skips()]):
+        assert tags(Sequential([Append("a")])(module())) == []

@@ -410,7 +410,7 @@ def test_types_that_do_not_fit_are_said_with_their_place():
 
 def test_arguments_that_do_not_fit():
     main = compile_module(rows())
-    with pytest.raises(PasslineError, match="takes 2 arguments, 1 are given"):
+    with pytest.raises(PasslineError, match="takes 2 arguments, 1 is given"):
         main(X)
     with pytest.raises(PasslineError, match="'x' is memref<3x4xf32>: expected float32, got int"):
         main(X.astype(int), 3)

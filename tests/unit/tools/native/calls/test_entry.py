@@ -124,7 +124,7 @@ def test_arrays_of_other_types_are_refused(double: NativeFunction, array: Array,
 
 def test_another_number_of_arguments_is_refused(double: NativeFunction):
     for arguments in ((), (X, X)):
-        with pytest.raises(PasslineError, match=f"takes 1 arguments, {len(arguments)} are given"):
+        with pytest.raises(PasslineError, match=f"takes 1 argument, {len(arguments)} are given"):
             double(*arguments)
 
 
