@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import InterpretationError
 from xdsl.utils.type import get_element_type_or_self
 
 from ...dialects.tir.ops import Dp4aOp, LanewiseOp
-from ..arrays import array_of, bounds, dtype_of
+from ..arrays import array_of, dtype_of
 from ..relax.elementwise.binary import power
 from ..relax.elementwise.elementwise import with_bits
 from ..relax.elementwise.unary import erf
@@ -43,6 +43,14 @@ class Elementwise:
 
     def __call__(self, _: Operation, *args: Array) -> object:
         return self.function(*map(as_number, args))
+
+
+@dataclass(frozen=True)
+class SignedElementwise(Elementwise):
+    """The semantics that applies `function` to the operands, with i1 as 0 and -1."""
+
+    def __call__(self, op: Operation, *args: Array) -> object:
+        return self.function(*(extend_signed(op, arg) for arg in args))
 
 
 def bind(compute: Compute, op: Operation) -> Callable[..., object]:
@@ -184,11 +192,14 @@ def select(op: arith.SelectOp, cond: Array | np.bool, lhs: Array, rhs: Array) ->
 
 
 def to_integer(op: Operation, value: Array) -> object:
-    """Convert a float to an integer: round towards zero, and clamp to the range of the type."""
-    element = element_type(op.results[0].type)
-    assert element is not None
-    low, high = bounds(element)
-    return np.clip(np.nan_to_num(np.trunc(np.asarray(value, np.float64))), low, high)
+    """Convert a float to an integer: round towards zero, and clamp to the range of the type, which
+    is unsigned for `arith.fptoui`."""
+    is_unsigned, width = isinstance(op, arith.FPToUIOp), _width(op.results[0].type)
+    low, high = (0, (1 << width) - 1) if is_unsigned else (-1 << width - 1, (1 << width - 1) - 1)
+    dtype = np.uint64 if is_unsigned else np.int64
+    number = np.clip(np.nan_to_num(np.trunc(np.asarray(value, np.float64))), low, high)
+    # The greatest numbers of 64 bits are no floats: clamped to the next one, they would wrap.
+    return np.where(number >= high, dtype(high), number.astype(dtype))
 
 
 def extend_signed(_: Operation, value: Array) -> object:
@@ -323,8 +334,8 @@ ARITHMETIC: Semantics = {
     arith.CeilDivUIOp: unsigned(divide_up),
     arith.RemSIOp: Elementwise(np.fmod),
     arith.RemUIOp: unsigned(np.remainder),
-    arith.MinSIOp: Elementwise(np.minimum),
-    arith.MaxSIOp: Elementwise(np.maximum),
+    arith.MinSIOp: SignedElementwise(np.minimum),
+    arith.MaxSIOp: SignedElementwise(np.maximum),
     arith.MinUIOp: unsigned(np.minimum),
     arith.MaxUIOp: unsigned(np.maximum),
     arith.AndIOp: Elementwise(np.bitwise_and),
