@@ -32,6 +32,7 @@ from ..per_class import PerClass
 from ..signatures import Signature, Signatures
 from ..symbols import name_of, symbol_of
 from ..walk import walk
+from .branches import verify_successors
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_of_definition
@@ -168,7 +169,7 @@ class OpVerifier:
         if ErasedSSAValue in map(type, operands):
             _verify_operands(op, operands)
         if successors:
-            _verify_successors(op)
+            verify_successors(op)
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
@@ -330,16 +331,6 @@ def _verify_operands(op: Operation, operands: tuple[SSAValue, ...]) -> None:
     for operand in operands:
         if type(operand) is ErasedSSAValue:
             raise invalid(op, f"operand #{operands.index(operand)} is an erased value")
-
-
-def _verify_successors(op: Operation) -> None:
-    """Raise if an op with successors is not the last of its block, or they are in other regions."""
-    if op.parent is None or op.parent.parent is None:
-        raise invalid(op, "has successors, but is in no region")
-    if op.next_op is not None:
-        raise invalid(op, "has successors, so it must be the last in its block")
-    if any(successor.parent is not op.parent.parent for successor in op.successors):
-        raise invalid(op, "is branching to a block of a different region")
 
 
 def _verify_regions(op: Operation) -> None:

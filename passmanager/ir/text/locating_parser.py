@@ -213,6 +213,8 @@ class LocatingParser(LiteralParser):
         start = self._names[-1]
         span = Span(start, start + len(name), self.lexer.input)
         is_generic = self.lexer.input.content[start] == '"'
+        if not name:
+            self.raise_error("an operation has a name, but this one is empty", span)
         if found is not None:
             if not is_generic and issubclass(found, UnregisteredOp):
                 self.raise_error(
