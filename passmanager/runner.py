@@ -232,7 +232,7 @@ def _process_changes(
         try:
             changes = run.changes(details=ctx.verify_each)
             if changes and ctx.verify_each:
-                verify_changes(run.module, changes)
+                verify_changes(run.module, changes, dominance=ctx.verify_dominance)
         finally:  # also if verification fails, so that timing instruments see it
             frame.verify_time = perf_counter() - began
         if changes and ctx.verify_preserves:

@@ -40,8 +40,11 @@ from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_
 __all__ = ["OpVerifier", "verify", "verify_changes"]
 
 
-def verify(op: Operation) -> None:
-    """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
+def verify(op: Operation, *, dominance: bool = True) -> None:
+    """Raise InvalidIRError if `op`, or any op nested in it, is invalid; with `dominance` also if a
+    use is not dominated by its definition, which xDSL does not check."""
+    if not dominance:
+        return _verify(op, OpVerifier(), dominance=False)
     # Dominance implies that no value comes from outside of an isolated op, which xDSL's trait looks
     # up for each operand. If anything is invalid, the first error in xDSL's order is raised.
     if not _is_valid(op, OpVerifier(checks_isolation=False)):
@@ -56,7 +59,7 @@ def _is_valid(op: Operation, verifier: OpVerifier) -> bool:
     return True
 
 
-def _verify(op: Operation, verifier: OpVerifier) -> None:
+def _verify(op: Operation, verifier: OpVerifier, *, dominance: bool = True) -> None:
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -69,21 +72,23 @@ def _verify(op: Operation, verifier: OpVerifier) -> None:
             for block in region.blocks:
                 _verify_parents(block)
         verifier.verify_op(holder)
-    verify_dominance(op)
+    if dominance:
+        verify_dominance(op)
 
 
-def verify_changes(module: ModuleOp, changes: Changes) -> None:
-    """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid."""
+def verify_changes(module: ModuleOp, changes: Changes, *, dominance: bool = True) -> None:
+    """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid; `dominance`
+    as for `verify`."""
     if not changes:
         return
     for block in changes.blocks:
         _verify_parents(block)
     # `verify_dominance` finds what an isolated op uses from outside, in one walk of the whole op.
-    verifier = OpVerifier(checks_isolation=False)
+    verifier = OpVerifier(checks_isolation=not dominance)
     depths = _depths(module, _affected(module, changes))
     for op in sorted(depths, key=depths.__getitem__, reverse=True):
         verifier.verify_op(op)
-    for scope in verify_scope(module):
+    for scope in verify_scope(module) if dominance else ():
         if _top_level_op(scope, module) in changes.top_level:
             verify_dominance(scope)
 
