@@ -275,4 +275,6 @@ def _verifies(
     return True
 
 
-_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=False))
+_is_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=False)
+)

@@ -368,8 +368,12 @@ def _needs_terminator(block: Block | None) -> bool:
     return region.parent is not None and not _has_no_terminator[type(region.parent)]
 
 
-_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
-_has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
+_is_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=True)
+)
+_has_no_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(NoTerminator, value_if_unregistered=True)
+)
 _is_call = PerClass[Operation, bool](lambda op_class: issubclass(op_class, CallOp))
 _is_function = PerClass[Operation, bool](lambda op_class: issubclass(op_class, FuncOp))
 
