@@ -10,6 +10,7 @@ from collections.abc import Callable
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...compat.release import unknown_release
 from ...passmanager.diagnostics.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -20,6 +21,7 @@ from ...passmanager.diagnostics.diagnostics import (
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.output.streams import complete_streams
+from ..loading import LoadedFileError
 
 __all__ = [
     "BAD_INPUT",
@@ -84,6 +86,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
+        case LoadedFileError():
+            return [Diagnostic(Severity.ERROR, str(error), error.place)]
         case KeyboardInterrupt():
             return [Diagnostic(Severity.ERROR, "interrupted")]
         case RecursionError() if not notes_of(error):
@@ -101,7 +105,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
         case _:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
             where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
-            return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
+            newer = f"; {unknown}, which may be the cause" if (unknown := unknown_release()) else ""
+            return [bug.help(f"this is a bug {where}; --debug shows the traceback{newer}")]
 
 
 def restart_without_acceleration() -> None:
