@@ -72,7 +72,7 @@ def _has_effect(op: Operation, effects_of: Callable[[Operation], int]) -> bool:
     """Return whether `op` is live without live results; a terminator is not: it is as live as the
     operation around it."""
     if is_kept[type(op)]:
-        return not op.has_trait(IsTerminator)
+        return not op.has_trait(IsTerminator, value_if_unregistered=False)
     return bool(effects_of(op) & OBSERVABLE)
 
 

@@ -79,7 +79,9 @@ HEADER = f"  {'':17}{'nodes':>6}{'calls':>6}{'kernels':>8}{'MB':>8}{'took ms':>9
 
 def is_node(op: Operation) -> bool:
     """Return whether an op of the model computes something."""
-    return is_call(op) or (op.name.startswith("relax.") and not op.has_trait(ConstantLike))
+    return is_call(op) or (
+        op.name.startswith("relax.") and not op.has_trait(ConstantLike, value_if_unregistered=False)
+    )
 
 
 def is_call(op: Operation) -> bool:

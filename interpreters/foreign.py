@@ -190,7 +190,7 @@ def _operation(cls: type[Operation], function: Any, values: Values) -> object:
     ) -> PythonValues:
         return run(self, interpreter, op, args).values
 
-    ends = cls.has_trait(IsTerminator)
+    ends = cls.has_trait(IsTerminator, value_if_unregistered=False)
     return impl_terminator(cls)(run_terminator) if ends else impl(cls)(run_operation)
 
 

@@ -36,6 +36,7 @@ class PassContext:
     - `instruments`: called before and after each pass.
     - `config`: options; a key that names a pass sets fields of that pass.
     - `verify_each`: verify the changes of each pass.
+    - `verify_dominance`: with that, verify SSA dominance, which xDSL does not.
     - `verify_preserves`: verify that each pass preserves all in its `preserves`.
     - `rollback`: after a failure of a pass, or of an instrument after it, restore the module to its
       state before the pass.
@@ -58,6 +59,7 @@ class PassContext:
         config: Mapping[str, ConfigValue] | None = None,
         *,
         verify_each: bool = True,
+        verify_dominance: bool = True,
         verify_preserves: bool = False,
         rollback: bool = False,
         renderer: Renderer = print_diagnostics,
@@ -73,6 +75,7 @@ class PassContext:
         instruments."""
         self.config = Config(config)
         self.verify_each = verify_each
+        self.verify_dominance = verify_dominance
         self.verify_preserves = verify_preserves
         self.rollback = rollback
         self.renderer = renderer
@@ -96,6 +99,7 @@ class PassContext:
             ("instruments", ", ".join(i.name for i in self.instruments)),
             *((f"config: {key}", repr(value)) for key, value in self.config.items()),
             ("verify_each", str(self.verify_each)),
+            ("verify_dominance", str(self.verify_dominance)),
             ("verify_preserves", str(self.verify_preserves)),
             ("rollback", str(self.rollback)),
         ]

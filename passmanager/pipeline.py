@@ -49,9 +49,10 @@ def parse_pipeline(
 ) -> Sequential:
     """Return the pipeline in `text`, of the passes in `passes`, by default all registered ones.
 
-    Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups
-    passes, and so does `any(...)` around all of them; another anchor, such as `func.func(...)`,
-    runs each pass on the ops of this name alone, and holds no pass that needs the module. Options
+    Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` or
+    `any(...)` around all passes groups them; another anchor, such as `func.func(...)`, or
+    `builtin.module(...)` within an anchor, runs each pass on the ops of this name alone, and one
+    that is no module holds no pass that needs the module. Options
     are separated by blanks or commas. A comma starts a new option only if `name=` follows;
     otherwise it continues a list, which may be in braces. Options that only MLIR's pass of a name
     has are ignored; `warn` gets a message, which is logged by default.
@@ -223,8 +224,8 @@ class _Parser:
             raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         if given:
             raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
-        # As in MLIR, an `any` around everything is the module itself.
-        if name == ModuleOp.name or (name == ANY and not self.anchors):
+        # As in MLIR, the outermost one is the module itself, and inner ones are modules in it.
+        if name in (ModuleOp.name, ANY) and not self.anchors:
             return children
         if not children:
             raise self.fail(f"'{name}(...)' contains no passes", start, start + len(name))

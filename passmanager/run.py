@@ -38,7 +38,7 @@ class Frame:
     preserves: Collection[str | type] = ()
     """What the pass claims to preserve with its own changes, not with those of passes that it
     runs."""
-    verify_each = verify_preserves = False
+    verify_each = verify_preserves = verify_dominance = False
     """Whether the context of the pass asks for the verification of its changes."""
     backup: ModuleOp | None = None
     """A copy of the module before the pass, if the context asks for a rollback."""

@@ -218,6 +218,7 @@ def _transform(
             frame.preserves = pass_.preserves  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         if ctx.verify_each or ctx.verify_preserves:
             frame.verify_each, frame.verify_preserves = ctx.verify_each, ctx.verify_preserves
+            frame.verify_dominance = ctx.verify_dominance
             run.watch()
         if ctx.rollback:
             frame.backup = clone(run.module)
@@ -275,7 +276,7 @@ def _process_changes(frame: Frame, run: Run) -> None:
     try:
         try:
             if changes and frame.verify_each:
-                verify_changes(run.module, changes)
+                verify_changes(run.module, changes, dominance=frame.verify_dominance)
         finally:  # also if verification fails, so that timing instruments see it
             frame.verify_time += perf_counter() - began
         if changes and frame.verify_preserves:

@@ -209,3 +209,18 @@ def test_a_look_at_the_release_is_found(text: str):
 
 def test_the_version_may_be_printed():
     assert not reads_of_version("print(xdsl_version())")
+
+
+def test_what_is_asked_of_traits_is_answered_for_unregistered_operations() -> None:
+    """xDSL answers that an unregistered operation has each trait, also `ConstantLike` or `Pure`."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in MAY_IMPORT
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "has_trait"
+        and not any(keyword.arg == "value_if_unregistered" for keyword in node.keywords)
+    ]
+    assert not wrong

@@ -349,6 +349,7 @@ class PasslineOptMain(xDSLOptMain):
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
             verify_each=self.verifies_each,
+            verify_dominance=self.args.verify_dominance,
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
             remark_filter=self.remark_filter(),
@@ -488,7 +489,7 @@ class PasslineOptMain(xDSLOptMain):
         self.module = module
         if not self.args.disable_verify:
             with phase("Verifier"):
-                verify(module)
+                verify(module, dominance=self.args.verify_dominance)
         self.observation.see(module)
         self.apply_passes(module)
         if self.args.verify_roundtrip:

@@ -250,7 +250,10 @@ class DeviceAnalyzer:
     def callee(self, op: CallOp | MakeClosureOp | CallTIROp | CallTIRInplaceOp) -> Operation | None:
         """Return the op that `op.callee` refers to in the nearest symbol table."""
         # By hand, since xDSL's look-up walks over all operations of the table in each call.
-        table = next((a for a in ancestors(op) if a.has_trait(SymbolTable)), None)
+        table = next(
+            (a for a in ancestors(op) if a.has_trait(SymbolTable, value_if_unregistered=False)),
+            None,
+        )
         if table is None:
             return None
         if table not in self.symbols:

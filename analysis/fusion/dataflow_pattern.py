@@ -95,7 +95,9 @@ class Constant(Pattern):
     """A constant."""
 
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
-        if isinstance(value.owner, Operation) and value.owner.has_trait(ConstantLike):
+        if isinstance(value.owner, Operation) and value.owner.has_trait(
+            ConstantLike, value_if_unregistered=False
+        ):
             yield found
 
     def last_ops(self) -> frozenset[str]:
@@ -144,7 +146,11 @@ class OpPattern(Pattern):
             yield found
         elif len(self.operands) == len(op.operands):
             # Of n operands there are n! orders; commutative operations of `relax` have two.
-            orders = permutations(self.operands) if op.has_trait(Commutative) else [self.operands]
+            orders = (
+                permutations(self.operands)
+                if op.has_trait(Commutative, value_if_unregistered=False)
+                else [self.operands]
+            )
             for patterns in orders:
                 yield from _match_all(patterns, op.operands, found)
 

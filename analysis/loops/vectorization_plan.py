@@ -97,9 +97,8 @@ class VectorizationPlan:
                 return True
             case memref.StoreOp() if self._is_vector_store(op):
                 return True
-            # Each lane needs a buffer of its own: one more dimension.
             case memref.AllocOp() | memref.AllocaOp():
-                return not any(map(self._varies, op.operands)) and is_expandable(op)
+                return is_expandable(op, self.loop)
             case memref.LoadOp() if self._varies(op.res):
                 return self.load_stride(op) is not None or self._can_gather(op)
             case _ if not op.regions and is_side_effect_free(op):
@@ -229,14 +228,16 @@ class VectorizationPlan:
                 return is_pure and type(op) not in DIVISIONS
 
 
-def is_expandable(op: Allocation) -> bool:
-    """Return whether a buffer is only loaded and stored element by element.
+def is_expandable(op: Allocation, loop: ForOp) -> bool:
+    """Return whether a buffer of `loop` is only loaded and stored element by element, and its sizes
+    are known before the loop.
 
     Each lane can then have a copy of its own, as the last dimension of one buffer.
     """
     type = op.memref.type
     return (
         isa(type, MemRefType)
+        and not any(loop.is_ancestor(size.owner) for size in op.operands)
         and isinstance(type.layout, NoneAttr)
         and is_scalar(type.element_type)
         and all(
@@ -274,4 +275,6 @@ def _verifies(
     return True
 
 
-_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
+_is_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=False)
+)

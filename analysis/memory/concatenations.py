@@ -42,7 +42,9 @@ def is_in_place(op: ConcatenateOp) -> bool:
         # only.
         and len({*sources}) == len(sources)
         and all(_is_computed_for(source, op) for source in sources)
-        and not any(use.has_trait(IsTerminator) for use in users_of(op.result))
+        and not any(
+            use.has_trait(IsTerminator, value_if_unregistered=True) for use in users_of(op.result)
+        )
     )
 
 
@@ -51,9 +53,13 @@ def _is_computed_for(source: SSAValue, op: ConcatenateOp) -> bool:
     owner = source.owner
     if not isinstance(owner, Operation) or owner.parent is not op.parent:
         return False
-    if isinstance(owner, TupleGetItemOp) or owner.has_trait(ConstantLike):
+    if isinstance(owner, TupleGetItemOp) or owner.has_trait(
+        ConstantLike, value_if_unregistered=False
+    ):
         return False
     users = users_of(source)
-    return not any(user.has_trait(IsTerminator) for user in users) and not any(
+    return not any(
+        user.has_trait(IsTerminator, value_if_unregistered=True) for user in users
+    ) and not any(
         user is not op and isinstance(user, ConcatenateOp) and is_contiguous(user) for user in users
     )

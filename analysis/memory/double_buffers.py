@@ -167,7 +167,9 @@ def has_known_effects(op: Operation) -> bool:
     known = isinstance(
         op, Access | Allocation | View | memref.CopyOp | ForOp | scf.ForOp | scf.IfOp
     )
-    return known or op.has_trait(IsTerminator) or is_side_effect_free(op)
+    return (
+        known or op.has_trait(IsTerminator, value_if_unregistered=False) or is_side_effect_free(op)
+    )
 
 
 @dataclass(frozen=True)

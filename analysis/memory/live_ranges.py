@@ -106,7 +106,7 @@ def escape_reason(op: Operation, index: int) -> str:
             return "it is freed"
         case memref.ExtractAlignedPointerAsIndexOp():
             return "its address is taken"
-        case _ if op.has_trait(IsTerminator):
+        case _ if op.has_trait(IsTerminator, value_if_unregistered=True):
             return f"'{op.name}' passes it on"
         case _:
             # An unknown operation can pass on a buffer only by a result, or an argument of a

@@ -92,7 +92,7 @@ def _kind(op: type[Operation]) -> str:
         return _SCALAR
     if issubclass(op, CallOp | CallTIROp):
         return _CALL
-    evaluated = has_semantics(op) and not op.has_trait(ConstantLike)
+    evaluated = has_semantics(op) and not op.has_trait(ConstantLike, value_if_unregistered=False)
     return op.dialect_name() if evaluated else ""
 
 
@@ -103,7 +103,8 @@ def _gives_constant(cls: type[Operation | Block]) -> bool:
     """Return whether the results of an operation may be constants before it is evaluated: those of
     a constant are, those of a tensor operation with a folder may become it, as a shape."""
     return issubclass(cls, Operation) and (
-        cls.has_trait(ConstantLike) or (issubclass(cls, HasFolderInterface) and has_semantics(cls))
+        cls.has_trait(ConstantLike, value_if_unregistered=False)
+        or (issubclass(cls, HasFolderInterface) and has_semantics(cls))
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 from xdsl.dialects import arith
@@ -23,6 +23,7 @@ __all__ = [
     "integer_constant",
     "is_foldable_scalar",
     "is_scalar_constant",
+    "merge_floats",
     "scalar_constant",
     "width_of",
 ]
@@ -114,36 +115,67 @@ def _integer(number: int, type: Attribute) -> IntegerAttr | None:
 
 def _evaluate(op: Operation) -> Scalar | None:
     """Compute an operation on constants by its semantics; None if it is undefined or unknown."""
-    constants: list[Scalar] = []
-    for operand in op.operands:
-        if (constant := scalar_constant(operand)) is None:
-            return None
-        constants.append(constant)
-    if not constants or not _is_defined(op):
+    constants = [scalar_constant(operand) for operand in op.operands]
+    numbers = [constant for constant in constants if constant is not None]
+    if not numbers or len(numbers) < len(constants) or not _is_defined(op):
         return None
+    return _compute(op, numbers)
+
+
+def _compute(op: Operation, constants: Sequence[Scalar]) -> Scalar | None:
+    """Return the result of `op` for operands with the values `constants`; None if it is unknown.
+
+    Integers wrap, and floats are rounded, to the type of the result.
+    """
     import numpy as np
 
     from ...dialects.relax.types import is_number
-    from ...interpreters.arrays import scalar_of
     from ...interpreters.tir.arithmetic import ARITHMETIC
     from ...interpreters.tir.table import number
 
     type = op.results[0].type
-    if not (is_number(type) or isinstance(type, IndexType)):
+    values = [_number(constant) for constant in constants]
+    compute = ARITHMETIC.get(op.__class__)
+    if compute is None or None in values or not (is_number(type) or isinstance(type, IndexType)):
         return None
-    if (compute := ARITHMETIC.get(op.__class__)) is None:
-        return None
-    values: list[object] = []
-    for operand, constant in zip(op.operands, constants, strict=True):
-        if is_number(operand.type):
-            values.append(scalar_of(cast("Number", constant), operand.type)[()])
-        else:
-            values.append(constant.value.data)
     with np.errstate(all="ignore"):
         result = number(compute(op, *values), type)
     if isinstance(type, AnyFloat):
-        return FloatAttr(float(result), type)  # pyright: ignore[reportArgumentType]
+        value = float(result)  # pyright: ignore[reportArgumentType]
+        # Processors differ in the sign of a NaN that they compute: as xDSL, none.
+        moves_bits = isinstance(op, arith.NegfOp | arith.BitcastOp)
+        return FloatAttr(math.nan if math.isnan(value) and not moves_bits else value, type)
     return _integer(int(result), type)  # pyright: ignore[reportArgumentType]
+
+
+def _number(constant: Scalar) -> object:
+    """Return the value of a constant, as the semantics take it; None for a type without any."""
+    from ...dialects.relax.types import is_number
+    from ...interpreters.arrays import scalar_of
+
+    if isinstance(type := constant.type, IndexType):
+        return integer_constant(cast(int, constant.value.data), type).value.data
+    return scalar_of(cast("Number", constant), type)[()] if is_number(type) else None
+
+
+def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | None:
+    """Return the sum or product of two constants of which `op` computes one after the other; None
+    if it is not finite, or if a product is so small that it has lost bits."""
+    constants = (scalar_constant(lhs), scalar_constant(rhs))
+    if not all(isinstance(constant, FloatAttr) for constant in constants):
+        return None
+    merged = _compute(op, cast("tuple[FloatAttr, FloatAttr]", constants))
+    if not isinstance(merged, FloatAttr) or not math.isfinite(merged.value.data):
+        return None
+    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < _least_normal(merged):
+        return None
+    return merged
+
+
+def _least_normal(number: FloatAttr) -> float:
+    from ...interpreters.arrays import float_limits
+
+    return float_limits(number.type).normal
 
 
 def _is_defined(op: Operation) -> bool:

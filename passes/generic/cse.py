@@ -196,7 +196,7 @@ class CommonSubexprEliminator:
         frame.effects |= effects
         # A clock that advances with each write: a read is still valid while the clock is unchanged.
         frame.writes += effects & _BARRIER != 0
-        if not frame.simplifies_block() or op.has_trait(IsTerminator):
+        if not frame.simplifies_block() or op.has_trait(IsTerminator, value_if_unregistered=True):
             return
         if not is_used(fields[1]) and not is_kept[type(op)] and _is_unobservable(op, effects):
             self.erase(op)

@@ -118,7 +118,9 @@ class CommonSubexprEliminator:
             # At the bottom: left last, after all blocks, when `op` itself can be compared.
             items.append(Scope(self.available, len(self.added), op))
         # A lambda could use values from above, but it would have to capture each of them.
-        if op.has_trait(IsolatedFromAbove) or op.has_trait(CallableOpInterface):
+        if op.has_trait(IsolatedFromAbove, value_if_unregistered=True) or op.has_trait(
+            CallableOpInterface, value_if_unregistered=True
+        ):
             items.append(Scope(self.available, len(self.added)))
             self.available = {}
         for region in reversed(op.regions):

@@ -29,7 +29,9 @@ def lower_to_blocks(module: ModuleOp) -> None:
     functions = [
         op
         for op in walk(module)
-        if op.regions and op.has_trait(IsolatedFromAbove) and op is not module
+        if op.regions
+        and op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        and op is not module
     ]
     for function in functions:
         for region in function.regions:

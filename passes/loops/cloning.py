@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Commutative
 
 from ...analysis.constants import integer_attribute
+from ..constants.scalar_folds import integer_constant
 from .constant_pool import ConstantPool
 
 __all__ = ["BinaryOp", "clone_ops", "create_or_fold", "fold_binary"]
@@ -50,8 +51,8 @@ def fold_binary(
         return constants.get(IntegerAttr(0, cast(IndexType, lhs.type)))
     a, b = integer_attribute(lhs), integer_attribute(rhs)
     if a is not None and b is not None and (value := _evaluate(kind, a, b)) is not None:
-        return constants.get(IntegerAttr(value, a.type, truncate_bits=True))
-    if a is not None and b is None and kind.has_trait(Commutative):
+        return constants.get(integer_constant(value, a.type))
+    if a is not None and b is None and kind.has_trait(Commutative, value_if_unregistered=False):
         lhs, rhs, b = rhs, lhs, a
     if b is None:
         return None
@@ -62,7 +63,7 @@ def fold_binary(
 
 def _evaluate(kind: BinaryOp, lhs: IntegerAttr, rhs: IntegerAttr) -> int | None:
     """Return the result of `kind` on two constants, or None if it is not known."""
-    a, b = lhs.value.data, rhs.value.data
+    a, b = (integer_constant(number.value.data, number.type).value.data for number in (lhs, rhs))
     if (value := kind.py_operation(a, b)) is not None:
         return value
     # The sign matters below. xDSL stores an iN as it was written: -1 : i8 may be 255.

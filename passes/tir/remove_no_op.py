@@ -133,7 +133,9 @@ class NoOpRemover:
 
     def reason_to_erase(self, op: Operation, effects: Effects) -> str | None:
         """Return why an operation has no observable effect; None if it may have one."""
-        if op.has_trait(IsTerminator) or op.has_trait(SymbolOpInterface):
+        if op.has_trait(IsTerminator, value_if_unregistered=True) or op.has_trait(
+            SymbolOpInterface, value_if_unregistered=True
+        ):
             return None
         if not effects.has_effects:
             return None if is_used(op.results) else "has no effect"

@@ -202,7 +202,7 @@ PRAGMAS = {
 
 def is_step(op: Operation) -> bool:
     """Return whether `op` itself, not its regions, writes or may write memory."""
-    if op.regions or op.has_trait(IsTerminator):
+    if op.regions or op.has_trait(IsTerminator, value_if_unregistered=False):
         return False
     effects = get_effects(op)
     return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)

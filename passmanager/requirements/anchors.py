@@ -67,7 +67,7 @@ def nest(pass_: ModulePass, anchor: str) -> ModulePass:
             return Fixpoint(nest(pass_.pass_, anchor), pass_.options.max_iterations)
         case Repeat():
             return Repeat(nest(pass_.pass_, anchor), pass_.options.n)
-        case _ if not _is_nestable(pass_):
+        case _ if anchor != ModuleOp.name and not _is_nestable(pass_):
             raise ValueError(_not_nestable(pass_, anchor))
         case _:
             return Anchored(pass_, (anchor,))
@@ -105,7 +105,8 @@ def _not_nestable(pass_: ModulePass, anchor: str) -> str:
 
 
 class Anchored(Pass):
-    """A pass that runs another one on each op of an anchor alone, in a module of its own.
+    """A pass that runs another one on each op of an anchor alone, in a module of its own; with
+    the anchor `builtin.module` directly on the modules that are in others.
 
     `anchors` leads to the ops: `("func.func",)` are the functions directly in the module,
     `("gpu.module", "gpu.func")` those directly in its `gpu.module` ops. Ops without a body and
@@ -141,23 +142,26 @@ class Anchored(Pass):
     def info(self) -> PassInfo:
         own = info_of(self.pass_)
         text = own.text
-        for anchor in reversed(self.anchors):
+        # An outermost `builtin.module` would be the module itself.
+        outermost = (ModuleOp.name,) if self.anchors[0] == ModuleOp.name else ()
+        for anchor in (*reversed(self.anchors), *outermost):
             text = f"{anchor}({text})"
         return replace(own, text=text, composite=False)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
-        run = Run.current()
         pass_ = ctx.config.apply(self.pass_, self.pass_.name)
+        run = Run.current()
         frame = run.frames[-1]
         for op in self._anchored(module):
             frame.function = op
+            if isinstance(op, ModuleOp) and self.anchors[-1] == ModuleOp.name:
+                run.part = op
+                _transform(pass_, op, ctx)
+                continue
             symbol = symbol_of(op)
             with alone(op, module) as single:
                 run.part = single
-                if is_own(pass_):
-                    pass_.transform(single, ctx)
-                else:
-                    pass_.apply(run.ir_context, single)
+                _transform(pass_, single, ctx)
                 _check_contract(self.info.name, self.anchors[-1], op, symbol, single.body.block)
         frame.function = run.part = None
 
@@ -168,11 +172,21 @@ class Anchored(Pass):
             blocks = [block for op in found for region in op.regions for block in region.blocks]
             ops = [op for block in blocks for op in block.ops]
             if anchor == ANY:
-                found = [op for op in ops if op.has_trait(IsolatedFromAbove)]
+                found = [
+                    op for op in ops if op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+                ]
             else:
                 found = [op for op in ops if name_of(op) == anchor]
                 _check_anchor(anchor, found)
         return [op for op in found if any(r.blocks for r in op.regions) and not is_skipped(op)]
+
+
+def _transform(pass_: ModulePass, module: ModuleOp, ctx: PassContext) -> None:
+    """Run a pass on a module that is in another one, or holds one op of another."""
+    if is_own(pass_):
+        pass_.transform(module, ctx)
+    else:
+        pass_.apply(Run.current().ir_context, module)
 
 
 @contextmanager
@@ -205,8 +219,10 @@ def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:
     if not ops and cls is None:
         hint = did_you_mean(anchor, [op.name for op in context.loaded_ops])
         raise PasslineError(f"'{anchor}(...)': there is no op '{anchor}'{hint}")
-    isolated = [op.has_trait(IsolatedFromAbove) for op in ops]
-    if not all(isolated) or not (ops or cls is None or cls.has_trait(IsolatedFromAbove)):
+    isolated = [op.has_trait(IsolatedFromAbove, value_if_unregistered=False) for op in ops]
+    if not all(isolated) or not (
+        ops or cls is None or cls.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+    ):
         raise PasslineError(
             f"'{anchor}(...)': '{anchor}' is not isolated from above, "
             "and so no pass can run on one alone"

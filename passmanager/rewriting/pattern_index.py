@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,7 +27,14 @@ from ...compat.rewriting import fold
 from ..ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from ..ir.per_class import PerClass
 
-__all__ = ["Attempt", "Fold", "PatternIndex", "RemoveDead", "matched_class"]
+__all__ = [
+    "Attempt",
+    "DeclaredPatterns",
+    "Fold",
+    "PatternIndex",
+    "RemoveDead",
+    "matched_class",
+]
 
 Rule: TypeAlias = Callable[[type[Operation]], Iterable[RewritePattern]]
 
@@ -39,11 +47,32 @@ class Attempt(NamedTuple):
     """The method `match_and_rewrite` of the pattern, without a check of the class of the op."""
 
 
+class DeclaredPatterns(RewritePattern):
+    """The canonicalization patterns that operations declare (`HasCanonicalizationPatternsTrait`).
+
+    In place of each pattern whose class is in `replaced`, those given there are tried.
+    """
+
+    def __init__(self, replaced: Mapping[type[RewritePattern], Sequence[RewritePattern]]) -> None:
+        self._replaced = replaced
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        patterns = [*self.patterns_of(type(op))]
+        GreedyRewritePatternApplier(patterns).match_and_rewrite(op, rewriter)
+
+    def patterns_of(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
+        """Yield the patterns for a class of op, in order."""
+        for trait in op_class.get_traits_of_type(HasCanonicalizationPatternsTrait):
+            for pattern in trait.get_patterns(op_class):
+                yield from self._replaced.get(type(pattern), (pattern,))
+
+
 class PatternIndex(PerClass[Operation, tuple[Attempt, ...]]):
     """An index of rewrite patterns: for each class of op the patterns to try, in order.
 
     Patterns that try several others in turn are flattened: GreedyRewritePatternApplier, whose
-    folding and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
+    folding and removal of dead ops become patterns too, and the patterns that ops declare
+    (DeclaredPatterns, CanonicalizationRewritePattern).
     """
 
     def __init__(self, pattern: RewritePattern) -> None:
@@ -123,7 +152,9 @@ def _rules(pattern: RewritePattern) -> Iterator[Rule]:
         for part in pattern.rewrite_patterns:
             yield from _rules(part)
     elif type(pattern) is CanonicalizationRewritePattern:
-        yield _canonicalizations
+        yield partial(_canonicalizations, DeclaredPatterns({}))
+    elif isinstance(pattern, DeclaredPatterns):
+        yield partial(_canonicalizations, pattern)
     else:
         matched = matched_class(pattern)
         yield lambda op_class: (pattern,) if issubclass(op_class, matched) else ()
@@ -144,14 +175,19 @@ def _folds(applier: GreedyRewritePatternApplier) -> Rule:
     def rule(op_class: type[Operation]) -> Iterable[RewritePattern]:
         folds = op_class.has_trait(HasFolder, value_if_unregistered=False)
         # Folding a constant creates the same constant again, without end.
-        return fold if folds and not op_class.has_trait(ConstantLike) else ()
+        return (
+            fold
+            if folds and not op_class.has_trait(ConstantLike, value_if_unregistered=True)
+            else ()
+        )
 
     return rule
 
 
-def _canonicalizations(op_class: type[Operation]) -> Iterator[RewritePattern]:
-    traits = op_class.get_traits_of_type(HasCanonicalizationPatternsTrait)
-    patterns = [pattern for trait in traits for pattern in trait.get_patterns(op_class)]
+def _canonicalizations(
+    declared: DeclaredPatterns, op_class: type[Operation]
+) -> Iterator[RewritePattern]:
+    patterns = [*declared.patterns_of(op_class)]
     applier = GreedyRewritePatternApplier(patterns, dce_enabled=len(patterns) > 1)  # as xDSL does
     for rule in _rules(applier):
         yield from rule(op_class)

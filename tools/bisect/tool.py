@@ -158,7 +158,7 @@ class PasslineBisectMain(TrialMain):
         module = self.read_module()
         verified = not self.args.disable_verify
         if verified:
-            verify(module)
+            verify(module, dominance=self.args.verify_dominance)
         self.trials = Trials(self.ctx, self.pass_context, self.args.timeout, self.checks)
         passes = self.passes_to_bisect()
         oracle = self.oracle(passes, module)

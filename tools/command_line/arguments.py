@@ -241,6 +241,8 @@ def add_verification(group: Group) -> None:
     add = group.add_argument
     help = "verify what each pass changed (on by default)"
     add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
+    help = "verify SSA dominance, which xDSL does not (on by default)"
+    add("--verify-dominance", action=argparse.BooleanOptionalAction, default=True, help=help)
     help = "verify neither the input nor what passes change"
     add("--disable-verify", action="store_true", help=help)
     help = "check that passes preserve what they declare"

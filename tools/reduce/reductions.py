@@ -225,7 +225,9 @@ def bodies(module: ModuleOp) -> list[Edit]:
 
 
 def _is_function(op: Operation) -> bool:
-    has_trait = op.has_trait(IsolatedFromAbove) and not op.has_trait(SymbolTable)
+    has_trait = op.has_trait(IsolatedFromAbove, value_if_unregistered=False) and not op.has_trait(
+        SymbolTable, value_if_unregistered=False
+    )
     return has_trait and len(op.regions) == 1 and bool(symbol_of(op))
 
 

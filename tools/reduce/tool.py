@@ -119,7 +119,7 @@ class PasslineReduceMain(TrialMain):
         if self.args.disable_verify:
             return False
         try:
-            verify(module)
+            verify(module, dominance=self.args.verify_dominance)
         except PasslineError as error:
             if not self.args.test:
                 raise

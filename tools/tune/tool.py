@@ -110,7 +110,7 @@ class PasslineTuneMain(TrialMain):
         check_runnable(target := self.processor or host())
         module = self.read_module()
         if not args.disable_verify:
-            verify(module)
+            verify(module, dominance=self.args.verify_dominance)
         set_target(module, target)  # by which the pipeline chooses layouts
         with self.pass_context:
             self.sequential.apply(self.ctx, module)

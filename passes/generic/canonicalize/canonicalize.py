@@ -7,19 +7,21 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
-from xdsl.pattern_rewriter import RewritePattern
+from xdsl.pattern_rewriter import GreedyRewritePatternApplier, RewritePattern
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
-from xdsl.transforms.dead_code_elimination import region_dce
 
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.walk import walk
+from ....passmanager.rewriting.pattern_index import DeclaredPatterns
 from ....passmanager.rewriting.rewriting import apply_patterns
+from ...dead_code.region_dead_code import remove_region_dead_code
 from ...dead_code.results import remove_dead_results
 from .control_flow_patterns import control_flow_patterns
-from .scalar_patterns import scalar_patterns
+from .declared_patterns import REPLACED
+from .scalar_patterns import FoldScalar, scalar_patterns
 
 __all__ = ["Canonicalize", "canonicalize"]
 
@@ -40,15 +42,12 @@ def canonicalize(
     Stops when nothing changes, or after `max_num_rewrites` rewrites (negative: no limit). Counts
     the rewrites of each pattern under its name.
     """
-    patterns: list[RewritePattern] = [CanonicalizationRewritePattern()]
-    patterns += [*scalar_patterns(), *control_flow_patterns()] if mlir else []
+    patterns = _patterns(ctx) if mlir else _folding([CanonicalizationRewritePattern()], ctx)
     left = max_num_rewrites
     while True:
         fired = apply_patterns(
             module,
             patterns,
-            ctx=ctx,
-            fold=True,
             remove_dead=True,
             max_num_rewrites=left,
             actions=actions,
@@ -61,6 +60,18 @@ def canonicalize(
             return
 
 
+def _patterns(ctx: Context) -> list[RewritePattern]:
+    """Return the patterns of xDSL and of MLIR."""
+    # Our own folds first: xDSL's fail where the result has no place in its type.
+    declared = _folding([DeclaredPatterns(REPLACED)], ctx)
+    return [FoldScalar(), *declared, *scalar_patterns(), *control_flow_patterns()]
+
+
+def _folding(patterns: list[RewritePattern], ctx: Context) -> list[RewritePattern]:
+    """Return `patterns` after the folders of the operations."""
+    return [GreedyRewritePatternApplier(patterns, ctx, folding_enabled=True)]
+
+
 def _remove_more(module: ModuleOp, actions: Actions, mlir: bool) -> bool:
     """Remove what patterns do not find to be dead; return whether there was any."""
     found = _remove_used_dead_ops(module, actions)
@@ -71,13 +82,13 @@ def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
     """Remove dead ops that have uses, in one step; return whether any was removed."""
     if not _may_hide_dead_ops(module):
         return False
-    return actions.allowed(module, "region-dce") and region_dce(module.body)
+    return actions.allowed(module, "region-dce") and remove_region_dead_code(module)
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
     """Return whether dead ops may have uses: in unreachable blocks, or in cycles.
 
-    A cheap test before xDSL's `region_dce`, which costs as much as all rewrites together. A cycle
+    A cheap test before `remove_region_dead_code`, which costs as much as all rewrites. A cycle
     may be in any region: xDSL does not verify dominance, and its e-graphs stand in functions.
     """
     seen: set[int] = set()

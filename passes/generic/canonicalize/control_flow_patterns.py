@@ -16,12 +16,19 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import ConstantLike
 
-from ...constants.scalar_folds import constant_integer
+from ...constants.scalar_folds import constant_integer, width_of
 
-__all__ = ["control_flow_patterns"]
+__all__ = [
+    "HoistLoopConstants",
+    "InlineExecuteRegion",
+    "InlineSingleIteration",
+    "control_flow_patterns",
+]
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
@@ -199,7 +206,52 @@ def _joined(a: Region, b: Region, rewriter: PatternRewriter, first: scf.IfOp) ->
     return block
 
 
+class InlineExecuteRegion(RewritePattern):
+    """Replace an `scf.execute_region` of one block by the operations in it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ExecuteRegionOp, rewriter: PatternRewriter, /) -> None:
+        entry = op.region.first_block
+        assert entry is not None
+        if entry is op.region.last_block and isinstance(entry.last_op, scf.YieldOp):
+            _inline(rewriter, op, entry)
+
+
 # Loops
+
+
+class HoistLoopConstants(RewritePattern):
+    """Move the constants directly in the body of an `scf.for` before it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
+        for inner in op.body.block.ops:
+            if inner.operands or not inner.has_trait(ConstantLike, value_if_unregistered=False):
+                continue
+            rewriter.insert(constant := inner.clone())
+            rewriter.replace(inner, (), constant.results)
+
+
+class InlineSingleIteration(RewritePattern):
+    """Replace an `scf.for` with one iteration by the operations in it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter, /) -> None:
+        low, high, step = map(_signed_constant, (op.lb, op.ub, op.step))
+        if low is not None and high is not None and step is not None and 0 < high - low <= step:
+            _inline(rewriter, op, op.body.block, (op.lb, *op.iter_args))
+
+
+def _inline(
+    rewriter: PatternRewriter, op: Operation, block: Block, values: Sequence[SSAValue] = ()
+) -> None:
+    """Replace `op` by the operations in `block`, with `values` for its arguments; the results are
+    what its `scf.yield` returns."""
+    end = block.last_op
+    assert isinstance(end, scf.YieldOp)
+    rewriter.inline_block(block, InsertPoint.before(op), values)
+    rewriter.replace(op, (), end.operands)
+    rewriter.erase(end)
 
 
 class SimplifyLoop(RewritePattern):
@@ -310,7 +362,7 @@ def _signed_constant(value: SSAValue) -> int | None:
     owner = value.owner
     if (number := constant_integer(value)) is None or not isinstance(owner, arith.ConstantOp):
         return None
-    width = getattr(value.type, "bitwidth", 64)
+    width = width_of(value.type)
     return number - (1 << width) if number >> (width - 1) else number
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -21,10 +22,11 @@ from ...constants.scalar_folds import (
     integer_constant,
     is_integer,
     is_scalar_constant,
+    merge_floats,
     width_of,
 )
 
-__all__ = ["scalar_patterns"]
+__all__ = ["FoldScalar", "ReassociateFloats", "scalar_patterns"]
 
 Extension: TypeAlias = arith.ExtUIOp | arith.ExtSIOp
 Foldable: TypeAlias = (
@@ -48,11 +50,10 @@ Foldable: TypeAlias = (
 
 
 def scalar_patterns() -> list[RewritePattern]:
-    """Return the patterns, for one run of the driver."""
+    """Return the patterns but `FoldScalar`, for one run of the driver."""
     return [
         # First, so that equal constants are one value for the other patterns, as in MLIR's driver.
         HoistConstant(),
-        FoldScalar(),
         ConstantToRight(),
         MergeIntegerConstants(),
         AddNegated(),
@@ -305,6 +306,40 @@ def _cast(cast: type[Operation], value: SSAValue, to: Attribute) -> Operation:
 
 
 # Floats and selections
+
+
+class ReassociateFloats(RewritePattern):
+    """Replace two sums or products with constants by one, where the flag `reassoc` allows it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: arith.AddfOp | arith.MulfOp, rewriter: PatternRewriter, /
+    ) -> None:
+        value, outer = _constant_last(op)
+        inner = value.owner
+        if outer is None or type(inner) is not type(op) or not value.has_one_use():
+            return
+        assert isinstance(inner, arith.AddfOp | arith.MulfOp)
+        if not _may_reassociate(op) or not _may_reassociate(inner):
+            return
+        value, constant = _constant_last(inner)
+        if constant is None or (merged := merge_floats(op, constant, outer)) is None:
+            return
+        flags = arith.FastMathFlagsAttr(op.fastmath.data | inner.fastmath.data)
+        other = arith.ConstantOp(merged)
+        rewriter.replace(op, [other, type(op)(value, other.result, flags)])
+
+
+def _constant_last(op: Operation) -> tuple[SSAValue, SSAValue | None]:
+    """Return the operands of a commutative operation, the constant one last; None if none is."""
+    lhs, rhs = op.operands
+    if is_scalar_constant(lhs):
+        lhs, rhs = rhs, lhs
+    return lhs, rhs if is_scalar_constant(rhs) else None
+
+
+def _may_reassociate(op: arith.AddfOp | arith.MulfOp) -> bool:
+    return FastMathFlag.REASSOC in op.fastmath.data
 
 
 class DropNegations(RewritePattern):

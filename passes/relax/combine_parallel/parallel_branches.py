@@ -168,7 +168,9 @@ class BranchCombiner:
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is not self.block:
             return True
-        return self.positions[owner] < self.positions[first] or owner.has_trait(ConstantLike)
+        return self.positions[owner] < self.positions[first] or owner.has_trait(
+            ConstantLike, value_if_unregistered=False
+        )
 
     def combine(self, parallel: Parallel, ops: Sequence[Operation]) -> None:
         """Replace the branches that begin with `ops`."""
@@ -288,7 +290,7 @@ def _common_users(branches: Sequence[Branch]) -> list[Operation] | None:
     first = users[0] if users else None
     if len({*users}) != len(branches) or not isinstance(first, Elementwise):
         return None
-    if not first.has_trait(Pure) or len(first.results) != 1:
+    if not first.has_trait(Pure, value_if_unregistered=False) or len(first.results) != 1:
         return None
     index = [*first.operands].index(results[0])
     for user, result in zip(users, results, strict=True):

@@ -103,7 +103,7 @@ def can_outline(last: Operation, ops: Collection[Operation]) -> bool:
 
 def is_constant(op: Operation) -> bool:
     """Return whether `op` is a constant."""
-    return op.has_trait(ConstantLike)
+    return op.has_trait(ConstantLike, value_if_unregistered=False)
 
 
 @dataclass(frozen=True)

@@ -320,7 +320,9 @@ def _name_of(ops: Sequence[Operation]) -> str:
 def is_scalar_constant(op: Operation) -> bool:
     """Return whether `op` is a constant of rank 0, which functions copy."""
     type = op.results[0].type
-    return (not is_tensor(type) or shape_of(type) == ()) and op.has_trait(ConstantLike)
+    return (not is_tensor(type) or shape_of(type) == ()) and op.has_trait(
+        ConstantLike, value_if_unregistered=False
+    )
 
 
 def fusible_functions(module: ModuleOp) -> list[FuncOp]:

@@ -187,7 +187,7 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
             pass
         case DynamicReshapeOp() if op.allowzero:  # all sizes are given, and none is -1
             pass
-        case _ if op.has_trait(IsTerminator):
+        case _ if op.has_trait(IsTerminator, value_if_unregistered=False):
             return None  # the operation around it is checked
         case _ if op.regions:
             return "is control flow that plan-memory does not support, unlike scf.if, for and while"

@@ -144,7 +144,9 @@ class ReciprocalRoot(RewritePattern):
 _is_constant_class = PerClass[Operation | Block, bool](
     lambda cls: issubclass(cls, ConstantOp | FullOp)
 )
-_is_commutative = PerClass[Operation, bool](lambda cls: cls.has_trait(Commutative))
+_is_commutative = PerClass[Operation, bool](
+    lambda cls: cls.has_trait(Commutative, value_if_unregistered=False)
+)
 
 
 def _is_constant(value: SSAValue) -> bool:

@@ -83,9 +83,7 @@ def privatize_buffers(loop: ForOp, count: int, constants: ConstantPool) -> None:
 
     Each lane gets a copy of its own, and the accesses of the lanes are contiguous.
     """
-    buffers = [op for op in walk(loop) if isinstance(op, Allocation) and is_expandable(op)]
-    # A size that differs between the lanes makes no rectangular buffer.
-    buffers = [op for op in buffers if not any(loop.is_ancestor(n.owner) for n in op.operands)]
+    buffers = [op for op in walk(loop) if isinstance(op, Allocation) and is_expandable(op, loop)]
     if not buffers:
         return
     start = loop.body.block.first_op
@@ -140,7 +138,9 @@ class LoopVectorizer:
         end = loop.body.block.last_op
         assert end is not None
         end.detach()
-        assert not loop.variable.uses
+        # What is left of its users is the same in all lanes, as `0 * %i`.
+        users = [use.operation for use in loop.variable.uses]
+        assert not any(self.strides.varies(result) for op in users for result in op.results)
         Rewriter.inline_block(loop.body.block, InsertPoint.before(loop), (loop.min,))
         erase(loop)
 

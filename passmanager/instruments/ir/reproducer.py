@@ -130,7 +130,10 @@ class CrashReproducer(PassInstrument):
             if module is None:
                 raise RecursionError("the IR is nested too deeply")
             verify_each = PassContext.current().verify_each
-            reproducer = Reproducer(f"builtin.module({passes})", verify_each)
+            # One around an anchor `builtin.module(...)` would make it one of nested modules.
+            is_anchored = f"{ModuleOp.name}(" in passes
+            pipeline = passes if is_anchored else f"{ModuleOp.name}({passes})"
+            reproducer = Reproducer(pipeline, verify_each)
             header = f"// passline-opt --run-reproducer {shlex.quote(str(path))}\n"
             header += f"// {_first_line(error)}\n" if error is not None else ""
             replace_file(path, [f"{header}{_ir_text(module, ctx)}\n\n{_resource(reproducer)}"])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from io import StringIO
 from typing import cast
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...errors import InvalidIRError
 from ..access import read_step
-from ..location import place_of
+from ..location import file_location, place_of
 from ..per_class import PerClass
-from ..symbols import name_of
+from ..symbols import name_of, symbol_of
+from ..walk import ancestors
 from .dominance import DominanceInfo, is_graph_region
 from .dominator_tree import DominatorTree
 
@@ -21,8 +24,37 @@ __all__ = ["invalid", "verify_dominance", "verify_scope"]
 
 
 def invalid(op: Operation, message: str) -> InvalidIRError:
-    """Return the error that `op` is invalid; the message is put after the name of the op."""
-    return InvalidIRError(f"'{name_of(op)}' op {message}", op)
+    """Return the error that `op` is invalid; the message is put after the name of the op. A note
+    shows an op that has no location, as one that a pass made."""
+    error = InvalidIRError(f"'{name_of(op)}' op {message}", op)
+    if file_location(op.location) is None and not isinstance(op, ModuleOp):
+        error.add_note(f"the operation has no location; it is{_in_function(op)}: {_text(op)}")
+    return error
+
+
+def _in_function(op: Operation) -> str:
+    """Return ` in @f` for an op in a function or another symbol, else empty text."""
+    around = (symbol_of(holder) for holder in ancestors(op) if holder is not op)
+    return next((f" in @{name}" for name in around if name), "")
+
+
+def _text(op: Operation) -> str:
+    """Return an op with its operands and types, without its regions."""
+    from ..text.printer import ExactPrinter, PrintStyle  # for invalid IR alone
+
+    stream = StringIO()
+    style = PrintStyle(generic=True, skip_regions=True, elide_elements=16)
+    try:
+        ExactPrinter(stream, style).print_op(op)
+    except Exception:  # of a printer that assumes what is invalid
+        return f"'{name_of(op)}'"
+    return stream.getvalue()
+
+
+DOMINANCE_NOTE = (
+    "this check of SSA dominance, which xDSL does not make, is turned off alone by "
+    "--no-verify-dominance, or PassContext(verify_dominance=False)"
+)
 
 
 def verify_dominance(op: Operation) -> None:
@@ -167,7 +199,9 @@ class _DominanceVerifier:
             return
         outside = self._is_outside(operand)
         problem = "is defined outside of the region" if outside else "does not dominate this use"
-        raise invalid(op, f"operand #{index} {problem}: {_describe(operand)}")
+        error = invalid(op, f"operand #{index} {problem}: {_describe(operand)}")
+        error.add_note(DOMINANCE_NOTE)
+        raise error
 
     def _is_outside(self, operand: SSAValue) -> bool:
         """Return whether an operand is defined outside of the root, which is isolated."""

@@ -32,6 +32,7 @@ from ..per_class import PerClass
 from ..signatures import Signature, Signatures
 from ..symbols import name_of, symbol_of
 from ..walk import walk
+from .branches import verify_successors
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_of_definition
@@ -39,8 +40,11 @@ from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_
 __all__ = ["OpVerifier", "verify", "verify_changes"]
 
 
-def verify(op: Operation) -> None:
-    """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
+def verify(op: Operation, *, dominance: bool = True) -> None:
+    """Raise InvalidIRError if `op`, or any op nested in it, is invalid; with `dominance` also if a
+    use is not dominated by its definition, which xDSL does not check."""
+    if not dominance:
+        return _verify(op, OpVerifier(), dominance=False)
     # Dominance implies that no value comes from outside of an isolated op, which xDSL's trait looks
     # up for each operand. If anything is invalid, the first error in xDSL's order is raised.
     if not _is_valid(op, OpVerifier(checks_isolation=False)):
@@ -55,7 +59,7 @@ def _is_valid(op: Operation, verifier: OpVerifier) -> bool:
     return True
 
 
-def _verify(op: Operation, verifier: OpVerifier) -> None:
+def _verify(op: Operation, verifier: OpVerifier, *, dominance: bool = True) -> None:
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -68,21 +72,23 @@ def _verify(op: Operation, verifier: OpVerifier) -> None:
             for block in region.blocks:
                 _verify_parents(block)
         verifier.verify_op(holder)
-    verify_dominance(op)
+    if dominance:
+        verify_dominance(op)
 
 
-def verify_changes(module: ModuleOp, changes: Changes) -> None:
-    """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid."""
+def verify_changes(module: ModuleOp, changes: Changes, *, dominance: bool = True) -> None:
+    """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid; `dominance`
+    as for `verify`."""
     if not changes:
         return
     for block in changes.blocks:
         _verify_parents(block)
     # `verify_dominance` finds what an isolated op uses from outside, in one walk of the whole op.
-    verifier = OpVerifier(checks_isolation=False)
+    verifier = OpVerifier(checks_isolation=not dominance)
     depths = _depths(module, _affected(module, changes))
     for op in sorted(depths, key=depths.__getitem__, reverse=True):
         verifier.verify_op(op)
-    for scope in verify_scope(module):
+    for scope in verify_scope(module) if dominance else ():
         if _top_level_op(scope, module) in changes.top_level:
             verify_dominance(scope)
 
@@ -168,7 +174,7 @@ class OpVerifier:
         if ErasedSSAValue in map(type, operands):
             _verify_operands(op, operands)
         if successors:
-            _verify_successors(op)
+            verify_successors(op)
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
@@ -332,16 +338,6 @@ def _verify_operands(op: Operation, operands: tuple[SSAValue, ...]) -> None:
             raise invalid(op, f"operand #{operands.index(operand)} is an erased value")
 
 
-def _verify_successors(op: Operation) -> None:
-    """Raise if an op with successors is not the last of its block, or they are in other regions."""
-    if op.parent is None or op.parent.parent is None:
-        raise invalid(op, "has successors, but is in no region")
-    if op.next_op is not None:
-        raise invalid(op, "has successors, so it must be the last in its block")
-    if any(successor.parent is not op.parent.parent for successor in op.successors):
-        raise invalid(op, "is branching to a block of a different region")
-
-
 def _verify_regions(op: Operation) -> None:
     """Raise if a region or block of `op` has a wrong parent, or is empty but needs a terminator."""
     for region in op.regions:
@@ -372,8 +368,12 @@ def _needs_terminator(block: Block | None) -> bool:
     return region.parent is not None and not _has_no_terminator[type(region.parent)]
 
 
-_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
-_has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
+_is_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsTerminator, value_if_unregistered=True)
+)
+_has_no_terminator = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(NoTerminator, value_if_unregistered=True)
+)
 _is_call = PerClass[Operation, bool](lambda op_class: issubclass(op_class, CallOp))
 _is_function = PerClass[Operation, bool](lambda op_class: issubclass(op_class, FuncOp))
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    StringAttr,
+    UnregisteredOp,
+)
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 from xdsl.irdl import IRDLOperation
+from xdsl.traits import SingleBlockImplicitTerminator
 from xdsl.utils.hints import isa
 
 from ..per_class import PerClass
 
-__all__ = ["has_exact_custom_form", "returns_function"]
+__all__ = [
+    "add_implicit_terminators",
+    "has_exact_custom_form",
+    "has_implicit_terminator",
+    "returns_function",
+]
 
 _VISIBILITIES = ("public", "nested", "private")
 """The visibilities of a function for which its custom form has a keyword."""
@@ -91,3 +103,43 @@ def _holds_function(op: Operation) -> bool:
 def _has_entries(list: ArrayAttr[DictionaryAttr]) -> bool:
     """Return whether one of the dictionaries has an entry; to MLIR, too, empty ones are as none."""
     return any(entry.data for entry in list)
+
+
+def has_implicit_terminator(region: Region) -> bool:
+    """Return whether the terminator of a region is read back if it is not printed.
+
+    Not one with operands, attributes or successors, one of several blocks, one of another class
+    than the reader adds, nor that of an `scf.if` after an unregistered op, which xDSL's reader
+    takes for the terminator.
+    """
+    block = region.first_block
+    if block is None or block.next_block is not None or (end := block.last_op) is None:
+        return False
+    if end.operands or end.properties or end.attributes or end.successors:
+        return False
+    op = region.parent
+    if op is None or (op.name == "scf.if" and isinstance(end.prev_op, UnregisteredOp)):
+        return False
+    classes = _implicit_terminators[type(op)]
+    return isinstance(end, classes) if classes else op.name not in _READ_AS_WRITTEN
+
+
+def add_implicit_terminators(op: Operation) -> None:
+    """Add the terminators that were left out in the text of `op` after unregistered ops: xDSL's
+    reader of `scf.if` takes these for terminators."""
+    for region in op.regions:
+        block = region.first_block
+        if block is not None and block.next_block is None:
+            if isinstance(block.last_op, UnregisteredOp):
+                block.add_ops(cls.create() for cls in _implicit_terminators[type(op)][:1])
+
+
+_READ_AS_WRITTEN = frozenset({"scf.execute_region"})
+"""The ops without SingleBlockImplicitTerminator whose terminator xDSL does not print, nor add when
+it reads them."""
+
+_implicit_terminators = PerClass[Operation, tuple[type[Operation], ...]](
+    lambda op_class: tuple(
+        trait.op_type for trait in op_class.get_traits_of_type(SingleBlockImplicitTerminator)
+    )
+)

@@ -42,6 +42,7 @@ from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ...diagnostics.did_you_mean import closest_name
+from .custom_forms import add_implicit_terminators
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
 
@@ -197,6 +198,8 @@ class LocatingParser(LiteralParser):
         if self._handles:
             self._await_elements(op)
         self._parsed_name = self._names.pop()
+        if op.regions and self.lexer.input.content[self._parsed_name] != '"':
+            add_implicit_terminators(op)
         self._parsed_location = None if op.location is UNKNOWN_LOC else op.location
         if op.location is UNKNOWN_LOC:
             op.location = self._lines.location(self._parsed_name)
@@ -213,6 +216,8 @@ class LocatingParser(LiteralParser):
         start = self._names[-1]
         span = Span(start, start + len(name), self.lexer.input)
         is_generic = self.lexer.input.content[start] == '"'
+        if not name:
+            self.raise_error("an operation has a name, but this one is empty", span)
         if found is not None:
             if not is_generic and issubclass(found, UnregisteredOp):
                 self.raise_error(

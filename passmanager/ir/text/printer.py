@@ -283,7 +283,7 @@ class ExactPrinter(TemplatePrinter):
 
     def _print_generic_form(self, op: Operation) -> None:
         """Print an op, but not those nested in it, in generic form."""
-        is_scope = op.has_trait(IsolatedFromAbove)
+        is_scope = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
         self._print_results(op)
         if is_scope:
             self.enter_scope()

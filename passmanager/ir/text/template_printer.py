@@ -31,6 +31,7 @@ from ....compat.printing import name_blocks
 from ..access import Fields, read_fields, read_type
 from ..per_class import PerClass
 from ..signatures import Signature, Signatures
+from .custom_forms import has_implicit_terminator
 from .end_clauses import EndClause, end_clause
 from .line_shapes import ends_with_type
 from .op_templates import (
@@ -643,6 +644,8 @@ class TemplatePrinter(Printer):
         if self._parts is not None and self._pieces is not None:
             flags = (print_entry_block_args, print_empty_block, print_block_terminators)
             return self._print_region_apart(self._parts, region, flags)
+        # Not before: the flags of a template are those of all regions of a signature.
+        print_block_terminators = print_block_terminators or not has_implicit_terminator(region)
         entry = region.first_block
         if self._pieces is None or entry is None:
             name_blocks(self, region)

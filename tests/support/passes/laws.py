@@ -20,12 +20,13 @@ from passline.instruments import SemanticsInstrument
 from passline.interpreters.equivalence import SemanticsError
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import Function, entry_function, input_types
+from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
+from passline.passmanager.registry import installed, make_ir_context
 from passline.tools.inputs import split_chunks
 
 __all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
@@ -61,7 +62,8 @@ def check_laws(path: Path, pipeline: str) -> None:
             raise AssertionError(str(error)) from error
         before = module.clone()
         with PassContext(opt_level=4, instruments=[SemanticsInstrument(max_steps=MAX_STEPS)]):
-            sequential = parse_pipeline(pipeline)
+            # As passline-opt does: `canonicalize` is Passline's own.
+            sequential = parse_pipeline(pipeline, installed().passes | REPLACEMENTS)
             try:
                 sequential.apply(ctx, module)
             except SemanticsError:

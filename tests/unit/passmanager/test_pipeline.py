@@ -340,11 +340,7 @@ def test_composite_refuses_what_its_constructor_refuses() -> None:
 
 
 def test_builtin_module_groups() -> None:
-    assert names("builtin.module(cse,builtin.module(toy-append)),cse") == [
-        "cse",
-        "toy-append",
-        "cse",
-    ]
+    assert names("builtin.module(cse,toy-append),cse") == ["cse", "toy-append", "cse"]
 
 
 def test_func_anchor_holds_function_passes() -> None:
@@ -391,6 +387,23 @@ def test_passes_nested_under_an_anchor(text: str, read: str | None) -> None:
     assert pipeline_text(parse(text)) == read
     again = f"builtin.module({read})"
     assert pipeline_text(parse(again)) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("builtin.module(builtin.module(cse))", "builtin.module(builtin.module(cse))"),
+        ("any(builtin.module(toy-append))", "builtin.module(builtin.module(toy-append))"),
+        (
+            "builtin.module(builtin.module(func.func(cse,toy-tag)),cse)",
+            "builtin.module(builtin.module(func.func(cse))),builtin.module(builtin.module(toy-tag)),"
+            "cse",
+        ),
+    ],
+)
+def test_passes_on_modules_in_the_module(text: str, read: str) -> None:
+    assert pipeline_text(parse(text)) == read
+    assert pipeline_text(parse(read)) == read
 
 
 @pytest.mark.parametrize("anchor", ["func.fun", "test.op"])

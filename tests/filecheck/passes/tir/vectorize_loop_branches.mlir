@@ -156,3 +156,24 @@ tir.prim_func @branch_with_call(%a : memref<4xf32>, %b : memref<4xf32>, %c : i1)
     memref.store %r, %a[%v] : memref<4xf32>
   }
 }
+
+// -----
+
+// A condition that is the same in all lanes, although it is computed from the loop variable.
+// CHECK-LABEL: @uniform(
+tir.prim_func @uniform(%a : memref<8xf32>, %n : index) {
+  // CHECK: [[Z:%.*]] = arith.muli {{%.*}}, %n : index
+  // CHECK-NEXT: [[P:%.*]] = arith.cmpi uge, [[Z]], %n : index
+  // CHECK-NEXT: scf.if [[P]] {
+  // CHECK-NEXT: vector.store {{%.*}}, %a[%n] : memref<8xf32>, vector<8xf32>
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %x = arith.constant 1.0 : f32
+  tir.for vectorized %v = %n extent %c8 {
+    %z = arith.muli %c0, %v : index
+    %p = arith.cmpi uge, %z, %n : index
+    scf.if %p {
+      memref.store %x, %a[%v] : memref<8xf32>
+    }
+  }
+}

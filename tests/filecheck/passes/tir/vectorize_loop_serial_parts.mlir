@@ -141,3 +141,28 @@ tir.prim_func @seen(%b : memref<4xf32>) {
     memref.store %x, %b[%v] : memref<4xf32>
   }
 }
+
+// -----
+
+// A buffer whose size is computed in the loop: each lane has its own, one after the other.
+// CHECK-LABEL: @sized_inside(
+tir.prim_func @sized_inside(%a : memref<8xf32>, %b : memref<8xf32>) {
+  // CHECK: tir.for %v = %c0 extent %c8 {
+  // CHECK-NEXT: memref.alloc(
+  // CHECK-NEXT: memref.load %a[%v]
+  // CHECK-NEXT: memref.store
+  // CHECK-NEXT: memref.load
+  // CHECK-NEXT: memref.store {{%.*}}, %b[%v]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  tir.for vectorized %v = %c0 extent %c8 {
+    %z = arith.muli %c0, %v : index
+    %m = arith.addi %z, %c1 : index
+    %buffer = memref.alloc(%m) : memref<?xf32>
+    %x = memref.load %a[%v] : memref<8xf32>
+    memref.store %x, %buffer[%z] : memref<?xf32>
+    %y = memref.load %buffer[%z] : memref<?xf32>
+    memref.store %y, %b[%v] : memref<8xf32>
+  }
+}

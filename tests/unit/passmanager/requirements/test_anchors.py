@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import pytest
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 
 from passline.passmanager import (
+    FunctionPass,
     ModulePass,
     PassContext,
     PassContractError,
@@ -219,3 +220,32 @@ def test_walk_of_the_module_holds_each_op_once() -> None:
     before: list[Operation] = [*module.walk()]
     nested(Look(), "func.func").apply(make_ir_context(), module)
     assert [*module.walk()] == before
+
+
+@dataclass(frozen=True)
+class Add(ModulePass):
+    """A pass that adds a function to the module that it sees."""
+
+    name = "toy-add"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        module.body.block.add_op(FuncOp.external("added", [], []))
+
+
+@dataclass(frozen=True)
+class Mark(FunctionPass):
+    """A pass that marks the functions that it sees."""
+
+    name = "toy-mark"
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        func.attributes["marked"] = UnitAttr()
+
+
+def test_modules_in_modules_are_visited_as_modules() -> None:
+    module = Sequential([nest(Add(), "builtin.module"), nest(Mark(), "builtin.module")])(parse())
+    functions = [op for op in module.walk() if isinstance(op, FuncOp)]
+    marked = [op.sym_name.data for op in functions if "marked" in op.attributes]
+    added = [op for op in functions if op.sym_name.data == "added"]
+    assert marked == ["g"]
+    assert [op.parent_op() is not module for op in added] == [True]

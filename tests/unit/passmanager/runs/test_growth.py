@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,14 @@ def many_blocks(n: int) -> ModuleOp:
     return ModuleOp([FuncOp("f", ([], []), Region(blocks))])
 
 
+def early_exits(n: int) -> ModuleOp:
+    blocks = [Block() for _ in range(n)]
+    for block, following in pairwise(blocks):
+        block.add_op(test.TestTermOp.create(successors=[following, blocks[-1]]))
+    blocks[-1].add_op(ReturnOp())
+    return ModuleOp([FuncOp("f", ([], []), Region(blocks))])
+
+
 class Mark(RewritePattern):
     """Mark each op."""
 
@@ -117,7 +126,7 @@ def lines_run(work: Callable[[ModuleOp], object], module: ModuleOp) -> int:
 @pytest.mark.parametrize("work", [clone, find_changes, verify, DominanceInfo, rewrite])
 @pytest.mark.parametrize(
     "build",
-    [long_block, many_functions, deep_nesting, many_uses, many_operands, many_blocks],
+    [long_block, many_functions, deep_nesting, many_uses, many_operands, many_blocks, early_exits],
 )
 def test_steps_are_linear(
     build: Callable[[int], ModuleOp], work: Callable[[ModuleOp], object]

@@ -48,8 +48,8 @@ def test_each_rewrite_is_a_remark_in_its_function() -> None:
         Canonicalize().apply(ctx, Parser(ctx, TEXT).parse_module())
     said = [(d.name, d.function, d.arguments["Op"]) for d in found if isinstance(d, Remark)]
     assert sorted(said) == [
-        ("Fold", "f", "arith.addi"),
-        ("Fold", "f", "arith.addi"),
+        ("FoldScalar", "f", "arith.addi"),
+        ("FoldScalar", "f", "arith.addi"),
         ("RemoveDead", "f", "arith.constant"),
     ]
 

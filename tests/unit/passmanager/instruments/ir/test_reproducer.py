@@ -569,3 +569,8 @@ def test_mlir_opt_reads_what_is_written(path: Path) -> None:
     command = [str(mlir_opt()), "--run-reproducer", str(path)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "func.func private @f()" in done.stdout
+
+
+def test_the_pipeline_of_modules_in_the_module(path: Path) -> None:
+    passes = "builtin.module(builtin.module(toy-nothing))"
+    assert pipeline_of(succeed(path, parse_pipeline(passes, TOYS))) == passes

@@ -88,7 +88,7 @@ def test_changed_op():
 def test_error_holds_no_text_of_the_module():
     module = ModuleOp([f := function()])
     error = broken(module, lambda: first_op(f).properties.clear())
-    assert not hasattr(error, "__notes__")
+    assert not any("func.func" in note for note in error.__notes__)
     assert not hasattr(error.__cause__, "__notes__")
 
 
@@ -373,3 +373,36 @@ def test_a_valid_op_whose_numbers_are_forgotten_stands_for_no_invalid_one(
     OpVerifier().verify_op(added(i32))
     with pytest.raises(InvalidIRError):
         OpVerifier().verify_op(added(TupleType((i32,))))
+
+
+def use_before_definition() -> ModuleOp:
+    """A function without locations, in which a sum stands before its second operand."""
+    function = func.FuncOp("late", ([i32], [i32]))
+    one = arith.ConstantOp.from_int_and_width(1, 32)
+    total = arith.AddiOp(function.body.block.args[0], one)
+    function.body.block.add_ops([total, one, func.ReturnOp(total)])
+    return ModuleOp([function])
+
+
+def test_an_operation_without_location_is_shown():
+    with pytest.raises(InvalidIRError) as found:
+        verify(use_before_definition())
+    place, check = found.value.__notes__
+    assert place.startswith(
+        'the operation has no location; it is in @late: %0 = "arith.addi"(%1, %2)'
+    )
+    assert check.startswith("this check of SSA dominance, which xDSL does not make, is turned off")
+
+
+def test_the_check_of_dominance_is_turned_off_alone():
+    module, other = use_before_definition(), use_before_definition().body.block.first_op
+    assert isinstance(other, func.FuncOp)
+    verify(module, dominance=False)
+    before = Snapshot(module)
+    other.detach()
+    other.sym_name = StringAttr("other")
+    module.body.block.add_op(other)
+    changes = before.update()
+    verify_changes(module, changes, dominance=False)
+    with pytest.raises(InvalidIRError, match="does not dominate this use"):
+        verify_changes(module, changes)
