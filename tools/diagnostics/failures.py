@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
 from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.diagnostics.diagnostics import (
@@ -19,6 +19,7 @@ from ...passmanager.diagnostics.diagnostics import (
 )
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
+from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.streams import complete_streams
 
 __all__ = [
@@ -80,8 +81,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
     match error:
         case DiagnosticError():
             return []
-        case ParseError():
-            return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
+        case ParseError() | InvalidText():
+            return [_of_parser(each) for each in parse_errors(error)]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
         case KeyboardInterrupt():
@@ -102,6 +103,13 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
             where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
             return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
+
+
+def _of_parser(error: ParseError) -> Diagnostic:
+    diagnostic = Diagnostic(Severity.ERROR, error.msg, span_location(error.span))
+    for span, said in error.refs if isinstance(error, MultipleSpansParseError) else ():
+        diagnostic.note(span_location(span), said or "here")
+    return diagnostic
 
 
 def restart_without_acceleration() -> None:
