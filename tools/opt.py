@@ -37,6 +37,7 @@ from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
+from ..passmanager.ir.text.syntax_errors import as_raised
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
@@ -421,7 +422,7 @@ class PasslineOptMain(xDSLOptMain):
             raise
         except ParseError as error:
             if self.args.parsing_diagnostics:
-                result.write(f"{error}\n")
+                result.write(f"{as_raised(error)}\n")
                 return 0
             return self.diagnostics.fail_chunk(error)
         except DiagnosticException as error:

@@ -88,7 +88,7 @@ def parse_module(
             return parser.parse_module(implicit_module)
     except (ParseError, InvalidText) as error:
         errors = [*islice(_all_errors(parsers, error), MAX_ERRORS)]
-        for each in errors:
+        for each in {id(e): e for e in (*parse_errors(error), *errors)}.values():
             set_offset(each, line_offset)
         if isinstance(error, InvalidText):
             raise InvalidText(errors) from error.__cause__

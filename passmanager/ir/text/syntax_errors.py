@@ -17,6 +17,7 @@ from ...diagnostics.did_you_mean import did_you_mean
 __all__ = [
     "InvalidText",
     "ParseErrors",
+    "as_raised",
     "end_of_code",
     "explained",
     "not_a_number",
@@ -54,6 +55,11 @@ def parse_errors(error: BaseException) -> Sequence[ParseError]:
     if isinstance(error, ParseErrors | InvalidText):
         return error.errors
     return [error] if isinstance(error, ParseError) else []
+
+
+def as_raised(error: ParseError) -> ParseError:
+    """Return the error of xDSL's parser that `error` explains, or that is the first of it."""
+    return error.__cause__ if isinstance(error.__cause__, ParseError) else error
 
 
 def with_note(message: str, span: Span, place: Span | None, note: str) -> ParseError:
