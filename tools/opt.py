@@ -38,6 +38,7 @@ from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
 from ..passmanager.ir.text.syntax_errors import as_raised
+from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
@@ -463,7 +464,9 @@ class PasslineOptMain(xDSLOptMain):
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Write what the tool makes of a transformed module."""
-        result.write(self.output_resulting_program(prog))
+        with doing("printing"):
+            text = self.output_resulting_program(prog)
+        result.write(text)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Return the text of the result; MLIR text keeps every bit of the constants."""

@@ -20,6 +20,7 @@ from ...passmanager.diagnostics.diagnostics import (
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
+from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
 
 __all__ = [
@@ -129,7 +130,7 @@ def run_process(command: Callable[[], None]) -> None:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
         os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
     try:
-        with complete_streams():
+        with complete_streams(), status_on_terminal():
             command()
     except (Exception, KeyboardInterrupt) as error:
         sys.exit(report(error, debug="--debug" in sys.argv))

@@ -48,6 +48,7 @@ from xdsl.utils.mlir_lexer import (
 
 from ....compat.acceleration.acceleration import is_accelerated
 from ...limits import too_many_elements
+from ...output.status import doing
 from ..creation import append_op
 from ..garbage_collection import paused_collector
 from .end_clauses import EndClause, Types, end_clause
@@ -85,7 +86,8 @@ def parse_module(
     try:
         with paused_collector(), _located_errors(parsers):
             parsers.append(parser := PARSER(ctx, text, name, line_offset))
-            return parser.parse_module(implicit_module)
+            with doing(f"reading {name}", lambda: parser.lexer.pos / max(1, len(text))):
+                return parser.parse_module(implicit_module)
     except (ParseError, InvalidText) as error:
         errors = [*islice(_all_errors(parsers, error), MAX_ERRORS)]
         for each in {id(e): e for e in (*parse_errors(error), *errors)}.values():
