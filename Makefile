@@ -1,12 +1,13 @@
-# `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 or newer.
+# `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 to 3.14.
 
 PYTHON ?= python3
-# `make test XDSL=latest`, or XDSL=0.66.0: with that release of xDSL, in an
-# environment of its own.
-VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
+# The versions of packages. `make test LOCKED=0` takes the newest instead, and `make test XDSL=latest`
+# (or XDSL=0.66.0) that release of xDSL, each in an environment of its own.
+LOCK := $(if $(filter 0,$(LOCKED)),,constraints.txt)
+VENV := .venv$(if $(LOCK),,/newest)$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit lock docs vendor fuzz fuzz-broken clean xdsl newest
 .PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
 
 demo: $(VENV)/installed-demo
@@ -121,7 +122,8 @@ vendor:
 # FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
 # selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
 # if the tests have not downloaded it.
-# OPTIONS=--write puts the rows into docs/performance.md.
+# OPTIONS=--write measures all rows of docs/performance.md in one run, and writes that page, and the
+# chart and the table of the README.
 bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
@@ -156,26 +158,36 @@ fuzz: $(VENV)/installed-test
 fuzz-broken: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz.broken_input --minutes $(MINUTES) $(OPTIONS)
 
-$(VENV)/installed-docs: pyproject.toml | $(VENV)/created
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	@touch $@
+# Renews the lock: the newest versions that pyproject.toml allows, for each Python that it supports.
+lock:
+	$(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/pip install --quiet --disable-pip-version-check --upgrade uv
+	.cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --all-extras --upgrade \
+		--annotation-style line --custom-compile-command 'make lock' --output-file constraints.txt pyproject.toml
 
-$(VENV)/installed-bench: pyproject.toml | $(VENV)/created
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
+# What is installed for `make demo`, `make test` and so on; for `make demo`, what the commands of the README need.
+EXTRAS_demo := onnx,native,onnxruntime
+EXTRAS_test := test
+EXTRAS_docs := docs
+EXTRAS_bench := bench
+INSTALL = $(BIN)/python .ci/install.py $(if $(LOCK),--lock $(LOCK),--upgrade --upgrade-strategy eager)
+
+# Without a lock pip looks for newer versions each time, but not again where make calls itself.
+NEWEST = $(if $(LOCK),,$(if $(filter 0,$(MAKELEVEL)),newest))
+
+# Type checkers and editors do not run the hook of an editable install: they find the package, which
+# is in the root, by a link of the form of PEP 561, which Python does not import.
+$(VENV)/installed-%: pyproject.toml .ci/install.py $(LOCK) $(NEWEST) | $(VENV)/created
+	@echo "pip installs Passline and the packages for make $* into $(VENV), at first in a minute or two"
+	@$(INSTALL) --editable '.[$(EXTRAS_$*)]'
+	@$(if $(filter test,$*),$(INSTALL) --no-deps --editable examples/plugin)
+	@ln -sfn '$(CURDIR)' "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/passline-stubs"
 	@touch $@
 
 $(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Passline needs Python 3.11 or newer, and " \
+		"$(PYTHON) is %d.%d: make demo PYTHON=python3.13" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	@touch $@
-
-# What the commands of the README need.
-$(VENV)/installed-demo: pyproject.toml | $(VENV)/created
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[onnx,native,onnxruntime]'
-	@touch $@
-
-$(VENV)/installed-test: pyproject.toml | $(VENV)/created
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable examples/plugin
 	@touch $@
 
 clean:

@@ -1,13 +1,18 @@
 """The speed of Passline beside its peers: one table.
 
-    make bench [FILTER="read tensor"] [MAX_OPS=100000] [XDSL_TESTS=xdsl-0.74.0.tar.gz]
+    make bench [FILTER="read tensor"] [MAX_OPS=100000] [XDSL_TESTS=xdsl.tar.gz]
+    make bench OPTIONS=--write
     make bench-growth
     python benchmarks/bench.py --help
 
-In each row both sides take turns, at least three times; the ratio is the median of our time divided
-by the peer's in the same round, so less than one is faster, and the spread is its least and its
-greatest. Times are process time, of whole tools and of models that of the wall clock. The garbage
-collector has the thresholds of passline-opt, for both sides.
+In each row the sides take turns, at least three times. How many times as fast as the peer we are
+is the median of the peer's time divided by ours in the same round, so above 1 we are faster; the
+spread is the least and the greatest. Rows that differ in the peer alone are measured together: a
+command of ours has one time. Times are process time, of whole tools and of models that of the wall
+clock. The garbage collector has the thresholds of passline-opt, for both sides.
+
+--write measures all rows of docs/performance.md in one run, and writes that page, its plot, and the
+chart and the table of the README.
 """
 
 from __future__ import annotations
@@ -15,15 +20,16 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 
 from growth import growths
 from rich.console import Console
 from table.report import console_growth, console_rows, render, save
-from table.rows import QUICK_OPS, Case, Row, Scope, measure
+from table.rows import QUICK_OPS, SIZES, Case, Row, Scope, measure_together
 
 __all__ = ["SOURCES", "main", "matches", "measured", "select"]
 
@@ -38,9 +44,11 @@ SOURCES = (
 """The modules with rows: each has a function `cases(scope)`, which yields them."""
 
 
-def select(scope: Scope, words: Sequence[str], quick: bool = False) -> Iterator[Case | Row]:
-    """Yield the cases whose labels have all of the words, and a row for each module that cannot be
-    imported because a package is not installed."""
+def select(
+    scope: Scope, words: Sequence[str], chosen: Callable[[Case], bool] = lambda _: True
+) -> Iterator[Case | Row]:
+    """Yield the chosen cases whose labels have all of the words, and a row for each module that
+    cannot be imported because a package is not installed."""
     for source in SOURCES:
         try:
             cases = import_module(source).cases
@@ -48,7 +56,7 @@ def select(scope: Scope, words: Sequence[str], quick: bool = False) -> Iterator[
             yield Row(source.rpartition(".")[2], "", 0, "", note=f"{error.name} is not installed")
             continue
         for case in cases(scope):
-            if matches(case.label, words) and (case.quick or not quick):
+            if matches(case.label, words) and chosen(case):
                 yield case
 
 
@@ -61,18 +69,33 @@ def matches(label: str, words: Sequence[str]) -> bool:
 
 
 def measured(found: Iterable[Case | Row], console: Console, seconds: float = 1.0) -> Iterator[Row]:
-    """Yield the rows of what is found, until the user interrupts it; rows of short runs take
-    `seconds` each."""
+    """Yield the rows of what is found; those of short runs take `seconds` each."""
+    for _, group in groupby(found, lambda one: one if isinstance(one, Row) else one.ours):
+        together = [*group]
+        yield from (one for one in together if isinstance(one, Row))
+        if cases := [one for one in together if isinstance(one, Case)]:
+            with console.status(cases[0].label):
+                rows = measure_together(cases, seconds)
+            yield from rows
+
+
+def until_interrupted(rows: Iterable[Row], console: Console) -> Iterator[Row]:
+    """Yield the rows that are measured before the user interrupts."""
     try:
-        for case in found:
-            if isinstance(case, Row):
-                yield case
-            else:
-                with console.status(case.label):
-                    row = measure(case, seconds)
-                yield row
+        yield from rows
     except KeyboardInterrupt:
         console.print("interrupted")
+
+
+def write(rows: Iterable[Row]) -> None:
+    """Write the page; exit at the first row without a figure, as a whole page takes long."""
+    whole: list[Row] = []
+    for row in rows:
+        if not row.ours:
+            sys.exit(f"{row.what}, {row.on}, {row.peer}: {row.note}; the page needs each row")
+        whole.append(row)
+    save(whole)
+    render()
 
 
 def downloaded() -> str | None:
@@ -98,25 +121,28 @@ def main(args: Sequence[str] | None = None) -> int:
         help="xDSL's source distribution, by default the one that the tests have downloaded",
     )
     parser.add_argument("--growth", action="store_true", help="measure the rows of growth too")
-    parser.add_argument("--write", action="store_true", help="put the rows into docs/performance.*")
+    parser.add_argument(
+        "--write", action="store_true", help="measure all rows of docs/performance.md, and write it"
+    )
     given = parser.parse_args(args)
+    if given.write and (given.words or given.max_ops):
+        parser.error("--write measures the whole page: it takes no words and no --max-ops")
     # As in passline-opt.
     gc.set_threshold(100_000, 20, 100)
     sys.setrecursionlimit(200_000)
+    stderr = Console(stderr=True)
+    if given.write:
+        scope = Scope(SIZES[-1], given.xdsl_tests, growth=True)
+        write(measured(select(scope, [], lambda case: case.quick or case.on_page), stderr))
+        return 0
     scope = Scope(given.max_ops or QUICK_OPS, given.xdsl_tests, given.growth)
     quick = not given.words and given.max_ops is None
-    rows: list[Row] = []
-    found = select(scope, given.words, quick)
-    for row in measured(found, Console(stderr=True), 0.5 if quick else 1.0):
-        rows.append(row)
-        if given.write:
-            save([row])  # each at once: a whole table takes long
+    found = select(scope, given.words, lambda case: case.quick or not quick)
+    rows = [*until_interrupted(measured(found, stderr, 0.5 if quick else 1.0), stderr)]
     console = Console(width=max(WIDTH, Console().width))
     console.print(console_rows(rows))
     if grown := growths(rows):
         console.print(console_growth(grown))
-    if given.write:
-        render()
     return int(any(row.failed for row in rows))
 
 

@@ -6,10 +6,12 @@ import re
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["OLDEST", "unsupported_release", "xdsl_version"]
+__all__ = ["NEWEST", "OLDEST", "unknown_release", "unsupported_release", "xdsl_version"]
 
 OLDEST = "0.59"
 """The oldest release with which Passline works; a test compares it with `pyproject.toml`."""
+NEWEST = "0.75"
+"""The newest release with which Passline was tested."""
 
 
 @cache
@@ -25,7 +27,22 @@ def unsupported_release() -> str | None:
     """Return why the installed xDSL cannot be used, or None if it can: a version without a number
     is taken for a newer one.
     """
-    found = re.match(r"(\d+)\.(\d+)", xdsl_version())
-    if found is None or tuple(map(int, found.groups())) >= tuple(map(int, OLDEST.split("."))):
+    installed = _numbers(xdsl_version())
+    if not installed or installed >= _numbers(OLDEST):
         return None
     return f"xDSL {xdsl_version()} is too old: Passline works with xDSL {OLDEST} and newer"
+
+
+def unknown_release() -> str | None:
+    """Return a sentence on an installed xDSL that is newer than those with which Passline was
+    tested, or None."""
+    if _numbers(xdsl_version()) <= _numbers(NEWEST):
+        return None
+    installed = xdsl_version()
+    return f"xDSL {installed} is newer than {NEWEST}, the newest that Passline was tested with"
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version; none for one without."""
+    found = re.match(r"(\d+)\.(\d+)", release)
+    return () if found is None else tuple(map(int, found.groups()))

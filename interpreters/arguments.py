@@ -35,6 +35,7 @@ __all__ = [
     "check_arguments",
     "has_related_sizes",
     "is_scalar",
+    "is_shaped",
     "named_arguments",
     "random_arguments",
     "unknown_dimensions",
@@ -94,7 +95,7 @@ def random_arguments(
     chosen = _random_sizes(func)
     rows = zip(argument_names(func), input_types(func), _dimensions(func), strict=True)
     for name, type, dimensions in rows:
-        element = type.element_type if _is_shaped(type) else type
+        element = type.element_type if is_shaped(type) else type
         element = i64 if isinstance(type, IndexType) else element
         if not is_element(element):
             raise PasslineError(
@@ -140,7 +141,7 @@ def _dimensions(func: Function) -> list[tuple[Dimension, ...] | None]:
     found: list[tuple[Dimension, ...] | None] = []
     attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
     for type, given in zip(input_types(func), attributes):  # results of a buffer function are last
-        if not _is_shaped(type):
+        if not is_shaped(type):
             found.append(None)
             continue
         shape = type.get_shape()
@@ -207,7 +208,7 @@ def has_related_sizes(func: Function) -> bool:
 
 
 def _check_argument(name: str, type: Attribute, value: Value) -> object:
-    if _is_shaped(type):
+    if is_shaped(type):
         return _check_array(name, type, value)
     return _check_scalar(name, type, value) if is_scalar(type) else value
 
@@ -253,7 +254,7 @@ def _sizes(shape: Sequence[int]) -> str:
     return "x".join("?" if n == DYNAMIC_INDEX else str(n) for n in shape) or "no dimensions"
 
 
-def _is_shaped(type: Attribute) -> TypeIs[Shaped]:
+def is_shaped(type: Attribute) -> TypeIs[Shaped]:
     """Return whether `type` is the type of a ranked tensor or buffer."""
     return isinstance(type, TensorType | MemRefType)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -20,14 +20,14 @@ from ..passmanager.ir.location import place_of
 from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
-from .arguments import check_arguments, is_scalar
+from .arguments import check_arguments
 from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
 
 if TYPE_CHECKING:
     from .prepared import PreparedInterpreter
 
-__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter"]
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter", "own_semantics"]
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
@@ -45,15 +45,17 @@ def interpret(
     func: Function,
     ctx: Context | None = None,
     listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
 ) -> ArrayFunction:
     """Return a Python function on arrays that runs `func`.
 
     Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
     is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
+    What the program prints is written to `output`; without one it is dropped.
     The function raises PasslineError, naming the operation, if one cannot be computed, and
     NoSemanticsError if it has no semantics.
     """
-    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners)
+    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
     position = interpreter.position
 
     def call(*arguments: Value) -> tuple[Value, ...]:
@@ -92,7 +94,10 @@ def load_interpreter() -> None:
 
 
 def _interpreter(
-    module: ModuleOp, ctx: Context, listeners: Sequence[Interpreter.Listener] = ()
+    module: ModuleOp,
+    ctx: Context,
+    listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
 ) -> PreparedInterpreter:
     """Return an interpreter with the semantics of all dialects that occur in the module.
 
@@ -102,7 +107,8 @@ def _interpreter(
 
     from .prepared import PreparedInterpreter
 
-    interpreter = PreparedInterpreter(module, file=StringIO(), listeners=tuple(listeners))
+    file = StringIO() if output is None else output  # for None, xDSL's functions take stdout
+    interpreter = PreparedInterpreter(module, file=file, listeners=tuple(listeners))
     interpreter.copy_implementations(_common_semantics())
     interpreter.register_implementations(PDLRewriteFunctions(ctx), override=True)
     found: dict[type[InterpreterFunctions], None] = {}
@@ -122,11 +128,7 @@ def _common_semantics() -> Interpreter:
     from xdsl.interpreters import register_implementations
     from xdsl.interpreters.pdl import PDLRewriteFunctions
 
-    from .codegens.calls import ExternalFunctions
     from .foreign import on_xdsl_values
-    from .mlir import MlirFunctions
-    from .tensor import TensorFunctions
-    from .tir import TirFunctions
 
     xdsls = Interpreter(ModuleOp([]))
     register_implementations(xdsls, Context())
@@ -134,9 +136,18 @@ def _common_semantics() -> Interpreter:
     for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
         if functions is not PDLRewriteFunctions:
             interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
-    for functions in (TirFunctions, MlirFunctions, TensorFunctions, ExternalFunctions):
+    for functions in own_semantics():
         interpreter.register_implementations(functions(), override=True)
     return interpreter
+
+
+def own_semantics() -> tuple[type[InterpreterFunctions], ...]:
+    """Return our semantics of MLIR's dialects and of tir, and of calls."""
+    from .codegens.calls import ExternalFunctions
+    from .mlir import MlirFunctions
+    from .tir import TirFunctions
+
+    return TirFunctions, MlirFunctions, ExternalFunctions
 
 
 def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> PythonValues:
@@ -163,11 +174,11 @@ def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
 
 def _argument(type: Attribute, value: Any) -> object:
     """Return an argument as the semantics take it: a copy of a buffer, a scalar of its type."""
-    from .tir.table import number
+    from .tir.table import is_computed, number
 
     if is_buffer(type):
         return value.copy()
-    return number(value, type) if is_scalar(type) else value
+    return number(value, type) if is_computed(type) else value
 
 
 def _as_value(result: object) -> Value:

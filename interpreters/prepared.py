@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from xdsl.dialects import affine, arith, func, scf
+from xdsl.dialects import affine, arith, func, memref, scf, tensor
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -34,6 +34,7 @@ from .mlir import MlirFunctions
 from .position import Position
 from .tir import TirFunctions
 from .tir.arithmetic import bind
+from .tir.memory import MemoryFunctions
 from .tir.table import Compute, compute_of, converter
 
 __all__ = ["PreparedInterpreter"]
@@ -48,10 +49,12 @@ RETURNS = frozenset(
     {
         affine.YieldOp,
         func.ReturnOp,
+        memref.AllocaScopeReturnOp,
         scf.ConditionOp,
         scf.ReduceOp,
         scf.ReduceReturnOp,
         scf.YieldOp,
+        tensor.YieldOp,
         YieldOp,
     }
 )
@@ -133,8 +136,10 @@ class PreparedInterpreter(Interpreter):
         self._impls = type(other._impls)(**{name: table.copy() for name, table in tables})
 
     def forget(self) -> None:
-        """Forget the last run: functions may have changed, and an error may have ended it."""
+        """Forget the last run and what it wrote to globals: functions may have changed, and an
+        error may have ended it."""
         self._slots, self._steps, self._frame = {}, {}, None
+        self._impl_data.pop(MemoryFunctions, None)
         self.position.calls.clear()
 
     def get_values(self, values: Iterable[SSAValue]) -> PythonValues:

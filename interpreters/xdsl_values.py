@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ..compat.interpreters import xdsl_scalar
 from .arguments import is_scalar
 from .arrays import Array, dtype_of, fit, stored_dtype
-from .tir.table import element_type, number
+from .tir.table import element_type, is_computed, number
 
 __all__ = ["from_xdsl", "is_of_xdsl", "is_xdsl", "to_xdsl"]
 
@@ -119,7 +119,7 @@ def _from_xdsl(value: Any, type: Attribute | None) -> Any:
         number_ = cast("IntegerAttr | FloatAttr", value)
         type = number_.type if type is None else type
         value = number_.value.data
-    return number(np.asarray(value), type) if type is not None and is_scalar(type) else value
+    return number(np.asarray(value), type) if type is not None and is_computed(type) else value
 
 
 def _array(shaped: ShapedArray[Any]) -> Array:

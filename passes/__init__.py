@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.passes import ModulePass
 
@@ -308,14 +308,14 @@ PIPELINES = {
 """The named pipelines."""
 
 
-def _load(place: str) -> type[ModulePass]:
-    """Import the pass class `place`, given as `module:Class`."""
+def _load(place: str) -> Any:
+    """Import the class `place`, given as `module:Class`."""
     module, _, name = place.partition(":")
     return getattr(import_module(f".{module}", __package__), name)
 
 
-def _factory(place: str) -> Callable[[], type[ModulePass]]:
-    """Return a function that imports the pass class `place`."""
+def _factory(place: str) -> Callable[[], Any]:
+    """Return a function that imports the class `place`."""
     return lambda: _load(place)
 
 
@@ -345,6 +345,7 @@ UNIVERSE = ExtendingUniverse(
         **{name: _factory(place) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
+    all_frontends={"onnx": _factory(".frontends.onnx_frontend:OnnxFrontend")},
     dialect_extensions=EXTENSIONS,
 )
 

@@ -1,4 +1,5 @@
-"""The registry of passes, dialects and targets, filled from the `xdsl.universe` entry points."""
+"""The registry of passes, dialects, targets and frontends, filled from the entry points
+`xdsl.universe`."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
+from ..compat.frontends import Frontend
 from .diagnostics.did_you_mean import did_you_mean
 from .errors import PassNotFoundError
 from .registration.names import name_key
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 PassFactory = Callable[[], type[ModulePass]]
+FrontendFactory = Callable[[], type[Frontend]]
 Extension = Callable[[Dialect], Dialect]
 
 
@@ -38,15 +41,18 @@ class ExtendingUniverse(Universe):
         *,
         all_dialects: dict[str, Callable[[], Dialect]],
         all_passes: dict[str, PassFactory],
+        all_frontends: dict[str, FrontendFactory] | None = None,
         dialect_extensions: dict[str, Extension],
     ) -> None:
         super().__init__(all_dialects=all_dialects, all_passes=all_passes)
+        self.all_frontends = all_frontends or {}  # of which older releases of xDSL do not know
         self.dialect_extensions = dialect_extensions
 
 
 @dataclass
 class Installed:
-    """The registered passes, dialects and targets, as factories that are called on first use."""
+    """The registered passes, dialects, targets and frontends, as factories that are called on first
+    use."""
 
     passes: dict[str, PassFactory] = field(default_factory=dict[str, PassFactory])
     dialects: dict[str, Callable[[], Dialect]] = field(
@@ -55,6 +61,7 @@ class Installed:
     targets: dict[str, Callable[[], type[Target]]] = field(
         default_factory=dict[str, Callable[[], type[Target]]]
     )
+    frontends: dict[str, FrontendFactory] = field(default_factory=dict[str, FrontendFactory])
     names: dict[str, str] = field(default_factory=dict[str, str])
     """The key of a pass name -> the name."""
 
@@ -69,8 +76,9 @@ class Installed:
 def installed() -> Installed:
     """Return the registry, filled on the first call from all `xdsl.universe` entry points.
 
-    If several plugins offer a pass, dialect or target of one name, xDSL's own is kept, or else that
-    of the first plugin by name, and a warning is logged; xDSL's `Universe.get_multiverse` raises.
+    If several plugins offer a pass, dialect, target or frontend of one name, xDSL's own is kept, or
+    else that of the first plugin by name, and a warning is logged; xDSL's
+    `Universe.get_multiverse` raises.
     """
     from importlib.metadata import entry_points
 
@@ -95,6 +103,10 @@ def installed() -> Installed:
         for name, target in universe.all_targets.items():
             if _is_free(f"target '{name}'", name in found.targets, plugin.name):
                 found.targets[name] = target
+        frontends: dict[str, FrontendFactory] = getattr(universe, "all_frontends", {})
+        for name, frontend in frontends.items():
+            if _is_free(f"frontend '{name}'", name in found.frontends, plugin.name):
+                found.frontends[name] = frontend
         if isinstance(universe, ExtendingUniverse):
             for name, extend in universe.dialect_extensions.items():
                 found.dialects[name] = partial(_extended, found.dialects[name], extend)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pkgutil
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from support.models.from_text import model_of
 from support.pages import Runner, blocks, matches
 from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
+from table.report import DATA, measured_in, with_versions
 
 from passline.passes import PASSES
 from passline.passmanager import find_pass
@@ -73,23 +73,10 @@ def test_modules_that_are_named_exist(page: Path) -> None:
         pkgutil.resolve_name(dotted)
 
 
-PEERS = {
-    "xDSL": "xdsl",
-    "TVM": "apache-tvm",
-    "onnxruntime": "onnxruntime",
-    "onnx": "onnx",
-    "MLIR": "mlir-opt",
-    "mlir-opt": "mlir-opt",
-}
-
-
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
 def test_versions_of_peers_are_those_that_were_measured(page: Path) -> None:
-    measured: dict[str, str] = json.loads((DOCS / "performance.json").read_text())["environment"]
     text = page.read_text()
-    for peer, version in re.findall(rf"\b({'|'.join(PEERS)}) (\d[\d.]*\d|\d+)\b", text):
-        known = measured[PEERS[peer]]
-        assert f"{known}.".startswith(f"{version}."), f"{peer} {version}, measured with {known}"
+    assert with_versions(text, measured_in(DATA)) == text
 
 
 def ours(page: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tomllib
 import zipfile
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from setuptools import find_packages
@@ -64,6 +66,25 @@ def test_the_metadata_names_the_project_and_the_versions_of_python_that_are_test
     named = [c.removeprefix(prefix) for c in classifiers if c.startswith(prefix)]
     assert named == re.findall(r'"3\.(\d+)"', tested)
     assert {"compiler", "MLIR", "xDSL", "TVM", "ONNX"} <= {*project["keywords"]}
+
+
+def seen_by_an_editor(folder: Path) -> list[str]:
+    """Return what pyright says of a program in a folder, with the Python of this environment."""
+    program = folder / "user.py"
+    program.write_text("import passline\n\nreveal_type(passline.load)\nimport passline.nothing\n")
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
+    done = subprocess.run([*command, program], cwd=folder, capture_output=True, check=False)
+    return [entry["message"] for entry in json.loads(done.stdout)["generalDiagnostics"]]
+
+
+def test_an_editor_knows_the_package_in_the_clone_and_elsewhere(tmp_path: Path) -> None:
+    (ROOT / "build").mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=ROOT / "build") as folder:
+        for place in (Path(folder), tmp_path):
+            said = seen_by_an_editor(place)
+            assert 'Import "passline.nothing" could not be resolved' in said
+            assert re.search(r'Type of "passline.load" is "\(.*-> ModuleOp"', "\n".join(said))
+            assert 'Import "passline" could not be resolved' not in said
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

@@ -122,9 +122,19 @@ def test_docstrings_become_markdown() -> None:
 
 def test_each_page_is_in_the_navigation() -> None:
     text = (ROOT / "mkdocs.yml").read_text()
-    named = set(re.findall(r"^ +- .*: (\S+\.md)$", text, re.MULTILINE))
+    named = set(re.findall(r"^ +- (\S+\.md)$", text, re.MULTILINE))
     written = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
     assert named == {*written, *reference_pages()}
+
+
+def test_each_page_has_a_name_of_its_own() -> None:
+    """Which is its heading: mkdocs.yml gives no other titles to pages."""
+    folder = ROOT / "docs"
+    written = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.md")}
+    headings = [text.partition("\n")[0] for text in {**written, **reference_pages()}.values()]
+    assert all(heading.startswith("# ") for heading in headings)
+    assert len({heading.lower() for heading in headings}) == len(headings)
+    assert not re.search(r"^ +- .*: \S+\.md$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
 
 
 def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import sys
 from importlib import import_module
 
 from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE
-from ..compat.release import unsupported_release
+from ..compat.release import unknown_release, unsupported_release
 
-__all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
+__all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
 
 
 def bisect() -> None:
@@ -49,6 +49,27 @@ def tune() -> None:
     _run("tune.tool")
 
 
+COMMANDS = {
+    "opt": "opt",
+    "run": "run",
+    "compile": "compile.tool",
+    "tune": "tune.tool",
+    "report": "report",
+    "reduce": "reduce.tool",
+    "bisect": "bisect.tool",
+}
+"""The commands, and the modules of their tools."""
+
+
+def passline() -> None:
+    """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name not in COMMANDS:
+        return _run("overview")
+    sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
+    _run(COMMANDS[name])
+
+
 def _run(module: str) -> None:
     """Import the module of a tool and run its `main`.
 
@@ -65,6 +86,11 @@ def _run(module: str) -> None:
         gc.freeze()
         gc.enable()
         tool.main()
+    except Exception as error:  # of an import: a tool reports its own errors
+        if (unknown := unknown_release()) is None or "--debug" in sys.argv:
+            raise
+        print(f"error: {type(error).__name__}: {error}\nhelp: {unknown}", file=sys.stderr)
+        sys.exit(3)
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         sys.exit(130)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -36,7 +37,7 @@ def array_function(
     machine code.
     """
     if engine == "numpy":
-        return interpret(module, func, ctx)
+        return interpret(module, func, ctx, output=sys.stdout)
     from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)

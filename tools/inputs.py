@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from xdsl.dialects.builtin import ModuleOp
-
+from ..frontends.onnx_frontend import parse_onnx
 from ..passmanager.errors import PasslineError
-from ..passmanager.registration.installation import install_hint, package_of
-
-if TYPE_CHECKING:
-    from ..interpreters.shape_bindings import Bindings
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx", "split_chunks"]
 
@@ -43,27 +37,6 @@ def decode_mlir(name: str, content: bytes) -> str:
         raise PasslineError(
             f"'{name}' is not UTF-8 text: byte {byte:#x} at line {line}, column {column}{hint}"
         ) from None
-
-
-def parse_onnx(
-    model: bytes | str,
-    warn: Callable[[str], None] | None = None,
-    bindings: Bindings | None = None,
-) -> ModuleOp:
-    """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
-    sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
-    try:
-        from ..frontends.onnx import import_model
-    except ModuleNotFoundError as error:
-        raise PasslineError(
-            f"reading ONNX needs {package_of(error.name)}, which is not installed: "
-            f"{install_hint('onnx')}"
-        ) from None
-    shapes = None if bindings is None else bindings.shapes
-    dims = None if bindings is None else bindings.dims
-    if warn is None:
-        return import_model(model, shapes=shapes, dims=dims)
-    return import_model(model, shapes=shapes, dims=dims, warn=warn)
 
 
 def split_chunks(content: bytes, marker: str = "// -----") -> Iterator[tuple[bytes, int]]:

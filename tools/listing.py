@@ -21,18 +21,14 @@ from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
 from ..passmanager.registration.names import name_key
 from ..passmanager.requirements.anchors import anchor_of
+from .command_line.columns import filled, output_width, rows, terminal_width
 
 __all__ = ["answer"]
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
 
-def answer(
-    args: argparse.Namespace,
-    parser: argparse.ArgumentParser,
-    passes: Passes,
-    dialects: Iterable[str],
-) -> str | None:
+def answer(args: argparse.Namespace, passes: Passes, dialects: Iterable[str]) -> str | None:
     """Return the information that the options ask for instead of a run, or None."""
     if args.list_passes == "short":
         return "\n".join(list_passes_shortly(passes, dialects))
@@ -46,36 +42,36 @@ def answer(
         return "\n".join(list_instruments())
     if args.list_configs:
         return "\n".join(list_configs())
-    if args.print_completion is not None:
-        return completion(parser, args.print_completion, passes)
     return None
 
 
 def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str]:
-    """Yield each pass with its summary, of at most two lines, grouped by project and dialect:
-    ours, those of plugins, and the names of xDSL's."""
-    known = set(dialects)
+    """Yield each pass with its summary, grouped by project and dialect: ours, those of plugins, and
+    xDSL's, of which a terminal shows the names only."""
+    known, fits = set(dialects), output_width()
     groups: dict[tuple[int, str], list[str]] = {}
     for name in sorted(passes):
         groups.setdefault(_group(name, passes[name](), known), []).append(name)
-    listed = [name for key, names in groups.items() if key[0] < _XDSL for name in names]
-    width = max(map(len, listed), default=0)
     headed = False
     for (rank, group), names in sorted(groups.items()):
         if rank < _XDSL:
             yield f"{group}:"
-            for name in names:
-                text = summary(passes[name]()).partition("; source:")[0]
-                lines = textwrap.wrap(text, 96 - width, max_lines=2, placeholder=" ...")
-                for first, line in zip((name, ""), lines or [""]):
-                    yield f"  {first:{width}}  {line}".rstrip()
+            yield from rows([(name, _sentence(passes[name]())) for name in names], fits)
             yield ""
             continue
         if not headed:
             headed = True
-            yield "xDSL's, by the dialect in their names (--help-pass=NAME describes one):"
-        lines = textwrap.wrap(", ".join(names), 96 - 18, break_on_hyphens=False)
-        yield from (f"  {group if i == 0 else '':18}{line}" for i, line in enumerate(lines))
+            title = "xDSL's, by the dialect in their names (--help-pass=NAME describes one):"
+            yield from filled(title, fits)
+        if fits is None:
+            yield from rows([(name, _sentence(passes[name]())) for name in names], None)
+        else:
+            yield from rows([(f"{group:{min(18, fits // 4)}}", ", ".join(names))], fits)
+
+
+def _sentence(cls: type[ModulePass]) -> str:
+    """Return the summary of a pass without its source."""
+    return summary(cls).partition("; source:")[0]
 
 
 _OURS, _PLUGIN, _XDSL = range(3)
@@ -107,13 +103,14 @@ def _dialect_in(name: str, dialects: Container[str]) -> str:
 def list_passes(passes: Passes) -> Iterator[str]:
     """Yield a line for each pass with its name, level and requirements, then its summary and
     options."""
-    width = max(map(len, passes), default=0)
+    width, fits = max(map(len, passes), default=0), output_width()
     for name in sorted(passes):
         cls = passes[name]()
-        yield f"{name:{width}}  {_metadata(cls)}".rstrip()
+        yield from filled(_metadata(cls), fits, " " * 8, f"{name:{width}}  ")
         if text := summary(cls):
-            yield f"    {text}"
-        yield from (f"    {_option(option)}" for option in pass_options(cls))
+            yield from filled(text, fits, " " * 4)
+        for option in pass_options(cls):
+            yield from filled(_option(option), fits, " " * 8, " " * 4)
 
 
 def _metadata(cls: type[ModulePass]) -> str:
@@ -178,7 +175,7 @@ def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:
     for option in options:
         yield f"    {_option(option)}"
         if doc := option.help or docs.get(option.field, ""):
-            yield textwrap.indent(textwrap.fill(" ".join(doc.split()), 80), "        ")
+            yield from filled(" ".join(doc.split()), min(88, terminal_width()), " " * 8)
 
 
 def field_docs(cls: type) -> dict[str, str]:
@@ -209,7 +206,8 @@ def list_instruments() -> Iterator[str]:
     classes.sort(key=lambda cls: cls.__name__)
     width = max(len(cls.__name__) for cls in classes)
     for cls in classes:
-        yield f"{cls.__name__:{width}}  {summary(cls)}"
+        first = f"{cls.__name__:{width}}  "
+        yield from filled(summary(cls), output_width(), " " * len(first), first)
 
 
 def list_configs() -> Iterator[str]:
@@ -218,24 +216,3 @@ def list_configs() -> Iterator[str]:
     width = max(map(len, types), default=0)
     for key, description in types.items():
         yield f"{key:{width}}  {description['type']}"
-
-
-def completion(parser: argparse.ArgumentParser, shell: str, passes: Passes) -> str:
-    """Return a script with which a shell completes options, files and names of passes."""
-    import shtab
-
-    names = " ".join(sorted(passes))
-    function = f"_{parser.prog.replace('-', '_')}_passes"
-    preamble = {
-        "bash": f'{function}() {{ compgen -W "{names}" -- "$1"; }}',
-        "zsh": f"{function}() {{ _values -s , pass {names} }}",
-    }
-    completers = {"bash": function, "zsh": function}
-    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
-        if action.metavar in ("PIPELINE", "NAME", "NAME,...") and action.dest != "filter_function":
-            setattr(action, "complete", completers)
-        elif action.metavar == "FILE" or action.dest == "input_file":
-            setattr(action, "complete", shtab.FILE)
-        elif action.metavar == "DIR":
-            setattr(action, "complete", shtab.DIRECTORY)
-    return shtab.complete(parser, shell, preamble=preamble[shell])

@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, NoReturn
+from typing import IO, TYPE_CHECKING, ClassVar, NoReturn, Self, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -22,11 +22,11 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
-from ..compat.acceleration.acceleration import acceleration_text
-from ..compat.release import xdsl_version
+from ..compat.frontends import MLIRFrontend
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..dialects.target import Target
+from ..frontends.onnx_frontend import OnnxFrontend
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
@@ -43,10 +43,11 @@ from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
-from .command_line.argument_parser import ArgumentParser
-from .command_line.arguments import add_arguments, check_arguments
+from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
+from .command_line.arguments import QUESTIONS, add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
+from .command_line.versions import version_text
 from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
 from .diagnostics.diagnostic_output import (
     DiagnosticOutput,
@@ -55,8 +56,10 @@ from .diagnostics.diagnostic_output import (
     xdsl_report,
 )
 from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
+from .frontends import read_with
 from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
+from .loading import OPTION, load_file, loaded_files
 from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
 from .output import ResultFile
 from .targets import check_target, parse_processor, unprintable
@@ -67,6 +70,8 @@ if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
+
+OwnFrontend = TypeVar("OwnFrontend", MLIRFrontend, OnnxFrontend)
 
 STACK = 120 << 20
 """The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
@@ -115,6 +120,19 @@ class PasslineOptMain(xDSLOptMain):
         description: str = "Run passes over IR; without -p and -O it is verified and printed.",
         args: Sequence[str] | None = None,
     ) -> None:
+        words = sys.argv[1:] if args is None else args
+        self.load_files(words)
+        given = self.make_parser(description).prepare(words)
+        with self.usage_errors():
+            self.args, self.inputs, self.options = self.parse_arguments(given)
+        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
+        with self.usage_errors():
+            self.check_arguments()
+            self.setup_pipeline()
+            self.finish_setup()
+
+    def make_parser(self, description: str) -> ArgumentParser:
+        """Register what there is, and return the parser of the options."""
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -123,18 +141,18 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_frontends()
         self.register_all_passes()
         self.register_all_targets()
-
         self.arg_parser = parser = ArgumentParser(description, self.available_passes)
         parser.short_help = self.short_help
         self.register_all_arguments(parser)
         group_xdsl_options(parser)
-        given = parser.prepare(sys.argv[1:] if args is None else args)
-        self.args, self.inputs, self.options = parse_inputs(parser, given)
-        self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
-        with self.usage_errors():
-            self.check_arguments()
-            self.setup_pipeline()
-            self.finish_setup()
+        return parser
+
+    @classmethod
+    def unused(cls) -> Self:
+        """Return a tool that knows its options, and was given none."""
+        tool = cls.__new__(cls)
+        tool.make_parser("")
+        return tool
 
     arg_parser: argparse.ArgumentParser
     sequential: Sequential
@@ -145,7 +163,17 @@ class PasslineOptMain(xDSLOptMain):
     options: Sequence[str] = ()
     sizes: Sizes | None = None
     loading = Loading()
+    loaded: Sequence[str] | None = None
     is_set_up = False
+
+    def load_files(self, args: Sequence[str]) -> None:
+        """Load the files of --load; end the process if that fails."""
+        try:
+            self.loaded = [*loaded_files(args)]
+            for name in self.loaded:
+                load_file(name)
+        except (PasslineError, OSError) as error:
+            sys.exit(report(error, debug="--debug" in args))
 
     @contextmanager
     def usage_errors(self) -> Generator[None]:
@@ -201,6 +229,8 @@ class PasslineOptMain(xDSLOptMain):
     # Dialects, passes, targets, frontends and options
 
     def register_all_dialects(self) -> None:
+        if self.loaded is None:  # `__init__` is that of a subclass
+            self.load_files(sys.argv[1:])
         for name, factory in installed().dialects.items():
             self.ctx.register_dialect(name, partial(self.load_dialect, factory))
 
@@ -222,6 +252,7 @@ class PasslineOptMain(xDSLOptMain):
         self.available_targets.update(installed().targets)
 
     def register_all_frontends(self) -> None:
+        self.available_frontends.update(installed().frontends)
         self.available_frontends["mlir"] = self.parse_mlir
         self.available_frontends["onnx"] = self.parse_onnx
 
@@ -232,13 +263,39 @@ class PasslineOptMain(xDSLOptMain):
         super().register_all_arguments(arg_parser)
         if isinstance(arg_parser, ArgumentParser):
             arg_parser.allow_abbreviations()
-        add_arguments(arg_parser, self.available_targets, self.versions)
+        add_arguments(arg_parser, self.available_targets, self.available_frontends)
+        self.add_questions(arg_parser.add_argument_group(QUESTIONS))
         add_corpus_options(arg_parser)
+
+    def add_questions(self, group: Group) -> None:
+        """Add the options on the tool itself."""
+        add_completion(group, self.completion)
+        add_version(group, self.versions)
+
+    def parse_arguments(
+        self, given: Sequence[str]
+    ) -> tuple[argparse.Namespace, Sequence[str], Sequence[str]]:
+        """Return the parsed arguments, and with --out-dir the inputs and all other arguments."""
+        return parse_inputs(self.arg_parser, given)
 
     def versions(self) -> str:
         """Return the text of --version: the tool that was run, also one of another project."""
-        built = f"Passline {__version__}, built on xDSL {xdsl_version()}"
-        return f"{self.arg_parser.prog}: {built}\n{acceleration_text()}"
+        return version_text(self.arg_parser.prog)
+
+    @property
+    def offers(self) -> dict[str, list[str]]:
+        """The values of options that a shell completes: the names of what is registered."""
+        return {
+            "passes": sorted(self.available_passes),
+            "target": [*self.available_targets],
+            "frontend": [*self.available_frontends],
+        }
+
+    def completion(self, shell: str) -> str:
+        """Return a script with which a shell completes options and their values."""
+        from .command_line.completion import completion
+
+        return completion(self.arg_parser, shell, self.offers)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""
@@ -249,8 +306,10 @@ class PasslineOptMain(xDSLOptMain):
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
+        if not {*self.args.load} <= {*(self.loaded or ())}:
+            raise PasslineError(f"{OPTION}: this tool reads its options itself")
         names = self.ctx.registered_dialect_names
-        text = answer(self.args, self.arg_parser, self.available_passes, names)
+        text = answer(self.args, self.available_passes, names)
         if text is not None:
             self.print_and_exit(text)
         check_target(self.args.target, self.available_targets)
@@ -438,7 +497,7 @@ class PasslineOptMain(xDSLOptMain):
     def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
         """Parse, verify, transform and write one chunk."""
         phase = self.observation.phase
-        with phase("Import" if extension == "onnx" else "Parser"):
+        with phase("Parser" if extension == MLIRFrontend.name else "Import"):
             module = self.parse_chunk(chunk_stream(text), extension, self.line_offset)
         if module is None:
             return
@@ -538,7 +597,7 @@ class PasslineOptMain(xDSLOptMain):
         the file itself."""
         stream, extension = self.get_input_stream()
         known = extension if extension in self.available_frontends else "mlir"
-        frontend: str = self.args.frontend or known
+        frontend = parse_spec(self.args.frontend).name if self.args.frontend else known
         is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else binary_content(stream)
@@ -548,6 +607,23 @@ class PasslineOptMain(xDSLOptMain):
         if is_stdin and frontend == "mlir":
             remember_source(STDIN, content)
         return content, frontend
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        """Return the module that a frontend reads: one of xDSL's interface, or a function."""
+        return read_with(
+            self.args.frontend or file_extension,
+            self.available_frontends,
+            self.ctx,
+            chunk,
+            self.get_input_name(),
+        )
+
+    def frontend_options(self, frontend: type[OwnFrontend]) -> OwnFrontend:
+        """Return one of our frontends with the options that -f gives it."""
+        spec = parse_spec(self.args.frontend or frontend.name)
+        return frontend.from_spec(spec) if spec.name == frontend.name else frontend()
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Parse MLIR text; every op gets its source location."""
@@ -562,7 +638,10 @@ class PasslineOptMain(xDSLOptMain):
             text,
             name,
             line_offset=self.line_offset,
-            implicit_module=not self.args.no_implicit_module,
+            implicit_module=not (
+                self.args.no_implicit_module
+                or self.frontend_options(MLIRFrontend).no_implicit_module
+            ),
         )
         if bindings := self.bindings:
             from ..passes.relax.sizes.bind_shapes import bind_module
@@ -584,12 +663,15 @@ class PasslineOptMain(xDSLOptMain):
 
     @cached_property
     def bindings(self) -> Bindings | None:
-        """The sizes of --shape and --dim, None without these."""
-        if not (self.args.shape or self.args.dim):
+        """The sizes of --shape and --dim, and of the options of the frontend `onnx`; None without
+        these."""
+        given = self.frontend_options(OnnxFrontend)
+        shapes, dims = [*self.args.shape, *given.shape], [*self.args.dim, *given.dim]
+        if not (shapes or dims):
             return None
         from ..interpreters.shape_bindings import read_bindings
 
-        return read_bindings(self.args.shape, self.args.dim)
+        return read_bindings(shapes, dims)
 
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-

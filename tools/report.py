@@ -13,7 +13,15 @@ from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
-from .command_line.argument_parser import ArgumentParser, add_optional, nonempty_text
+from .command_line.argument_parser import (
+    ArgumentParser,
+    add_completion,
+    add_optional,
+    add_version,
+    nonempty_text,
+    written_file,
+)
+from .command_line.versions import version_text
 from .diagnostics.failures import run_process
 from .output import is_same_file
 
@@ -32,8 +40,10 @@ def make_parser() -> ArgumentParser:
     add = parser.add_argument
     add("record", metavar="FILE.jsonl", help="the record; '-' is stdin")
     help = "write a page of HTML that needs no server and no network"
-    add("-o", "--output-file", type=nonempty_text, metavar="FILE.html", help=help)
+    add("-o", "--output-file", type=written_file, metavar="FILE.html", help=help)
     add("--title", default="", metavar="TEXT", help="the title of the page")
+    add_completion(parser, lambda shell: report_completion(parser, shell))
+    add_version(parser, lambda: version_text(parser.prog))
     texts = parser.add_argument_group("texts, on stdout")
     help = "the time of passes, analyses, verification and phases"
     add_optional(texts, "--timing", "tree", ("tree", "list", "json"), help)
@@ -46,6 +56,13 @@ def make_parser() -> ArgumentParser:
     help = "the passes that erased, merged or moved the operations whose line contains TEXT"
     texts.add_argument("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     return parser
+
+
+def report_completion(parser: ArgumentParser, shell: str) -> str:
+    """Return a script with which a shell completes options and their values."""
+    from .command_line.completion import completion
+
+    return completion(parser, shell, {"passes": [], "target": [], "frontend": []})
 
 
 def read(name: str) -> Recording:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..analysis.loops.index_ranges import Range, index_ranges
+from ..interpreters.argument_texts import split_values, written_arguments
 from ..interpreters.arguments import (
     check_arguments,
     named_arguments,
@@ -34,8 +36,9 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
-from .command_line.argument_parser import nonempty_text, positive, size
+from .command_line.argument_parser import nonempty_text, positive, size, written_file
 from .command_line.short_help import ShortHelp
+from .corpus.arguments import is_corpus
 from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
@@ -47,17 +50,25 @@ if TYPE_CHECKING:
 __all__ = ["PasslineRunMain", "main"]
 
 
+NEGATIVE = re.compile(r"-(\.?\d.*|inf|nan)$")
+"""A word that is a negative number, and no option."""
+
+
 class PasslineRunMain(PasslineOptMain):
     """A `passline-opt` that prints the results of a function in place of the module."""
+
+    values: Sequence[str] = ()
+    """The arguments of the function as they are written at the command line."""
 
     short_help = ShortHelp(
         (
             ("x.mlir --seed 1", "compute @main on random arguments"),
+            ("x.mlir 4 '[1.0, -2.0]'", "compute it on these"),
             ("model.onnx -O3 --inputs x.npz --outputs y.npz", "run a model on arrays of a file"),
             ("model.onnx -O3 --engine=native", "as machine code"),
             ("x.mlir --function f -p canonicalize", "another function, after a pass"),
         ),
-        "--passes -O --function --inputs --outputs --seed --engine --threads --shape --dim "
+        "--passes -O --function --args --inputs --outputs --seed --engine --threads --shape --dim "
         "--verify-semantics --help-pass --version --help",
     )
 
@@ -66,15 +77,21 @@ class PasslineRunMain(PasslineOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
+        arg_parser.usage = "%(prog)s [options] [input_file [argument ...]]"
+        # argparse's own pattern lacks -1e3, -inf and -nan
+        arg_parser._negative_number_matcher = NEGATIVE  # pyright: ignore[reportPrivateUsage]
         add = arg_parser.add_argument_group("running").add_argument
         help = "the function to run, by default main"
         add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
         help = "the arguments of the function by name, or by position as arr_0, arr_1, ..."
         add("--inputs", type=nonempty_text, metavar="FILE.npz", help=help)
-        help = "the seed of the random arguments, by default 0; not with --inputs"
+        help = "the arguments, separated by commas, as 4, [1.0, -2.0]; they may also follow "
+        help += "the input, each as a word"
+        add("--args", metavar="VALUES", help=help)
+        help = "the seed of the random arguments, by default 0; not with other arguments"
         add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
-        add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
+        add("--outputs", type=written_file, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native, which is machine code, after the rest of the "
         help += "lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
@@ -83,9 +100,27 @@ class PasslineRunMain(PasslineOptMain):
         help = "compile machine code anew: neither read it from the cache nor keep it there"
         add("--no-cache", action="store_true", help=help)
 
+    def parse_arguments(
+        self, given: Sequence[str]
+    ) -> tuple[argparse.Namespace, Sequence[str], Sequence[str]]:
+        """Take the words after the input for the arguments of the function."""
+        if is_corpus(given):
+            return super().parse_arguments(given)
+        args, words = self.arg_parser.parse_known_args(given)
+        unknown = [w for w in words if w[:1] == "-" and not NEGATIVE.match(w) and w != "--"]
+        if unknown and "--" not in given:
+            self.arg_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        self.values = [word for word in words if word != "--"]
+        return args, [], []
+
     def check_arguments(self) -> None:
         super().check_arguments()
         args = self.args
+        given = {"after the input": self.values, "by --args": args.args, "by --inputs": args.inputs}
+        if len(ways := [way for way, values in given.items() if values]) > 1:
+            raise PasslineError(f"the arguments are given twice: {ways[0]}, and {ways[1]}")
+        if args.args is not None:
+            self.values = split_values(args.args)
         if args.outputs is not None and args.out_dir is not None:
             raise PasslineError(
                 "--outputs names one file, which all inputs of --out-dir would write"
@@ -134,11 +169,13 @@ class PasslineRunMain(PasslineOptMain):
         """Run the pipeline, which may take long, after a check of the given arguments; random ones
         are drawn for the function as it is before, of which the uses as indices are known."""
         self.ranges = self.valid_ranges(prog)
-        if self.args.inputs is not None:
-            self.arrays = load_arrays(self.args.inputs)
-            for func in prog.ops:
-                if isinstance(func, Function) and func.sym_name.data == self.args.function:
-                    self.check_inputs(func)
+        self.arrays = load_arrays(self.args.inputs) if self.args.inputs is not None else None
+        for func in prog.ops:
+            if isinstance(func, Function) and func.sym_name.data == self.args.function:
+                if self.values:
+                    self.arrays = written_arguments(func, self.values)
+                elif self.arrays is not None:
+                    self.check_inputs(func, self.arrays)
         self.native: NativeFunction | None = None
         if self.uses_cache:
             self.native = self.cached_function(prog)
@@ -169,12 +206,12 @@ class PasslineRunMain(PasslineOptMain):
         entry, target = self.args.function, self.processor
         return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
-    def check_inputs(self, func: Function) -> None:
+    def check_inputs(self, func: Function, arrays: Mapping[str, Array]) -> None:
         """Raise PasslineError if the given arguments do not fit `func`, before the passes. They
         may be the elements of a tuple, which is a parameter of each element after the lowering."""
         types = input_types(func)
         if not func.is_declaration and not any(isinstance(type, TupleType) for type in types):
-            check_arguments(func, named_arguments(func, self.arrays))
+            check_arguments(func, named_arguments(func, arrays))
 
     def valid_ranges(self, prog: ModuleOp) -> dict[str, Range]:
         """Return the ranges of the parameters that are used as indices, by name."""
@@ -200,7 +237,9 @@ class PasslineRunMain(PasslineOptMain):
         """Run the function; return the text of its results, or nothing if a file gets them."""
         native = self.native
         func = entry_function(prog, self.args.function) if native is None else native.function
-        if self.args.inputs is not None:
+        if self.arrays is None and self.values:  # a pass has made the function
+            self.arrays = written_arguments(func, self.values)
+        if self.arrays is not None:
             arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed, self.ranges)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from typing import cast
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError
-from xdsl.utils.target import Target
 
 from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
+from .specs import check_spec
 
 __all__ = ["check_target", "parse_processor", "unprintable"]
 
@@ -49,25 +44,4 @@ def unprintable(target: str, module: ModuleOp, error: Exception) -> PasslineErro
 def check_target(text: str, targets: Mapping[str, object]) -> None:
     """Raise PasslineError if `text`, a target with its options, does not name one of `targets`, or
     one that cannot be made."""
-    try:
-        spec = parse_spec(text)
-    except ArgSpecParseError as error:
-        raise PasslineError(str(error)) from None
-    name = spec.name
-    if name not in targets:
-        names = [*targets, *NAMED, "host"]
-        hint = did_you_mean(name, names) or f"; choose from {', '.join(names)}"
-        raise PasslineError(f"there is no target '{name}'{hint}")
-    factory = cast(Callable[..., object], targets[name])
-    is_function = bool(inspect.signature(factory).parameters)  # an old-style target
-    if is_function and name != MLIRTarget.name:
-        return
-    try:
-        made = MLIRTarget if is_function else cast(type[Target], factory())
-        made.from_spec(spec)
-    except ValueError as error:
-        raise PasslineError(f"target '{name}': {error}") from None
-    except ImportError as error:
-        raise PasslineError(
-            f"target '{name}' needs '{error.name}', which is not installed"
-        ) from None
+    check_spec("target", text, targets, MLIRTarget, others=(*NAMED, "host"))

@@ -7,11 +7,12 @@ away.
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -30,25 +31,32 @@ SMALL = 20
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Yield the cases of `--version`, and of each file size. The files exist while the generator
-    runs."""
-    with TemporaryDirectory() as folder:
-        for peer in PEERS:
-            version = ["--version"]
-            yield Case("tool", "--version", peer, partial(pair_of, peer, version, version))
-        for ops in (SMALL, *sizes(scope)):
-            if ops == 1_000:
-                continue  # between two sizes that say more
-            for workload in synthetic(WORKLOADS, ops):
-                for peer in PEERS:
-                    prepare = partial(pair_on, workload, Path(folder), peer)
-                    on, quick = f"{workload.name}, canonicalize,cse", workload.name == WORKLOADS[0]
-                    yield Case("tool", on, peer, prepare, ops, quick=quick)
+    """Yield the cases of `--version`, and of each file size. The files exist while this process
+    does."""
+    for peer in PEERS:
+        version = ["--version"]
+        yield Case("tool", "--version", peer, partial(pair_of, peer, version, version))
+    for ops in (SMALL, *sizes(scope)):
+        if ops == 1_000:
+            continue  # between two sizes that say more
+        for workload in synthetic(WORKLOADS, ops):
+            for peer in PEERS:
+                prepare = partial(pair_on, workload, peer)
+                on, quick = f"{workload.name}, canonicalize,cse", workload.name == WORKLOADS[0]
+                yield Case("tool", on, peer, prepare, ops, quick=quick, on_page=True)
 
 
-def pair_on(workload: Workload, folder: Path, peer: str) -> Pair:
+@cache
+def folder() -> Path:
+    """Return the folder of the files, which is made once."""
+    made = TemporaryDirectory()
+    atexit.register(made.cleanup)
+    return Path(made.name)
+
+
+def pair_on(workload: Workload, peer: str) -> Pair:
     """Return both tools on the file of a workload."""
-    path = folder / f"{workload.name.replace(' ', '-')}-{workload.ops}.mlir"
+    path = folder() / f"{workload.name.replace(' ', '-')}-{workload.ops}.mlir"
     path.write_text(workload.text)
     return pair_of(peer, [*PASSES, str(path)], [*PEERS[peer], str(path)])
 

@@ -1,8 +1,8 @@
 """The table of `make bench`: on the console, and in docs/performance.md.
 
-`docs/performance.json` holds the rows that were written, so that a part of them can be measured
-again; the part of `docs/performance.md` between the markers and `docs/performance.svg` are made
-from it.
+`docs/performance.json` holds the rows, all of one run; the part of `docs/performance.md` between
+the markers, `docs/performance.svg`, the chart and the table of the README, and the versions of
+peers on all pages are made from it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -31,11 +32,12 @@ __all__ = [
     "console_rows",
     "markdown",
     "measured_in",
-    "merged",
     "render",
     "rewritten",
     "save",
     "saved",
+    "with_ratios",
+    "with_versions",
 ]
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -48,7 +50,7 @@ COLUMNS = (
     "ours",
     "peer",
     "peer's",
-    "ratio",
+    "times as fast",
     "spread",
     "us/op",
     "B/op",
@@ -59,6 +61,17 @@ GROWTH_COLUMNS = ("", "on", "side", "time", "memory")
 LEFT = {"", "on", "peer", "side", "note"}
 LEAST_OPS = 100
 """Times of fewer operations are not divided by their number."""
+PEERS = {
+    "xDSL": "xdsl",
+    "TVM": "apache-tvm",
+    "onnxruntime": "onnxruntime",
+    "onnx": "onnx",
+    "MLIR": "mlir-opt",
+    "mlir-opt": "mlir-opt",
+}
+"""Name of a peer in the documentation -> its name in the environment of the rows."""
+# "Since xDSL 0.75" stays true with a newer one.
+VERSION = re.compile(rf"(?<!since )(?<!before )\b({'|'.join(PEERS)}) (\d[\d.]*\d|\d+)\b")
 PACKAGES = ("xdsl", "apache-tvm", "onnxruntime", "onnx")
 
 ORDER = ("read", "read generic", "verify", "print", "print generic", "copy", "read corpus", "tool")
@@ -95,8 +108,8 @@ def growth_cells(growth: Growth) -> tuple[str, ...]:
 
 
 def decimal(ratio: float) -> str:
-    """Return a ratio with two decimals, or with three if it is less than a tenth."""
-    return f"{ratio:.{2 if ratio >= 0.1 else 3}f}"
+    """Return a ratio with two decimals, with one from 10 on, and with none from 100 on."""
+    return f"{ratio:,.{2 if ratio < 10 else 1 if ratio < 100 else 0}f}"
 
 
 def duration(seconds: float | None) -> str:
@@ -144,23 +157,44 @@ def without_empty(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list
 
 
 def save(rows: Sequence[Row]) -> None:
-    """Write rows to the file of all rows: they replace those with the same keys, and all rows that
-    were measured in another environment."""
-    here = environment()
-    kept = merged(saved(DATA, here), rows)
-    content = {"environment": here, "rows": [asdict(row) for row in kept]}
+    """Write rows to the file of all rows, in place of those of another run."""
+    rows = sorted(rows, key=_order)
+    content = {"environment": environment(), "rows": [asdict(row) for row in rows]}
     DATA.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def render() -> None:
-    """Make the page, the plot and the chart of the README from the file of all rows."""
+    """Make the page, the plot, and the chart and the table of the README from the file of all
+    rows."""
     import chart
     from table.plot import draw
 
-    rows, page = saved(DATA), DOCS / "performance.md"
+    rows, page, readme = saved(DATA), DOCS / "performance.md", DOCS.parent / "README.md"
     page.write_text(rewritten(page.read_text(), markdown(rows, measured_in(DATA))))
+    readme.write_text(with_ratios(readme.read_text(), rows))
+    for text in (readme, *DOCS.rglob("*.md")):
+        text.write_text(with_versions(text.read_text(), measured_in(DATA)))
     draw(rows, DOCS / "performance.svg")
     chart.draw()
+
+
+def with_ratios(readme: str, rows: Sequence[Row]) -> str:
+    """Return the README with the ratios of `rows` in its table, which shows some of them."""
+    for what, on, ops, _, peer, _, ratio, *_ in map(cells, rows):
+        start = f"| {what} | {', '.join(filter(None, (on, ops)))} | {peer} |"
+        readme = re.sub(f"^{re.escape(start)}.*$", f"{start} {ratio} |", readme, flags=re.MULTILINE)
+    return readme
+
+
+def with_versions(text: str, here: Environment) -> str:
+    """Return a text that names the versions of peers that were measured, as precisely as before."""
+
+    def named(found: re.Match[str]) -> str:
+        peer, version = found.groups()
+        parts = here[PEERS[peer]].split(".")[: version.count(".") + 1]
+        return f"{peer} {'.'.join(parts)}"
+
+    return VERSION.sub(named, text)
 
 
 def measured_in(data: Path) -> Environment:
@@ -168,18 +202,10 @@ def measured_in(data: Path) -> Environment:
     return json.loads(data.read_text())["environment"] if data.exists() else {}
 
 
-def saved(data: Path, here: Environment | None = None) -> list[Row]:
-    """Return the rows in a file; none if they were measured in another environment than `here`."""
-    if not data.exists() or (here is not None and measured_in(data) != here):
-        return []
+def saved(data: Path) -> list[Row]:
+    """Return the rows in a file."""
     rows = [Row(**row) for row in json.loads(data.read_text())["rows"]]
     return [replace(row, ours=tuple(row.ours), theirs=tuple(row.theirs)) for row in rows]
-
-
-def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
-    """Return the rows that have a figure, sorted; a new row replaces the old one with its key."""
-    found = {row.key: row for row in (*old, *new) if row.ours}
-    return sorted(found.values(), key=_order)
 
 
 def _order(row: Row) -> tuple[int, int, str, int]:

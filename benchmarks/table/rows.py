@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from time import perf_counter, process_time
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 __all__ = [
     "QUICK_OPS",
@@ -23,6 +23,7 @@ __all__ = [
     "Side",
     "Unavailable",
     "measure",
+    "measure_together",
     "once",
     "sizes",
     "timed",
@@ -33,6 +34,7 @@ QUICK_OPS = 10_000
 """The size of the inputs in the quick selection."""
 ROUNDS, MOST_ROUNDS = 3, 9
 
+T = TypeVar("T")
 Clock: TypeAlias = Callable[[], float]
 Run: TypeAlias = Callable[[], object]
 Side: TypeAlias = Callable[[], Run]
@@ -90,11 +92,18 @@ class Case:
     """The least number of rounds."""
     quick: bool = True
     """Whether it is in the selection of a run without a filter and without bounds."""
+    on_page: bool = False
+    """Whether it is in docs/performance.md even if it is not quick."""
 
     @property
     def label(self) -> str:
         """Return the text that a filter is searched in."""
         return " ".join([self.what, self.on, *([str(self.ops)] if self.ops else []), self.peer])
+
+    @property
+    def ours(self) -> tuple[str, str, int]:
+        """Return what our side does: the same in cases that differ in their peer alone."""
+        return self.what, self.on, self.ops
 
 
 @dataclass(frozen=True)
@@ -118,16 +127,13 @@ class Row:
     size: int = 0
 
     @property
-    def key(self) -> tuple[str, str, int, str]:
-        return self.what, self.on, self.size, self.peer
-
-    @property
     def ratios(self) -> tuple[float, ...]:
-        """Return our time divided by the peer's, for each round."""
-        return tuple(mine / other for mine, other in zip(self.ours, self.theirs))
+        """Return the peer's time divided by ours, for each round."""
+        return tuple(other / mine for mine, other in zip(self.ours, self.theirs))
 
     @property
     def ratio(self) -> float | None:
+        """Return how many times as fast as the peer our side is."""
         return median(self.ratios) if self.ratios else None
 
     @property
@@ -170,44 +176,89 @@ def sizes(scope: Scope, *, at_most: int = SIZES[-2]) -> Iterator[int]:
 
 
 def measure(case: Case, seconds: float = 1.0) -> Row:
-    """Measure a case: at least `case.rounds` rounds, and more until `seconds` have passed.
+    """Measure one case."""
+    (row,) = measure_together([case], seconds)
+    return row
+
+
+def measure_together(cases: Sequence[Case], seconds: float = 1.0) -> list[Row]:
+    """Measure cases that differ in their peer alone: in each round our side runs once, then every
+    peer. There are as many rounds as the cases ask for, and more until `seconds` have passed.
 
     Objects that are alive before are frozen, so that the garbage collector sees those of the runs
-    alone. Errors of either side are told in the row: the other rows are measured all the same.
+    alone. Errors of a side are told in its row: the other rows are measured all the same.
     """
-    row = Row(case.what, case.on, case.ops, case.peer, size=case.ops)
+    found = [_Comparison(case) for case in cases]
+    for one in found:
+        one.pair = one.attempt(one.case.prepare)
+    gc.collect()
+    gc.freeze()
     try:
-        pair = case.prepare()
-        gc.collect()
-        gc.freeze()
-        ours, theirs = _samples(pair, case.rounds, seconds)
-    except Unavailable as reason:
-        return replace(row, note=str(reason))
-    except Exception as error:
-        text = (str(error) or "no message").splitlines()[0]
-        return replace(row, note=f"{type(error).__name__}: {text}", failed=True)
+        ours = _samples(found, seconds)
     finally:
         gc.unfreeze()
-    return replace(
-        row,
-        ops=pair.ops or case.ops,
-        ours=tuple(sample.seconds for sample in ours),
-        theirs=tuple(sample.seconds for sample in theirs),
-        memory=_peak(ours, pair.base[0]),
-        peer_memory=_peak(theirs, pair.base[1]),
-    )
+    return [one.row(ours) for one in found]
 
 
-def _samples(pair: Pair, rounds: int, seconds: float) -> tuple[list[Sample], list[Sample]]:
-    """Run both sides in turn: at least `rounds` times each, and more until `seconds` are over."""
+@dataclass
+class _Comparison:
+    """A case while it is measured: its sides, the samples of its peer, and what went wrong."""
+
+    case: Case
+    pair: Pair | None = None
+    theirs: list[Sample] = field(default_factory=list[Sample])
+    note: str = ""
+    failed: bool = False
+
+    def attempt(self, function: Callable[[], T]) -> T | None:
+        """Call a function, and keep its error."""
+        try:
+            return function()
+        except Unavailable as reason:
+            self.note = str(reason)
+        except Exception as error:
+            text = (str(error) or "no message").splitlines()[0]
+            self.note, self.failed = f"{type(error).__name__}: {text}", True
+        return None
+
+    def row(self, ours: Sequence[Sample]) -> Row:
+        """Return the row of the case, with the figures if there was no error."""
+        case, pair = self.case, self.pair
+        row = Row(case.what, case.on, case.ops, case.peer, size=case.ops)
+        if pair is None or self.note:
+            return replace(row, note=self.note, failed=self.failed)
+        return replace(
+            row,
+            ops=pair.ops or case.ops,
+            ours=tuple(sample.seconds for sample in ours),
+            theirs=tuple(sample.seconds for sample in self.theirs),
+            memory=_peak(ours, pair.base[0]),
+            peer_memory=_peak(self.theirs, pair.base[1]),
+        )
+
+
+def _samples(found: Sequence[_Comparison], seconds: float) -> list[Sample]:
+    """Run all sides in turn, but those with an error; return the samples of ours."""
     ours: list[Sample] = []
-    theirs: list[Sample] = []
-    start = perf_counter()
-    while len(ours) < rounds or (len(ours) < MOST_ROUNDS and perf_counter() - start < seconds):
-        ours.append(pair.ours())
-        if pair.peer is not None:
-            theirs.append(pair.peer())
-    return ours, theirs
+    rounds, start = max(one.case.rounds for one in found), perf_counter()
+    while (sides := [(one, one.pair) for one in found if one.pair and not one.note]) and (
+        len(ours) < rounds or (len(ours) < MOST_ROUNDS and perf_counter() - start < seconds)
+    ):
+        ours += _round(sides)
+    return ours
+
+
+def _round(sides: Sequence[tuple[_Comparison, Pair]]) -> list[Sample]:
+    """Run our side once and each peer; return the sample of ours, none if it fails."""
+    first, pair = sides[0]
+    if (sample := first.attempt(pair.ours)) is None:
+        for one, _ in sides:
+            one.note, one.failed = first.note, first.failed
+        return []
+    for one, pair in sides:
+        if pair.peer is not None and (peer := one.attempt(pair.peer)) is not None:
+            one.theirs.append(peer)
+    return [sample]
 
 
 def _peak(samples: Sequence[Sample], base: int) -> int:

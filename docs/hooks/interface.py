@@ -48,7 +48,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 def api() -> Iterator[str]:
     """Yield the page of the names of `import passline`."""
-    yield from ("# Names of import passline", "")
+    yield from ("# Functions in Python", "")
     yield "[Passline in Python](../python.md) shows them at work. The classes of the pass"
     yield "infrastructure, such as `passline.PassContext`, are on"
     yield "[a page of their own](passmanager.md); passes, in `passline.passes`, under"
@@ -65,7 +65,7 @@ def api() -> Iterator[str]:
 
 def infrastructure() -> Iterator[str]:
     """Yield the page of the names of `passline.passmanager`."""
-    yield from ("# The pass infrastructure", "")
+    yield from ("# The pass infrastructure in Python", "")
     yield "The names of `passline.passmanager`. Those that most programs need are names of"
     yield "`passline` too: `passline.PassContext` is `passline.passmanager.PassContext`."
     yield from ("The exceptions are under [errors](errors.md).", "")

@@ -407,7 +407,7 @@ def subclasses(cls: type) -> set[type]:
 def options() -> Iterator[str]:
     """Yield the page of the options of the commands, as `--help` prints them."""
     os.environ["COLUMNS"] = "100"
-    yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
+    yield from ("# Options of the commands", "", f"Of Passline {passline.__version__}.", "")
     tools = (PasslineOptMain, PasslineRunMain, PasslineCompileMain, PasslineReduceMain)
     for tool in (*tools, PasslineBisectMain, PasslineTuneMain):
         needed: dict[type[object], list[str]] = {

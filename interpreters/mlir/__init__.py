@@ -10,11 +10,18 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 
 from ..tir.table import methods
 from .affine import AFFINE, AffineFunctions
+from .casts import CastFunctions
 from .control_flow import ControlFlowFunctions
+from .printing import PrintFunctions
+from .tensor import TENSOR, TensorFunctions
 
 __all__ = ["MlirFunctions"]
 
 MlirFunctions: type[InterpreterFunctions] = register_impls(
-    type("MlirFunctions", (ControlFlowFunctions, AffineFunctions), methods(AFFINE))
+    type(
+        "MlirFunctions",
+        (AffineFunctions, CastFunctions, ControlFlowFunctions, PrintFunctions, TensorFunctions),
+        methods(AFFINE, TENSOR),
+    )
 )
-"""The interpreter functions of affine, cf, func and scf."""
+"""The interpreter functions of affine, cf, func, printf, scf and tensor, and of casts."""

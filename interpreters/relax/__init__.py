@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..tensor import TensorFunctions
 from .constant import ConstantFunctions
 from .contraction.attention import ATTENTION
 from .contraction.convolution import CONVOLUTION
@@ -32,7 +31,7 @@ __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
-    (ConstantFunctions, ControlFunctions, TensorFunctions),
+    (ConstantFunctions, ControlFunctions),
     ACTIVATION,
     ATTENTION,
     BINARY,

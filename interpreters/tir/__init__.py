@@ -11,13 +11,13 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 
 from .arithmetic import ARITHMETIC
 from .functions import BufferFunctions
-from .memory import MEMORY
+from .memory import MEMORY, MemoryFunctions
 from .table import methods
 from .vector import VECTOR
 
 __all__ = ["TirFunctions"]
 
 TirFunctions: type[InterpreterFunctions] = register_impls(
-    type("TirFunctions", (BufferFunctions,), methods(ARITHMETIC, MEMORY, VECTOR))
+    type("TirFunctions", (BufferFunctions, MemoryFunctions), methods(ARITHMETIC, MEMORY, VECTOR))
 )
 """The interpreter functions of tir, arith, math, memref and vector."""

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
+    ContainerType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
-    UnrealizedConversionCastOp,
-    VectorType,
     i1,
 )
 from xdsl.ir import Attribute, Operation
@@ -26,7 +25,7 @@ from xdsl.utils.exceptions import InterpretationError
 from xdsl.utils.type import get_element_type_or_self
 
 from ...dialects.tir.ops import Dp4aOp, LanewiseOp
-from ..arrays import array_of, bounds, dtype_of
+from ..arrays import array_of, dtype_of
 from ..relax.elementwise.binary import power
 from ..relax.elementwise.elementwise import with_bits
 from ..relax.elementwise.unary import erf
@@ -63,18 +62,38 @@ def as_number(value: Array | float) -> Array | float:
     return value.view(np.uint8)
 
 
+def as_signed(value: Array | int) -> Array | int:
+    """Return `value`, with i1 as the signed numbers 0 and -1 instead of booleans."""
+    if isinstance(value, int) or value.dtype != np.bool_:
+        return value
+    return -value.view(np.int8)
+
+
+def signed(function: Callable[..., object]) -> Compute:
+    """Return the semantics that applies `function` to the operands read as signed integers."""
+
+    def compute(_: Operation, *args: Array) -> object:
+        return function(*map(as_signed, args))
+
+    return compute
+
+
 def unsigned(function: Callable[..., object]) -> Compute:
     """Return the semantics that applies `function` to the operands read as unsigned integers."""
 
     def compute(op: Operation, *args: Array) -> object:
         types = zip(args, op.operand_types, strict=True)
         result = function(*(as_unsigned(arg, _width(type)) for arg, type in types))
-        half = 1 << (_width(op.results[0].type) - 1)
-        return (
-            np.asarray(result, dtype=object) ^ half
-        ) - half  # back to signed: wraps around 2^(width - 1)
+        return wrapped(result, _width(op.results[0].type))
 
     return compute
+
+
+def wrapped(value: object, width: int) -> Array:
+    """Return integers as signed ones of `width` bits, which wrap around."""
+    half = 1 << (width - 1)
+    exact = np.asarray(value).astype(object)  # numbers of Python
+    return ((exact + half) & ((1 << width) - 1)) - half
 
 
 def as_unsigned(value: Array | int, width: int) -> Array:
@@ -101,15 +120,34 @@ def constant(op: arith.ConstantOp) -> object:
             raise InterpretationError(f"constant {value} has no numpy semantics")
 
 
-# Integers. Division by zero is undefined behaviour; here the result is that of numpy.
+# Integers
 
 
+def division(function: Callable[..., object]) -> Callable[..., object]:
+    """Return `function` of a dividend and a divisor; it raises InterpretationError for 0."""
+
+    def compute(lhs: Array | int, rhs: Array | int) -> object:
+        if not (rhs.all() if isinstance(rhs, np.ndarray) else rhs):  # np.all of a number is slow
+            raise InterpretationError("division by zero")
+        return function(lhs, rhs)
+
+    return compute
+
+
+@division
 def divide(lhs: Array, rhs: Array) -> object:
     """Return the quotient, rounded towards zero."""
     quotient = np.floor_divide(lhs, rhs)
     return quotient + ((np.remainder(lhs, rhs) != 0) & ((np.less(lhs, 0)) != (np.less(rhs, 0))))
 
 
+@division
+def divide_down(lhs: Array, rhs: Array) -> object:
+    """Return the quotient, rounded down."""
+    return lhs // rhs
+
+
+@division
 def divide_up(lhs: Array, rhs: Array) -> object:
     """Return the quotient, rounded up."""
     return np.floor_divide(lhs, rhs) + (np.remainder(lhs, rhs) != 0)
@@ -123,8 +161,7 @@ def compare_integers(op: arith.CmpiOp, lhs: Array | int, rhs: Array | int) -> ob
         lhs, rhs = as_unsigned(lhs, width), as_unsigned(rhs, width)
         predicate -= 4
     elif not isinstance(lhs, int) and np.asarray(lhs).dtype == np.bool_:
-        # As a signed number of one bit, true is -1.
-        lhs, rhs = -np.asarray(lhs).astype(np.int8), -np.asarray(rhs).astype(np.int8)
+        lhs, rhs = as_signed(lhs), as_signed(rhs)
     return COMPARE[predicate](lhs, rhs)
 
 
@@ -175,20 +212,44 @@ def compare_floats(op: arith.CmpfOp, lhs: Array, rhs: Array) -> object:
 
 def select(op: arith.SelectOp, cond: Array | np.bool, lhs: Array, rhs: Array) -> object:
     """Select an operand by a scalar condition, or each element by a vector of conditions."""
-    if not isinstance(cond, np.bool) and isinstance(op.cond.type, VectorType):
+    if not isinstance(cond, np.bool) and isinstance(op.cond.type, ContainerType):
         return np.where(cond, lhs, rhs)
     return lhs if cond else rhs
+
+
+def add_extended(op: Operation, lhs: Array, rhs: Array) -> tuple[object, object]:
+    """Return the sum of unsigned integers, and whether it overflows."""
+    width = _width(op.operands[0].type)
+    total = as_unsigned(lhs, width) + as_unsigned(rhs, width)
+    return wrapped(total, width), np.asarray(total >> width).astype(np.bool_)
+
+
+def multiply_extended(op: Operation, lhs: Array, rhs: Array) -> tuple[object, object]:
+    """Return the lower and the upper half of the product."""
+    width = _width(op.operands[0].type)
+    read = wrapped if isinstance(op, arith.MulSIExtendedOp) else as_unsigned
+    product = read(lhs, width) * read(rhs, width)
+    return wrapped(product, width), wrapped(product >> width, width)
 
 
 # Conversions
 
 
 def to_integer(op: Operation, value: Array) -> object:
-    """Convert a float to an integer: round towards zero, and clamp to the range of the type."""
-    element = element_type(op.results[0].type)
-    assert element is not None
-    low, high = bounds(element)
-    return np.clip(np.nan_to_num(np.trunc(np.asarray(value, np.float64))), low, high)
+    """Convert a float to an integer: round towards zero, and clamp to the range of the type, which
+    of `arith.fptoui` is the unsigned one. NaN becomes 0."""
+    width, is_unsigned = _width(op.results[0].type), isinstance(op, arith.FPToUIOp)
+    low, high = (0, (1 << width) - 1) if is_unsigned else (-1 << width - 1, (1 << width - 1) - 1)
+    if isinstance(value, np.generic):
+        return wrapped(_clamped(float(value), low, high), width)
+    clamped = [_clamped(number, low, high) for number in value.ravel().tolist()]
+    return wrapped(np.array(clamped, object), width).reshape(value.shape)
+
+
+def _clamped(value: float, low: int, high: int) -> int:
+    if isfinite(value):
+        return min(max(int(value), low), high)
+    return 0 if value != value else high if value > 0 else low
 
 
 def extend_signed(_: Operation, value: Array) -> object:
@@ -204,7 +265,7 @@ def extend_unsigned(op: Operation, value: Array) -> object:
 
 def from_unsigned(op: Operation, value: Array) -> object:
     """Convert the operand, read as an unsigned integer, to a float."""
-    return np.asarray(as_unsigned(value, _width(op.operands[0].type))).astype(np.float64)
+    return np.asarray(as_unsigned(value, _width(op.operands[0].type))).astype(np.uint64)
 
 
 def bitcast(op: Operation, value: Array) -> object:
@@ -225,6 +286,11 @@ def float_power(base: Array, exponent: Array) -> object:
     return power(base, np.asarray(exponent, np.asarray(base).dtype))
 
 
+def integer_power(base: Array, exponent: Array) -> object:
+    """Raise an integer to an integer power."""
+    return power(np.asarray(base), np.asarray(exponent))
+
+
 def bitwise(function: Callable[[int, int], int]) -> Compute:
     """Return the semantics that applies `function` to the bits of each integer and the width."""
 
@@ -243,11 +309,22 @@ def error_function(value: Array) -> object:
 
 
 def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
-    """Return `lhs * rhs + acc`: of f64 rounded once, of narrower types computed in f64, in which
-    their product is exact."""
+    """Return `lhs * rhs + acc`, which is then rounded once: of types narrower than f64 in f64, in
+    which their product is exact, with the sum rounded to odd."""
     if np.asarray(lhs).dtype == np.float64:
         return np.vectorize(exact_fma, otypes=[np.float64])(lhs, rhs, acc)
-    return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
+    product = np.multiply(lhs, rhs, dtype=np.float64)
+    return odd_sum(product, np.asarray(acc, np.float64))
+
+
+def odd_sum(lhs: Array, rhs: Array) -> Array:
+    """Return the sum of f64; one that is not exact is the neighbor whose last bit is 1, which
+    rounds to narrower types as the exact sum does."""
+    total = np.asarray(lhs + rhs)
+    part = total - lhs
+    lost = (lhs - (total - part)) + (rhs - part)
+    even = np.isfinite(lost) & (lost != 0) & (total.view(np.int64) & 1 == 0)
+    return np.where(even, np.nextafter(total, np.copysign(np.inf, lost)), total)
 
 
 def exact_fma(lhs: float, rhs: float, acc: float) -> float:
@@ -286,7 +363,8 @@ def rsqrt(value: Array) -> object:
 
 def round_away(value: Array) -> object:
     """Round to the nearest integer, ties away from zero."""
-    return np.copysign(np.floor(np.abs(value) + 0.5), value)
+    whole = np.trunc(value)
+    return np.copysign(whole + np.copysign(np.abs(value - whole) >= 0.5, value), value)
 
 
 def add_byte_products(_: Operation, data: Array, weights: Array, total: Array) -> Array:
@@ -313,18 +391,21 @@ def like_numpy(*classes: type[Operation]) -> Semantics:
 
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
+    arith.AddUIExtendedOp: add_extended,
     arith.AddiOp: Elementwise(operator.add),
     arith.SubiOp: Elementwise(operator.sub),
     arith.MuliOp: Elementwise(operator.mul),
+    arith.MulSIExtendedOp: multiply_extended,
+    arith.MulUIExtendedOp: multiply_extended,
     arith.DivSIOp: Elementwise(divide),
-    arith.DivUIOp: unsigned(np.floor_divide),
-    arith.FloorDivSIOp: Elementwise(np.floor_divide),
+    arith.DivUIOp: unsigned(division(np.floor_divide)),
+    arith.FloorDivSIOp: Elementwise(divide_down),
     arith.CeilDivSIOp: Elementwise(divide_up),
     arith.CeilDivUIOp: unsigned(divide_up),
-    arith.RemSIOp: Elementwise(np.fmod),
-    arith.RemUIOp: unsigned(np.remainder),
-    arith.MinSIOp: Elementwise(np.minimum),
-    arith.MaxSIOp: Elementwise(np.maximum),
+    arith.RemSIOp: Elementwise(division(np.fmod)),
+    arith.RemUIOp: unsigned(division(np.remainder)),
+    arith.MinSIOp: signed(np.minimum),
+    arith.MaxSIOp: signed(np.maximum),
     arith.MinUIOp: unsigned(np.minimum),
     arith.MaxUIOp: unsigned(np.maximum),
     arith.AndIOp: Elementwise(np.bitwise_and),
@@ -358,7 +439,6 @@ ARITHMETIC: Semantics = {
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
-    UnrealizedConversionCastOp: identity,  # between integers of one width
     **like_numpy(
         math.CbrtOp, math.CeilOp, math.CopySignOp, math.FloorOp, math.SqrtOp, math.TruncOp
     ),
@@ -383,7 +463,7 @@ ARITHMETIC: Semantics = {
     math.ErfOp: Elementwise(error_function),
     math.FmaOp: Elementwise(fma),
     math.FPowIOp: Elementwise(float_power),
-    math.IPowIOp: Elementwise(power),
+    math.IPowIOp: Elementwise(integer_power),
     math.PowFOp: Elementwise(power),
     math.RoundOp: Elementwise(round_away),
     math.RoundEvenOp: Elementwise(np.rint),

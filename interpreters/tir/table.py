@@ -7,7 +7,16 @@ from typing import Any, NoReturn, SupportsInt, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ContainerType, IndexType, IntegerType, MemRefType, VectorType, i1
+from xdsl.dialects.builtin import (
+    ContainerType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    UnrankedTensorType,
+    VectorType,
+    i1,
+)
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
@@ -23,6 +32,7 @@ __all__ = [
     "compute_of",
     "converter",
     "element_type",
+    "is_computed",
     "methods",
     "number",
 ]
@@ -79,8 +89,8 @@ def converter(type: Attribute) -> Callable[[Any], object]:
             return lambda value: value
         case IndexType():
             return index
-        case VectorType():
-            return lambda value: vector(value, type)
+        case VectorType() | TensorType() | UnrankedTensorType():
+            return lambda value: elements(value, type)
         case IntegerType() if type == i1:
             return truth
         case _ if is_element(type):
@@ -90,6 +100,11 @@ def converter(type: Attribute) -> Callable[[Any], object]:
             )
         case _:
             return lambda _: refuse(type)
+
+
+def is_computed(type: Attribute) -> bool:
+    """Return whether scalars of `type` have numpy semantics."""
+    return isinstance(type, IndexType) or is_element(type)
 
 
 def truth(value: Any) -> object:
@@ -109,11 +124,13 @@ def index(value: SupportsInt) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def vector(value: object, type: VectorType[Attribute]) -> Array:
-    """Convert `value` to a vector of `type`."""
-    element = element_type(type)
+def elements(value: object, type: ContainerType[Attribute]) -> Array:
+    """Convert `value` to a vector or tensor of `type`."""
+    element = element_type(type.get_element_type())
     array = np.asarray(value)
-    return array.astype(np.int64) if element is None else fit(array, element)
+    return np.asarray(
+        array.astype(np.int64, copy=False) if element is None else fit(array, element)
+    )
 
 
 def is_exact(element: Element) -> bool:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.dialects.builtin import AnyFloat, VectorType
+from xdsl.ir import Attribute, Operation
+from xdsl.ir.affine import AffineDimExpr
 
+from ...compat.interpreters import by_name
 from .arithmetic import Elementwise, fma
+from .atomic import combine
 from .memory import check_indices, merge_dynamic
-from .table import Array, Semantics, buffer_dtype, number
+from .table import Array, Semantics, buffer_dtype
 
 __all__ = ["VECTOR"]
 
@@ -118,29 +120,106 @@ def bitcast(op: vector.BitcastOp, value: Array) -> Array:
     return np.ascontiguousarray(value).view(buffer_dtype(op.result.type))
 
 
-COMBINE: dict[str, Callable[..., object]] = {
-    "add": np.add,
-    "mul": np.multiply,
-    "minsi": np.minimum,
-    "maxsi": np.maximum,
-    "minnumf": np.fmin,
-    "maxnumf": np.fmax,
-    "minimumf": np.minimum,
-    "maximumf": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
+KINDS: dict[str, tuple[str, str]] = {
+    "add": ("addi", "addf"),
+    "mul": ("muli", "mulf"),
+    "minsi": ("mins", "mins"),
+    "minui": ("minu", "minu"),
+    "maxsi": ("maxs", "maxs"),
+    "maxui": ("maxu", "maxu"),
+    "minnumf": ("minnumf", "minnumf"),
+    "maxnumf": ("maxnumf", "maxnumf"),
+    "minimumf": ("minimumf", "minimumf"),
+    "maximumf": ("maximumf", "maximumf"),
+    "and": ("andi", "andi"),
+    "or": ("ori", "ori"),
+    "xor": ("xori", "xori"),
 }
-"""The operation of each kind of reduction."""
+"""The combining kind of each kind of reduction, of integers and of floats."""
 
 
 def reduction(op: vector.ReductionOp, value: Array, *acc: object) -> object:
     """Reduce the lanes in order, from the accumulator on if there is one; each step is rounded."""
-    kind = op.kind.data.value
-    if kind not in COMBINE:
-        raise InterpretationError(f"reduction {kind} has no numpy semantics")
-    combine = COMBINE[kind]
-    return reduce(lambda a, b: number(combine(a, b), op.dest.type), [*acc, *value])
+    type, is_float = op.dest.type, isinstance(op.dest.type, AnyFloat)
+    kind = KINDS[op.kind.data.value][is_float]
+    return reduce(lambda a, b: combine(kind, type, a, b), [*acc, *value])
+
+
+def extract_element(_: Operation, value: Array, *position: int) -> object:
+    """Return a lane, or the only element of a vector of rank 0."""
+    return value[check_indices(value, [int(i) for i in position], "a vector")]
+
+
+def insert_element(_: Operation, element: object, value: Array, *position: int) -> Array:
+    """Return a copy with a lane replaced, or the only element of a vector of rank 0."""
+    result = np.array(value)
+    result[check_indices(value, [int(i) for i in position], "a vector")] = element
+    return result
+
+
+class Transfer(NamedTuple):
+    """The elements that a transfer moves."""
+
+    lanes: Array
+    """Whether each element of the vector is in the bounds of the buffer or tensor, and not masked
+    off."""
+    indices: tuple[Array, ...]
+    """The indices of these elements in the buffer or tensor."""
+
+
+def transfer_of(
+    op: vector.TransferReadOp | vector.TransferWriteOp,
+    source: Array,
+    shape: Sequence[int],
+    indices: Sequence[int],
+    mask: Array | None,
+) -> Transfer:
+    """Return the elements that `op` transfers between `source` and a vector of `shape`.
+
+    InterpretationError if one is out of bounds in a dimension that is said to be in bounds.
+    """
+    exprs = op.permutation_map.data.results
+    dims = [expr.position if isinstance(expr, AffineDimExpr) else None for expr in exprs]
+    grid = np.indices(tuple(shape[: len(dims)]))
+    lanes = np.ones(grid.shape[1:], np.bool_)
+    if mask is not None:
+        used = [dims.index(axis) for axis in sorted(d for d in dims if d is not None)]
+        lanes &= mask[tuple(grid[k] for k in used)]
+    guarded = {d for d, sure in zip(dims, op.in_bounds) if not sure.value.data}
+    places = [
+        index + (grid[dims.index(axis)] if axis in dims else np.zeros_like(lanes, np.int64))
+        for axis, index in enumerate(indices)
+    ]
+    for axis, place in enumerate(places):
+        outside = lanes & ((place < 0) | (place >= source.shape[axis]))
+        if axis not in guarded and outside.any():
+            check_indices(source, [int(p[outside][0]) for p in places])
+        lanes &= ~outside
+    return Transfer(lanes, tuple(place[lanes] for place in places))
+
+
+def transfer_read(op: vector.TransferReadOp, source: Array, *args: Any) -> Array:
+    """Read a vector; elements out of bounds or masked off get the padding value."""
+    count = len(op.indices)
+    padding, mask = args[count], args[count + 1] if op.mask is not None else None
+    shape = shape_of(op.result.type)
+    transfer = transfer_of(op, source, shape, args[:count], mask)
+    result = np.empty(shape, source.dtype)
+    result[...] = padding
+    result[transfer.lanes] = source[transfer.indices]
+    return result
+
+
+def transfer_write(
+    op: vector.TransferWriteOp, value: Array, target: Array, *args: Any
+) -> Array | None:
+    """Write the elements that are in bounds and not masked off, of a tensor into a copy."""
+    count = len(op.indices)
+    mask = args[count] if op.mask is not None else None
+    transfer = transfer_of(op, target, value.shape, args[:count], mask)
+    target = np.array(target) if op.results else target
+    target[transfer.indices] = value[transfer.lanes]
+    return target if op.results else None
 
 
 VECTOR: Semantics = {
@@ -156,5 +235,11 @@ VECTOR: Semantics = {
     vector.ReductionOp: reduction,
     vector.ShuffleOp: shuffle,
     vector.StoreOp: store,
+    vector.TransferReadOp: transfer_read,
+    vector.TransferWriteOp: transfer_write,
+    **by_name(
+        vector.Vector,
+        {"vector.extractelement": extract_element, "vector.insertelement": insert_element},
+    ),
 }
 """The semantics of each operation."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from ..output.files import replace_file
+from ..output.files import check_writable, replace_file
 from .ir.record import RecordInstrument
 
 __all__ = ["ReportInstrument"]
@@ -17,8 +17,8 @@ class ReportInstrument(RecordInstrument):
     """An instrument that writes a record of the run as one HTML file, each time its context is
     left; the record is written to `record` too, if given.
 
-    The file is replaced as a whole. Errors: OSError, when the context is entered, for a missing
-    directory; when it is left, for a file that cannot be written. `write` can then write another.
+    The file is replaced as a whole. Errors: OSError, when the context is entered, or when it is
+    left, for a file that cannot be written. `write` can then write another.
     """
 
     def __init__(
@@ -35,8 +35,7 @@ class ReportInstrument(RecordInstrument):
         """The file that the report was last written to."""
 
     def enter_pass_ctx(self) -> None:
-        if not self._page.parent.is_dir():
-            raise FileNotFoundError(f"no directory {self._page.parent} to write the report in")
+        check_writable(self._page)
         super().enter_pass_ctx()
 
     def finalize_pass_ctx(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Generator, Iterable
@@ -11,7 +12,7 @@ from typing import BinaryIO
 
 from typing_extensions import Buffer
 
-__all__ = ["replace_file", "replacing"]
+__all__ = ["check_writable", "check_writable_directory", "replace_file", "replacing"]
 
 
 def replace_file(path: Path, parts: Iterable[str | Buffer]) -> None:
@@ -29,19 +30,17 @@ def replacing(path: Path) -> Generator[BinaryIO]:
     A symbolic link stays one, and an existing file keeps its mode. A device or a pipe, which cannot
     be replaced, is written to. An OSError names `path`.
     """
-    try:
+    with _naming(path):
         if path.exists() and not path.is_file():
             with open(path, "wb") as file:
                 yield file
         else:
             yield from _beside(path.resolve())
-    except OSError as error:  # it names no file, or the temporary one, which the user does not know
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def _beside(target: Path) -> Generator[BinaryIO]:
     """Yield a temporary file in the folder of `target`, which is renamed to it."""
-    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    handle, beside = _make_beside(target)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -50,6 +49,51 @@ def _beside(target: Path) -> Generator[BinaryIO]:
     except BaseException:
         os.unlink(beside)
         raise
+
+
+def _make_beside(target: Path) -> tuple[int, str]:
+    """Make a temporary file in the folder of `target`; return its descriptor and its name."""
+    return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+
+
+def check_writable(path: Path) -> None:
+    """Raise the OSError with which `replacing` would end, if `path` cannot be written to: the error
+    names `path`."""
+    with _naming(path):
+        if path.is_dir():
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path.exists() and not path.is_file():  # opening a pipe would wait for its reader
+            if not os.access(path, os.W_OK):
+                raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        else:
+            _try_file_beside(path.resolve())
+
+
+def check_writable_directory(path: Path) -> None:
+    """Raise an OSError, which names `path`, if no files can be written in a directory there, which
+    need not exist yet."""
+    with _naming(path):
+        existing = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+        if not existing.is_dir():
+            found = errno.EEXIST if existing == path.absolute() else errno.ENOTDIR
+            raise OSError(found, os.strerror(found))
+        _try_file_beside(existing / "file")
+
+
+def _try_file_beside(target: Path) -> None:
+    """Make a temporary file in the folder of `target`, and delete it: permissions say less."""
+    handle, beside = _make_beside(target)
+    os.close(handle)
+    os.unlink(beside)
+
+
+@contextmanager
+def _naming(path: Path) -> Generator[None]:
+    """Let an OSError name `path`, and not a temporary file, which the user does not know."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def _umask() -> int:

@@ -326,7 +326,7 @@ Counts: TypeAlias = "Counter[str]"
 STATUSES = ("passed", "unsupported", "failed")
 
 HEAD = """\
-# ONNX
+# ONNX operators
 
 Every command and `passline.load` read ONNX models ([how](passline-opt.md)). This page says which
 operators they may have, by ONNX's own backend tests (onnx {version}). It is written by `make docs`.

@@ -26,6 +26,7 @@ def command_line(args: argparse.Namespace, context: PassContext, pipeline: str) 
     if context.disabled_pass:
         words.append(f"--disable-pass={','.join(context.disabled_pass)}")
     words += [f"--config={text}" for text in _settings(context)]
+    words += [f"--load={os.path.abspath(file)}" for file in args.load]
     for option in ("allow_unregistered_dialect", "disable_verify", "verify_preserves"):
         if getattr(args, option):
             words.append(f"--{option.replace('_', '-')}")

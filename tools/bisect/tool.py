@@ -21,7 +21,7 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.pipeline import parse_pipeline
-from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.argument_parser import nonempty_text, seconds, written_directory
 from ..command_line.arguments import (
     add_pipeline,
     add_semantics,
@@ -79,7 +79,7 @@ class PasslineBisectMain(TrialMain):
         help = (
             "write the reduced module to DIR as a lit test, which fails until the fault is mended"
         )
-        add("--save-test", type=nonempty_text, metavar="DIR", help=help)
+        add("--save-test", type=written_directory, metavar="DIR", help=help)
         add("--json", action="store_true", help="print the result as JSON")
         add("--no-reduce", action="store_true", help="do not reduce the module")
         help = "print operations in generic form"
@@ -104,7 +104,7 @@ class PasslineBisectMain(TrialMain):
         add("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
         add_semantics(group)
-        add_version(group, self.versions)
+        self.add_questions(group)
 
     def check_arguments(self) -> None:
         args = self.args

@@ -6,7 +6,8 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from typing_extensions import TypeIs
 
@@ -14,9 +15,11 @@ from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_tu
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.diagnostics.did_you_mean import closest_name
 from ...passmanager.options.text import shortened
+from ...passmanager.output.files import check_writable, check_writable_directory
 from ...passmanager.registration.info import check_name
 from ...passmanager.registration.names import name_key
 from ..diagnostics.failures import USAGE
+from .columns import filled
 from .foreign_options import ADVICE, advice
 from .short_help import ShortHelp
 
@@ -26,6 +29,7 @@ __all__ = [
     "Group",
     "Numbers",
     "OptionalValue",
+    "add_completion",
     "add_names",
     "add_optional",
     "add_version",
@@ -36,6 +40,8 @@ __all__ = [
     "positive",
     "seconds",
     "size",
+    "written_directory",
+    "written_file",
 ]
 
 
@@ -160,7 +166,18 @@ def _switched(action: argparse.Action, value: str) -> list[str] | None:
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`."""
+    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`. No
+    name is broken at a hyphen."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return filled(" ".join(text.split()), width)
+
+    def _format_usage(self, *args: Any) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        usage = " ".join(super()._format_usage(*args).split())
+        return "\n".join(filled(usage, self._width, " " * 7, "")) + "\n\n"
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(filled(" ".join(text.split()), width, indent))
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not isinstance(action, OptionalValue):
@@ -217,6 +234,25 @@ def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str])
     group.add_argument("-v", "--version", action=Version, const=text, help=help)
 
 
+class Completion(argparse.Action):
+    """An option that prints the script which `const` returns for a shell, and ends the process."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: object, values: object, *__: object
+    ) -> None:
+        print(self.const(values))
+        parser.exit()
+
+
+def add_completion(group: Group | argparse.ArgumentParser, script: Callable[[str], str]) -> None:
+    """Add the option --print-completion, for which `script` is called with the shell."""
+    help = "print a script with which a shell completes options and their values"
+    choices = ("bash", "zsh", "fish")
+    group.add_argument(
+        "--print-completion", action=Completion, const=script, choices=choices, help=help
+    )
+
+
 class Chosen(argparse.Action):
     """An option that takes `TAG=1-3:7`, and may be repeated for other tags."""
 
@@ -259,6 +295,19 @@ def nonempty_text(text: str) -> str:
     """Parse a text that is not empty."""
     if not text:
         raise argparse.ArgumentTypeError("expected a value that is not empty")
+    return text
+
+
+def written_file(text: str) -> str:
+    """Parse the name of a file to write; OSError if that is not possible: no work is done first."""
+    if nonempty_text(text) not in ("-", "/dev/stdout"):
+        check_writable(Path(text[:]))  # the text of a subclass of `str`, which Path refuses
+    return text
+
+
+def written_directory(text: str) -> str:
+    """Parse the name of a directory to write files in; OSError if that is not possible."""
+    check_writable_directory(Path(nonempty_text(text)[:]))
     return text
 
 

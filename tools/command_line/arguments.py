@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
+from ...compat.frontends import MLIRFrontend
 from ...dialects.target import is_target
+from ...frontends.onnx_frontend import OnnxFrontend
 from ...passmanager.errors import PasslineError
+from ..loading import OPTION
+from ..specs import check_spec
 from .argument_parser import (
     Chosen,
     Group,
@@ -16,18 +20,21 @@ from .argument_parser import (
     OptionalValue,
     add_names,
     add_optional,
-    add_version,
     level,
     limit,
     nonempty_text,
     pass_name,
     positive,
     size,
+    written_directory,
+    written_file,
 )
 
 __all__ = [
+    "QUESTIONS",
     "REMARK_OPTIONS",
     "add_arguments",
+    "add_frontend",
     "add_pipeline",
     "add_semantics",
     "add_verification",
@@ -37,16 +44,18 @@ __all__ = [
 
 
 def add_arguments(
-    parser: argparse.ArgumentParser, targets: Iterable[str], version: Callable[[], str]
+    parser: argparse.ArgumentParser,
+    targets: Iterable[str],
+    frontends: Mapping[str, object],
 ) -> None:
     """Add the options in groups."""
-    _add_input_and_output(parser, targets)
+    _add_input_and_output(parser, targets, frontends)
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
     _add_style(parser)
     _add_measuring(parser)
-    _add_questions(parser, version)
+    _add_questions(parser)
 
 
 REMARK_OPTIONS = {
@@ -116,8 +125,26 @@ class TargetOrFormat(argparse.Action):
         setattr(namespace, "processor" if is_target(text) else self.dest, text)
 
 
-def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
+def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
+    """Add the option that chooses one of `frontends`."""
+
+    def known(text: str) -> str:
+        try:
+            check_spec("frontend", text, frontends, MLIRFrontend, OnnxFrontend)
+        except PasslineError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return text
+
+    help = "the frontend that reads the input, by default chosen by the end of the file name: "
+    help += ", ".join(frontends) + '; its options follow in braces: onnx{dim="n=4"}'
+    group.add_argument("-f", "--frontend", type=known, metavar="NAME", help=help)
+
+
+def _add_input_and_output(
+    parser: argparse.ArgumentParser, targets: Iterable[str], frontends: Mapping[str, object]
+) -> None:
     group = parser.add_argument_group("input and output")
+    add_frontend(group, frontends)
     add = group.add_argument
     help = (
         "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host; or, as "
@@ -125,7 +152,7 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     )
     add("-t", "--target", action=TargetOrFormat, default="mlir", help=help)
     help = "the output file, written only if everything succeeds; '-' is stdout"
-    add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
+    add("-o", "--output-file", type=written_file, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")
     help = "process the parts between lines '// -----' of the input separately"
     add_optional(group, "--split-input-file", "// -----", "MARKER", help)
@@ -142,7 +169,7 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
         help = f"like --remarks, but only remarks on {what}"
         add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
     help = "write the remarks, all or those of the options above, to FILE in LLVM's YAML"
-    add("--remarks-output", type=nonempty_text, metavar="FILE", help=help)
+    add("--remarks-output", type=written_file, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
@@ -162,6 +189,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config takes precedence"
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)
+    help = "load dialects, passes, targets and frontends from a Python file; may be repeated"
+    add(OPTION, action="append", default=[], type=nonempty_text, metavar="FILE.py", help=help)
     help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
     help = "set the shape of a parameter, as x=1x3x?x192; ? stays unknown; may be repeated"
@@ -199,11 +228,11 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     help = "check diagnostics against comments: // expected-error {{text}}"
     add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
-    add("--crash-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--crash-reproducer", type=written_file, metavar="FILE", help=help)
     help = "like --crash-reproducer, but also if no pass fails"
-    add("--generate-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--generate-reproducer", type=written_file, metavar="FILE", help=help)
     help = "like --crash-reproducer, but with the failed pass and the IR before it only"
-    add("--local-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    add("--local-reproducer", type=written_file, metavar="FILE", help=help)
 
 
 def add_verification(group: Group) -> None:
@@ -252,7 +281,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "print the number of each pass, as used by --opt-bisect"
     add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
-    add("--dump-ir", type=nonempty_text, metavar="DIR", help=help)
+    add("--dump-ir", type=written_directory, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
     help = "print the pipeline as text, before it runs"
     add("--dump-pass-pipeline", action="store_true", help=help)
@@ -285,11 +314,11 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     help = "profile one pass with cProfile"
     add("--profile", type=pass_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
-    add("--trace", type=nonempty_text, metavar="FILE", help=help)
+    add("--trace", type=written_file, metavar="FILE", help=help)
     help = "write a page of HTML that shows what each pass did"
-    add("--report", type=nonempty_text, metavar="FILE", help=help)
+    add("--report", type=written_file, metavar="FILE", help=help)
     help = "record the run as lines of JSON, from which passline-report makes pages and texts"
-    add("--record", type=nonempty_text, metavar="FILE", help=help)
+    add("--record", type=written_file, metavar="FILE", help=help)
     help = "show which pass and pattern made each operation of the result, and its source line"
     add("--blame", action="store_true", help=help)
     help = "show which pass erased, merged or moved the operations whose line contains TEXT"
@@ -300,8 +329,12 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--print-debug-counter", action="store_true", help=help)
 
 
-def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
-    group = parser.add_argument_group("information, instead of a run")
+QUESTIONS = "information, instead of a run"
+"""The title of the group of options that ask for information."""
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(QUESTIONS)
     add = group.add_argument
     help = "list all passes by dialect; with all: with their levels, requirements and options"
     add_optional(group, "--list-passes", "short", ("short", "all"), help)
@@ -311,6 +344,3 @@ def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) 
     add("--list-configs", action="store_true", help="list the keys of --config")
     help = "show which passes would run, and why others would not"
     add("--explain-pipeline", action="store_true", help=help)
-    help = "print a shell script that completes options and passes"
-    add("--print-completion", choices=["bash", "zsh"], help=help)
-    add_version(group, version)

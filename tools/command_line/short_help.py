@@ -7,14 +7,12 @@ argparse offers no other way to the options of a parser and to their groups than
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
+
+from .columns import filled, rows, terminal_width
 
 __all__ = ["XDSL_HELP", "ShortHelp", "group_xdsl_options"]
-
-WIDTH = 34
-"""The width of the column of commands and options."""
 
 
 @dataclass(frozen=True)
@@ -27,38 +25,46 @@ class ShortHelp:
     """The options that are used most, separated by blanks."""
 
     def text(self, parser: argparse.ArgumentParser) -> str:
-        """Return the help of a parser: at most 40 lines of 100 characters."""
-        lines = [parser.format_usage().rstrip(), "", *wrap(parser.description or "", 100)]
-        lines += ["", "examples:"]
-        lines += [_row(f"{parser.prog} {args}", said, 58) for args, said in self.examples]
+        """Return the help of a parser: at most 40 lines on a terminal of 100 columns."""
+        width = terminal_width()
+        lines = [parser.format_usage().rstrip(), "", *filled(parser.description or "", width)]
+        lines += ["", "examples:", *self._examples(parser.prog, width)]
         lines += ["", "options used most:"]
         actions = {option: a for a in parser._actions for option in a.option_strings}
-        lines += [_option(actions[name]) for name in self.frequent.split() if name in actions]
+        known = [actions[name] for name in self.frequent.split() if name in actions]
+        lines += rows(map(_option, known), width)
         titles = [g.title for g in parser._action_groups if g._group_actions and g.title]
         named = [title for title in titles if title not in ("options", "positional arguments")]
-        lines += ["", *wrap(f"--help shows all options: {'; '.join(named)}.", 100)]
+        lines += ["", *filled(f"--help shows all options: {'; '.join(named)}.", width)]
         return "\n".join(lines) + "\n"
 
+    def _examples(self, program: str, width: int) -> Iterator[str]:
+        """Yield the lines of the examples, in two columns if no command is broken by that."""
+        commands = [(f"{program} {args}", said) for args, said in self.examples]
+        longest = max(len(command) for command, _ in commands)
+        if longest + max(len(said) for _, said in commands) + 4 <= width:
+            yield from (f"  {command:{longest}}  {said}" for command, said in commands)
+            return
+        for command, said in commands:
+            *broken, last = filled(command, width - 2, "      ", "  ")
+            yield from (f"{line} \\" for line in broken)
+            yield last
+            yield from filled(said, width, "    ")
 
-def _option(action: argparse.Action) -> str:
+
+def _option(action: argparse.Action) -> tuple[str, str]:
+    """Return an option as a user writes it, and the first part of its help."""
     short = [name for name in action.option_strings if not name.startswith("--")]
     long = [name for name in action.option_strings if name.startswith("--")]
     names = ", ".join([*short, *long[:1]])
     takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
     if takes_value and action.const is None:  # else the value is optional
         names += f" {action.metavar or action.dest.upper()}"
-    said = (action.help or "").split(";")[0].split(":")[0]
-    return _row(names, said, WIDTH)
-
-
-def _row(left: str, right: str, width: int) -> str:
-    row = f"  {left:<{width}}  {right}"
-    return row if len(row) <= 100 else f"{row[:97].rsplit(' ', 1)[0]} ..."
+    return names, (action.help or "").split(";")[0].split(":")[0]
 
 
 XDSL_HELP = {
     "input and output": {
-        "--frontend": "the frontend that reads the input; by default chosen by the file name",
         "--allow-unregistered-dialect": "read operations, types and attributes of dialects that "
         "are not registered",
         "--no-implicit-module": "do not wrap the input in a module",

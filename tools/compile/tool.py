@@ -21,7 +21,8 @@ from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.garbage_collection import paused_collector
-from ..command_line.argument_parser import nonempty_text, positive
+from ...passmanager.output.files import check_writable
+from ..command_line.argument_parser import nonempty_text, positive, written_file
 from ..command_line.short_help import ShortHelp
 from ..native.jit import load_llvm
 from ..native.lowering import NECESSARY, bind_target, complete_lowering
@@ -63,7 +64,7 @@ class PasslineCompileMain(PasslineOptMain):
         help += "library; o, an object file; ll, LLVM IR; s, assembly"
         add("--emit", choices=[*KINDS], help=help)
         help = "the header to write, by default FILE.h for FILE.so and FILE.o, else none"
-        add("--header", type=nonempty_text, metavar="FILE.h", help=help)
+        add("--header", type=written_file, metavar="FILE.h", help=help)
         help = "the threads on which the function runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
         help = "the name that the symbols in C begin with, by default that of the output file"
@@ -249,7 +250,8 @@ def library_name(args: argparse.Namespace) -> str:
 
 
 def check_files(args: argparse.Namespace) -> None:
-    """Raise PasslineError for files that cannot be written, before anything is compiled."""
+    """Raise PasslineError for files that exclude each other, and OSError for a header that cannot
+    be written, before anything is compiled."""
     if args.out_dir is not None:
         raise PasslineError("--out-dir is not for passline-compile: it makes one library")
     if args.split_input_file:
@@ -265,8 +267,7 @@ def check_files(args: argparse.Namespace) -> None:
             continue
         if is_same_file(file, args.input_file):
             raise PasslineError(f"{what} would overwrite the input '{file}'")
-        if not Path(file).parent.is_dir():
-            raise PasslineError(f"'{file}' cannot be written: there is no such directory")
+        check_writable(Path(file))
     if args.header is None and header is not None and is_foreign(Path(header)):
         raise PasslineError(
             f"'{header}' exists, and passline-compile did not write it: "

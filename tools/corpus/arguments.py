@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 
 from ...passmanager.errors import PasslineError
-from ..command_line.argument_parser import nonempty_text, size
+from ..command_line.argument_parser import nonempty_text, size, written_directory, written_file
 
-__all__ = ["add_corpus_options", "check_corpus", "parse_inputs", "tool_options"]
+__all__ = ["add_corpus_options", "check_corpus", "is_corpus", "parse_inputs", "tool_options"]
 
 
 def add_corpus_options(parser: argparse.ArgumentParser) -> None:
@@ -19,11 +19,11 @@ def add_corpus_options(parser: argparse.ArgumentParser) -> None:
         "run the pipeline on each of many input files, or of all *.mlir and *.onnx files below "
         "directories, and write the results into DIR"
     )
-    add("--out-dir", type=nonempty_text, metavar="DIR", help=help)
+    add("--out-dir", type=written_directory, metavar="DIR", help=help)
     help = "with --out-dir: the number of processes, by default one for each core"
     add("-j", "--jobs", type=size, metavar="N", help=help)
     help = "with --out-dir: write a table of all inputs to FILE, *.csv or *.parquet"
-    add("--table", type=nonempty_text, metavar="FILE", help=help)
+    add("--table", type=written_file, metavar="FILE", help=help)
     help = "with --out-dir: redo the inputs that an earlier run has finished"
     add("--force", action="store_true", help=help)
     help = "with --out-dir: where to run: processes, or dask:ADDRESS of a scheduler"
@@ -46,7 +46,7 @@ def parse_inputs(
 
     Without --out-dir there is at most one input, which is parsed like all others.
     """
-    if not any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args):
+    if not is_corpus(args):
         return parser.parse_args(args), [], []
     words = [_Word(arg) for arg in args]
     namespace, extras = parser.parse_known_args(words)
@@ -61,6 +61,11 @@ def parse_inputs(
     except PasslineError as error:
         parser.error(str(error))
     return parser.parse_args(rest), files, rest
+
+
+def is_corpus(args: Sequence[str]) -> bool:
+    """Return whether arguments have --out-dir."""
+    return any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args)
 
 
 SUFFIXES = (".mlir", ".onnx")
@@ -130,5 +135,3 @@ def check_corpus(args: argparse.Namespace, inputs: Sequence[str]) -> None:
         check_table(args.table)
     if args.executor != "processes" and not args.executor.startswith("dask:"):
         raise PasslineError(f"--executor={args.executor}: expected processes or dask:ADDRESS")
-    if os.path.exists(args.out_dir) and not os.path.isdir(args.out_dir):
-        raise PasslineError(f"--out-dir '{args.out_dir}' is a file, not a directory")

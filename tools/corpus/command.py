@@ -30,7 +30,8 @@ def run_corpus(
 ) -> int:
     """Run a tool with its options on many inputs, as `args` ask for; return the exit status, the
     worst of all inputs."""
-    extra = [Path(args.config_file).read_text()] if args.config_file else []
+    read = [args.config_file, *args.load] if args.config_file else args.load
+    extra = [Path(name).read_text() for name in read]
     elsewhere = args.executor != "processes"
     jobs = list(make_jobs(tool, options, inputs, args.out_dir, version, extra, elsewhere=elsewhere))
     os.makedirs(args.out_dir, exist_ok=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
 from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...compat.release import unknown_release
 from ...passmanager.diagnostics.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -22,6 +23,7 @@ from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
+from ..loading import LoadedFileError
 
 __all__ = [
     "BAD_INPUT",
@@ -86,6 +88,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [_of_parser(each) for each in parse_errors(error)]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
+        case LoadedFileError():
+            return [Diagnostic(Severity.ERROR, str(error), error.place)]
         case KeyboardInterrupt():
             return [Diagnostic(Severity.ERROR, "interrupted")]
         case RecursionError() if not notes_of(error):
@@ -103,7 +107,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
         case _:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
             where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
-            return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
+            newer = f"; {unknown}, which may be the cause" if (unknown := unknown_release()) else ""
+            return [bug.help(f"this is a bug {where}; --debug shows the traceback{newer}")]
 
 
 def _of_parser(error: ParseError) -> Diagnostic:

@@ -16,7 +16,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential
-from ..command_line.argument_parser import add_version, nonempty_text, seconds
+from ..command_line.argument_parser import nonempty_text, seconds, written_file
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..diagnostics.failures import report
@@ -53,7 +53,7 @@ class PasslineReduceMain(TrialMain):
         add = group.add_argument
         self.add_input(group, "the file to reduce; '-' is stdin")
         help = "the output file, written at the end or when interrupted; '-' is stdout"
-        add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
+        add("-o", "--output-file", type=written_file, metavar="FILE", help=help)
         help = "print operations in generic form"
         add("--print-op-generic", action="store_true", help=help)
         self.add_common(group)
@@ -70,7 +70,7 @@ class PasslineReduceMain(TrialMain):
             "types."
         )
         add_verification(group)
-        add_version(group, self.versions)
+        self.add_questions(group)
 
     def check_arguments(self) -> None:
         args = self.args

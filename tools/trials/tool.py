@@ -18,6 +18,7 @@ from ...passmanager.registration.names import name_key
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions
 from ..command_line.argument_parser import Group
+from ..command_line.arguments import add_frontend
 from ..opt import PasslineOptMain
 
 __all__ = ["TrialMain", "flat"]
@@ -30,8 +31,7 @@ class TrialMain(PasslineOptMain):
     def add_input(self, group: Group, help: str) -> None:
         """Add the input, which `help` describes, and its frontend."""
         group.add_argument("input_file", nargs="?", help=help)
-        help = "the frontend that reads the input; by default chosen by the file name"
-        group.add_argument("-f", "--frontend", choices=[*self.available_frontends], help=help)
+        add_frontend(group, self.available_frontends)
 
     def add_common(self, group: Group, unknown: str = "operations of unknown dialects") -> None:
         """Add the options on reading and on messages."""
@@ -75,7 +75,9 @@ class TrialMain(PasslineOptMain):
         """Return the module in the input."""
         content, frontend = self.read_input()
         self.line_offset = 0
-        return self.available_frontends[frontend](chunk_stream(content))
+        module = self.parse_chunk(chunk_stream(content), frontend)
+        assert module is not None
+        return module
 
     def say(self, message: str) -> None:
         """Print progress on stderr."""

@@ -15,7 +15,13 @@ from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.output.status import doing
-from ..command_line.argument_parser import add_version, nonempty_text, positive, seconds, size
+from ..command_line.argument_parser import (
+    nonempty_text,
+    positive,
+    seconds,
+    size,
+    written_file,
+)
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..corpus.executors import dask_executor
@@ -51,9 +57,7 @@ class PasslineTuneMain(TrialMain):
         self.add_input(group, "the model; '-' is stdin")
         help = f"the database to read and to extend, by default {DATABASE}"
         flags = ("-o", "--database", "--output-file")
-        add(
-            *flags, dest="database", type=nonempty_text, default=DATABASE, metavar="FILE", help=help
-        )
+        add(*flags, dest="database", type=written_file, default=DATABASE, metavar="FILE", help=help)
         self.add_common(group, "unknown dialects")
         group = arg_parser.add_argument_group("search")
         add = group.add_argument
@@ -78,7 +82,7 @@ class PasslineTuneMain(TrialMain):
         help = "the processor to tune for, by default this machine"
         add("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
-        add_version(group, self.versions)
+        self.add_questions(group)
 
     def check_arguments(self) -> None:
         args = self.args

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...instrument import PassInstrument
 from ...ir.text.printer import PLAIN, PrintStyle
+from ...output.files import replace_file
 from ...registration.info import PassInfo
 from ...run import Frame, Run
 from .ir_text import ir_text
@@ -125,7 +126,7 @@ class DumpIR(PassInstrument):
         path = folder / f"{self._numbered(name)}{ending}.mlir"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{comment}\n{text}\n", encoding="utf-8", errors="backslashreplace")
+            replace_file(path, [f"{comment}\n{text}\n".encode(errors="backslashreplace")])
         except OSError as error:
             said = error.strerror or str(error)
             self._failure = self._failure or OSError(error.errno, said, str(path))

@@ -7,7 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
@@ -75,7 +75,7 @@ class RecordInstrument(SpanInstrument):
     verified. Recorded times do not contain the time that recording takes.
 
     Errors: OSError, when the context is entered, for a file that cannot be opened; when it is left,
-    for one that could not be written to its end. `lines` then has the events that it lacks.
+    for one that could not be written to its end. That file is deleted, and `lines` has the events.
     """
 
     def __init__(
@@ -320,19 +320,23 @@ class RecordInstrument(SpanInstrument):
                     self._file.flush()
                 except OSError as error:
                     self._write_error = error
-                    self._abandon_file()
+                    self._abandon_file(line)
                     self._keep = True
             if self._keep:
                 self.lines.append(line)
 
-    def _abandon_file(self) -> None:
-        """Close a file that cannot be written to."""
+    def _abandon_file(self, last: str) -> None:
+        """Delete the file, which could not be written to its end, the line `last`; keep its other
+        lines."""
         file, self._file = self._file, None
-        try:
+        with suppress(OSError):  # the first error is reported
             if file is not None:
                 file.close()
-        except OSError:
-            pass  # the first error is reported
+        if (path := self._path) is not None and path.is_file():
+            written = path.read_text("utf-8").splitlines(keepends=True)
+            path.resolve().unlink()
+            if not self._keep:
+                self.lines += [line for line in written if line.endswith("\n") and line != last]
 
 
 def _edits_json(edits: Iterable[Edit]) -> Event:

@@ -23,6 +23,7 @@ from ...context import PassContext
 from ...errors import PasslineError
 from ...instrument import PassInstrument
 from ...ir.clone import clone
+from ...output.files import replace_file
 from ...registration.info import PassInfo
 from ...run import Run
 
@@ -132,7 +133,7 @@ class CrashReproducer(PassInstrument):
             reproducer = Reproducer(f"builtin.module({passes})", verify_each)
             header = f"// passline-opt --run-reproducer {shlex.quote(str(path))}\n"
             header += f"// {_first_line(error)}\n" if error is not None else ""
-            path.write_text(f"{header}{_ir_text(module, ctx)}\n\n{_resource(reproducer)}", "utf-8")
+            replace_file(path, [f"{header}{_ir_text(module, ctx)}\n\n{_resource(reproducer)}"])
         except Exception as failure:
             reason = getattr(failure, "strerror", None) or _first_line(failure)
             message = f"reproducer not written to '{path}': {reason}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
@@ -10,7 +10,7 @@ from xdsl.utils.hints import isa
 
 from ..per_class import PerClass
 
-__all__ = ["has_exact_custom_form", "reads_result_list"]
+__all__ = ["has_exact_custom_form", "returns_function"]
 
 _VISIBILITIES = ("public", "nested", "private")
 """The visibilities of a function for which its custom form has a keyword."""
@@ -40,11 +40,20 @@ def _reads_result_list(op_class: type[Operation]) -> bool:
 
 _is_function = PerClass[Operation, bool](lambda op_class: "function_type" in _properties[op_class])
 
-reads_result_list = PerClass[Operation, bool](_reads_result_list)
-"""Whether the parser of an operation takes `(` after `->` for the start of a list of types. xDSL
-prints a list of one type without parentheses: the printer adds them for a function type,
-`-> ((i32) -> i32)`.
-"""
+_result_lists = PerClass[Operation, bool](_reads_result_list)
+"""Whether the parser of an operation takes `(` after `->` for the start of a list of types."""
+
+
+def returns_function(op: Operation) -> bool:
+    """Return whether an op has one result type, a function type, and a parser that takes `(` after
+    `->` for the start of a list of types. xDSL prints a list of one type without parentheses: the
+    printer adds them, `-> ((i32) -> i32)`.
+    """
+    if not _result_lists[type(op)]:
+        return False
+    function = op.properties.get("function_type")
+    types = function.outputs.data if isinstance(function, FunctionType) else op.result_types
+    return len(types) == 1 and isinstance(types[0], FunctionType)
 
 
 def has_exact_custom_form(op: Operation) -> bool:

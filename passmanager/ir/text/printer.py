@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from typing_extensions import TypeIs
 from xdsl.context import Context
@@ -33,15 +33,17 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 
 from ....compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ...errors import InvalidIRError, PasslineError
-from .custom_forms import has_exact_custom_form, reads_result_list
+from ..per_class import PerClass
+from .custom_forms import has_exact_custom_form, returns_function
 from .float_bits import Float, bits_of, float_words
 from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
-from .template_printer import TemplatePrinter
+from .template_printer import RememberingStream, TemplatePrinter
 
 __all__ = ["PLAIN", "ExactPrinter", "PrintStyle", "is_dense", "module_text"]
 
@@ -101,31 +103,32 @@ class ExactPrinter(TemplatePrinter):
         self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
         self._blobs: dict[str, str] = {}
         self._ids: dict[Operation, str] | None = None  # of ops without results, in comments
-        self._reads_result_list = False  # of the op that is being printed
+        self._returns_function = False  # the op that is being printed
+        self._is_plain = not style.value_users
 
     # Attributes
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if self._reads_result_list and isinstance(attribute, FunctionType):
+        if self._returns_function and isinstance(attribute, FunctionType):
             if self._ends_with("-> "):
                 with self.in_parens():
                     return super().print_attribute(attribute)
         return super().print_attribute(attribute)
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
-        if is_dense(attribute):
-            return self.print_dense(attribute)
-        if isinstance(attribute, FloatData):
-            return self._print_float_data(attribute)
-        if isinstance(attribute, UnregisteredAttr):
-            with self.indented(-self._indent):  # its lines are not lines of the IR
-                return super()._print_attribute_itself(attribute)
         try:
-            return super()._print_attribute_itself(attribute)
+            if (print_exactly := _exact_printers[type(attribute)]) is not None:
+                return print_exactly(self, attribute)
+            return TemplatePrinter._print_attribute_itself(self, attribute)
         except ValueError as error:  # of Python, for a number of too many digits
             raise PasslineError(f"'{attribute.name}' cannot be printed: {error}") from error
 
-    def _print_float_data(self, data: FloatData) -> None:
+    def print_unregistered_attribute(self, attribute: UnregisteredAttr) -> None:
+        """Print an attribute of an unregistered dialect as it was written."""
+        with self.indented(-self._indent):  # its lines are not lines of the IR
+            super()._print_attribute_itself(attribute)
+
+    def print_float_data(self, data: FloatData) -> None:
         """Print a number without a type. xDSL does so as Python, which is read back unless it has
         an exponent or is not finite: `1e-05`, `nan`.
         """
@@ -239,6 +242,8 @@ class ExactPrinter(TemplatePrinter):
     # Ops
 
     def print_op(self, op: Operation) -> None:
+        if self._is_plain:
+            return super().print_op(op)
         if self._ids is not None:
             self._print_argument_users(op)
         elif self.style.value_users:
@@ -248,17 +253,33 @@ class ExactPrinter(TemplatePrinter):
             self.print_string(f" // {comment}")
 
     def _print_itself(self, op: Operation) -> None:
-        before = self._reads_result_list
-        self._reads_result_list = not self.print_generic_format and reads_result_list[type(op)]
+        generic = self.print_generic_format
+        returns_one = not generic and returns_function(op)
+        if returns_one or self._returns_function:
+            self._print_result_list(op, returns_one)
+        elif _is_registered[type(op)] and (generic or has_exact_custom_form(op)):
+            Printer.print_op(self, op)  # as below, with fewer calls
+        else:
+            self._print_form(op)
+
+    def _print_result_list(self, op: Operation, returns_one: bool) -> None:
+        """Print an op that returns one function, or one in it."""
+        before, stream = self._returns_function, self.stream
+        self._returns_function = returns_one
+        if self._pieces is None:
+            self.stream = cast(IO[str], RememberingStream(stream))
         try:
-            if isinstance(op, UnregisteredOp):
-                self._print_unregistered_op(op)
-            elif self.print_generic_format or has_exact_custom_form(op):
-                super()._print_itself(op)
-            else:
-                self._print_generic_form(op)
+            self._print_form(op)
         finally:
-            self._reads_result_list = before
+            self._returns_function, self.stream = before, stream
+
+    def _print_form(self, op: Operation) -> None:
+        if not _is_registered[type(op)]:
+            self._print_unregistered_op(cast(UnregisteredOp, op))
+        elif self.print_generic_format or has_exact_custom_form(op):
+            super()._print_itself(op)
+        else:
+            self._print_generic_form(op)
 
     def _print_generic_form(self, op: Operation) -> None:
         """Print an op, but not those nested in it, in generic form."""
@@ -336,6 +357,25 @@ class ExactPrinter(TemplatePrinter):
             found += [f"%{name}" for name in map(self.name_of, user.results) if name is not None]
             found += [f"%{ids[user]}"] if user in ids else []
         return found
+
+
+_is_registered = PerClass[Operation, bool](lambda cls: not issubclass(cls, UnregisteredOp))
+
+
+def _exact_printer(
+    attribute_class: type[Attribute],
+) -> Callable[[ExactPrinter, Any], None] | None:
+    """Return how attributes of a class are printed otherwise than by xDSL; None if they are not."""
+    if issubclass(attribute_class, DenseIntOrFPElementsAttr):
+        return ExactPrinter.print_dense
+    if issubclass(attribute_class, FloatData):
+        return ExactPrinter.print_float_data
+    if issubclass(attribute_class, UnregisteredAttr):
+        return ExactPrinter.print_unregistered_attribute
+    return None
+
+
+_exact_printers = PerClass[Attribute, "Callable[[ExactPrinter, Any], None] | None"](_exact_printer)
 
 
 class _Numbering(ExactPrinter):

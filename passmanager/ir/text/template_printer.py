@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import cache
+from io import StringIO
 from typing import IO, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    Float16Type,
+    Float32Type,
+    Float64Type,
     FunctionType,
+    IndexType,
+    IntegerType,
     MemRefType,
     NoneAttr,
     SymbolRefAttr,
@@ -38,7 +44,7 @@ from .op_templates import (
     repetition,
 )
 
-__all__ = ["TemplatePrinter"]
+__all__ = ["RememberingStream", "TemplatePrinter"]
 
 _FAST = is_accelerated("printing")
 
@@ -51,6 +57,10 @@ _ENTRIES = 1 << 15
 _HOLE = "\0"
 """The place of a name in a template: a character that no text of IR has."""
 _plain_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").fullmatch
+
+
+_SHAPED = (TensorType, MemRefType)
+_SCALARS = frozenset({IndexType, IntegerType, Float16Type, Float32Type, Float64Type})
 
 
 def _shape_text(type: Attribute) -> str | None:
@@ -83,6 +93,20 @@ class _Pieces(list[str]):
     write = list[str].append
 
     def flush(self) -> None: ...
+
+
+class RememberingStream:
+    """A stream that knows what was written to it last."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self.last = ""
+
+    def write(self, text: str) -> None:
+        """Write a text."""
+        if text:
+            self.last = text
+        self._stream.write(text)
 
 
 class _Parts:
@@ -163,12 +187,13 @@ class TemplatePrinter(Printer):
         self._calls_print_op = type(self).print_op is not TemplatePrinter.print_op
         self._pieces: _Pieces | None = None  # None while nothing is printed
         self._sink = self.stream
-        self._last_string = ""  # if it was not collected
-        self._is_silent = False  # while xDSL prints a value, only for its name
+        # Whether a subclass gives values names of its own.
+        self._renames = type(self)._new_name is not TemplatePrinter._new_name
         # Names by identity: a value's own hash is slow. The values stay alive.
         self._names: dict[int, str] = {}
         self._named: list[SSAValue] = []
         self._known = _KnownTexts() if kind is None else _shared_texts(kind)
+        self._scalars: dict[int, tuple[Attribute, str]] = {}
         self._notes = 0  # the number of resources that were noted, to be printed below
         self._record: list[tuple[int, SSAValue]] | None = None  # where names are in the pieces
         self._parts: _Parts | None = None  # of the op with regions that is printed first
@@ -198,12 +223,7 @@ class TemplatePrinter(Printer):
 
         xDSL writes messages about ops below them, for which it counts columns.
         """
-        if (
-            not _FAST
-            or self._pieces is not None
-            or self.diagnostic.op_messages
-            or self._next_line_callback
-        ):
+        if self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
             return False
         self._sink = self.stream
         self._pieces = _Pieces()
@@ -224,26 +244,26 @@ class TemplatePrinter(Printer):
             before = self._current_column if last_line == text else 0
             self._current_column = before + len(last_line)
 
-    def print_string(self, text: str, *, indent: int | None = None) -> None:
-        if self._pieces is None:
-            if self._is_silent:
-                return
-            self._last_string = text
-            return super().print_string(text, indent=indent)
-        indent = self._indent if indent is None else indent
-        if indent and "\n" in text:
-            text = text.replace("\n", "\n" + " " * (indent * self.indent_num_spaces))
-        self._pieces.append(text)
+    if _FAST:
 
-    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
-        if self._pieces is None:
-            return super()._print_new_line(indent, print_message)
-        indent = self._indent if indent is None else indent
-        self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
+        def print_string(self, text: str, *, indent: int | None = None) -> None:
+            if self._pieces is None:
+                return super().print_string(text, indent=indent)
+            indent = self._indent if indent is None else indent
+            if indent and "\n" in text:
+                text = text.replace("\n", "\n" + " " * (indent * self.indent_num_spaces))
+            self._pieces.append(text)
+
+        def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+            if self._pieces is None:
+                return super()._print_new_line(indent, print_message)
+            indent = self._indent if indent is None else indent
+            self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
 
     def _ends_with(self, text: str) -> bool:
         """Return whether the string that was printed last ends with a text."""
-        last = self._pieces[-1] if self._pieces else self._last_string
+        stream = self.stream
+        last = stream.last if isinstance(stream, RememberingStream) else (self._pieces or [""])[-1]
         return last.endswith(text)
 
     # Names
@@ -259,7 +279,10 @@ class TemplatePrinter(Printer):
         return self._names.get(id(value))
 
     def print_ssa_value(self, value: SSAValue) -> str:
-        name = self._names.get(id(value)) or self._new_name(value)
+        if (name := self._names.get(id(value))) is None:
+            if not (_FAST or self._renames):
+                return self._keep_name(value, super().print_ssa_value(value))
+            name = self._new_name(value)
         if self._record is not None and self._pieces is not None:
             self._record.append((len(self._pieces), value))
         self.print_string(f"%{name}")
@@ -276,17 +299,18 @@ class TemplatePrinter(Printer):
             names[hint] = count + 1
         else:
             name = self._get_new_valid_name_id()
-        self._names[id(value)] = name
-        self._named.append(value)
-        return name
+        return self._keep_name(value, name)
 
     def _name_of_xdsl(self, value: SSAValue) -> str:
         """Return the name with which xDSL prints a value, without its text."""
-        self._is_silent = True
+        stream, column = self.stream, self._current_column
+        self.stream = StringIO()
         try:
-            name = super().print_ssa_value(value)
+            return self._keep_name(value, super().print_ssa_value(value))
         finally:
-            self._is_silent = False
+            self.stream, self._current_column = stream, column
+
+    def _keep_name(self, value: SSAValue, name: str) -> str:
         self._names[id(value)] = name
         self._named.append(value)
         return name
@@ -318,15 +342,27 @@ class TemplatePrinter(Printer):
             self._known.texts[number] = text
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
-        if (text := _shape_text(attribute)) is None:
-            return super().print_attribute(attribute)
+        if attribute.__class__ in _SCALARS:
+            return self.print_string(self._scalar_text(attribute))
+        # `match` alone would take longer: both classes are abstract.
+        if attribute.__class__ not in _SHAPED or (text := _shape_text(attribute)) is None:
+            return Printer.print_attribute(self, attribute)
         self.print_string(text)
         self.print_attribute(cast(TensorType, attribute).element_type)
         self.print_string(">")
 
+    def _scalar_text(self, type: Attribute) -> str:
+        """Return the text of a type of scalars, which xDSL is asked for once."""
+        # By identity: the hash of an attribute is slow.
+        if (known := self._scalars.get(id(type))) is None:
+            known = self._scalars[id(type)] = type, str(type)
+        return known[1]
+
     # Ops
 
     def print_op(self, op: Operation) -> None:
+        if not _FAST:
+            return self._print_itself(op)
         collects = self._collects()
         try:
             if self._pieces is None or not self._print_known(op, self._pieces):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,21 @@ from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
-__all__ = ["computed"]
+__all__ = ["computed", "program"]
+
+
+def program(text: str) -> Callable[..., list[Any]]:
+    """Return `@main` of a module as a function whose results are Python values."""
+    module = parse_module(make_ir_context(), text, "test.mlir")
+    verify(module)
+    function = interpret(module, entry_function(module, "main"))
+
+    def call(*arguments: object) -> list[Any]:
+        return [np.asarray(result).tolist() for result in function(*map(np.asarray, arguments))]
+
+    return call
 
 
 def computed(text: str, *arguments: object) -> list[Any]:
     """Return the results of `@main` of a module, as Python values."""
-    module = parse_module(make_ir_context(), text, "test.mlir")
-    verify(module)
-    results = interpret(module, entry_function(module, "main"))(*map(np.asarray, arguments))
-    return [np.asarray(result).tolist() for result in results]
+    return program(text)(*arguments)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bench
 import pytest
-from bench import matches, measured, select
+from bench import matches, measured, select, until_interrupted
 from cases.tool import find_tool, process
 from cases.xdsl_corpus import cases as corpus_cases
 from cases.xdsl_corpus import chunks_of, sources
@@ -21,9 +21,10 @@ from table.report import (
     console_rows,
     markdown,
     measured_in,
-    merged,
     rewritten,
     saved,
+    with_ratios,
+    with_versions,
 )
 from table.rows import Case, Pair, Row, Sample, Scope, Unavailable, measure
 
@@ -59,16 +60,55 @@ def test_a_module_whose_package_is_not_installed_is_a_row(monkeypatch: pytest.Mo
     assert isinstance(case, Case) and case.what == "read corpus"
 
 
+def test_cases_are_chosen() -> None:
+    found = select(Scope(), ["tool", "version"], lambda case: case.peer == "mlir-opt")
+    assert [one.peer for one in found if isinstance(one, Case)] == ["mlir-opt"]
+
+
+def test_our_side_has_one_time_beside_all_peers() -> None:
+    log: list[str] = []
+
+    def side(name: str) -> Sample:
+        log.append(name)
+        return Sample(float(len(log)))
+
+    def case(what: str, peer: str) -> Case:
+        return Case(what, "x", peer, lambda: Pair(lambda: side(what), lambda: side(peer)), rounds=1)
+
+    found = [case("a", "p"), case("a", "q"), case("b", "p")]
+    rows = [*measured(found, Console(quiet=True), seconds=0)]
+    assert log == ["a", "p", "q", "b", "p"]
+    assert [(r.what, r.peer, r.ours, r.theirs) for r in rows] == [
+        ("a", "p", (1.0,), (2.0,)),
+        ("a", "q", (1.0,), (3.0,)),
+        ("b", "p", (4.0,), (5.0,)),
+    ]
+
+
+def test_a_page_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(bench, "save", fail)
+    missing = Row("tool", "x", 0, "mlir-opt", note="there is no mlir-opt")
+    with pytest.raises(SystemExit, match="tool, x, mlir-opt: there is no mlir-opt; the page"):
+        bench.write([row("read"), missing])
+    with pytest.raises(SystemExit) as error:
+        bench.main(["--write", "read"])
+    assert error.value.code == 2
+
+
 def test_the_rows_before_an_interrupt_are_kept() -> None:
     def interrupt() -> Sample:
         raise KeyboardInterrupt
 
     def case(sample: Sample | None) -> Case:
         side = interrupt if sample is None else lambda: sample
-        return Case("read", "x", "", lambda: Pair(side), rounds=1)
+        return Case("read", str(sample), "", lambda: Pair(side), rounds=1)
 
     found = [case(Sample(5.0)), case(None), case(Sample(5.0))]
-    assert len([*measured(found, Console(quiet=True))]) == 1
+    rows = until_interrupted(measured(found, Console(quiet=True)), Console(quiet=True))
+    assert len([*rows]) == 1
 
 
 # Peers
@@ -148,20 +188,19 @@ def test_a_table_has_no_empty_columns() -> None:
     header, line = (text for text in capture.get().splitlines() if "xDSL" in text or "on" in text)
     assert header.split("┃")[2:-1] and "note" not in header and "B/op" not in header
     assert [cell.strip() for cell in line.split("│")[1:-1]] == [
-        *("read", "x", "250 ms", "xDSL", "1.00 s", "0.25", "0.25..0.25"),
+        *("read", "x", "250 ms", "xDSL", "1.00 s", "4.00", "4.00..4.00"),
     ]
 
 
-def test_rows_measured_again_replace_the_old_ones() -> None:
-    old = [row("verify"), row("read", seconds=1), row("growth: read")]
-    failed = Row("verify", "x", 1000, "xDSL", note="no luck", failed=True)
-    found = merged(old, [row("read", seconds=4), failed, row("read", ops=10)])
-    assert [(r.what, r.ops, r.seconds) for r in found] == [
-        ("read", 10, 1.0),
-        ("read", 1000, 4),
-        ("verify", 1000, 1.0),
-        ("growth: read", 1000, 1.0),
-    ]
+def test_the_table_and_the_versions_of_the_readme_are_those_that_were_measured() -> None:
+    readme = (
+        "beside xDSL 0.70 and TVM 0.2:\n| read | x, 1,000 | xDSL | 9 |\n| read | x | xDSL | 9 |\n"
+    )
+    found = with_ratios(readme, [row("read", seconds=0.1)])
+    assert found == readme.replace("x, 1,000 | xDSL | 9", "x, 1,000 | xDSL | 20.0")
+    here = {"xdsl": "0.80.1", "apache-tvm": "1.2.3.post1"}
+    assert with_versions(readme, here).startswith("beside xDSL 0.80 and TVM 1.2:\n")
+    assert with_versions("attributes since xDSL 0.75", here) == "attributes since xDSL 0.75"
 
 
 def test_a_page_is_rewritten_between_its_markers() -> None:

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from passline.compat import release
-from passline.compat.release import OLDEST, unsupported_release, xdsl_version
+from passline.compat.release import (
+    NEWEST,
+    OLDEST,
+    unknown_release,
+    unsupported_release,
+    xdsl_version,
+)
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -16,6 +22,11 @@ PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 def test_the_range_is_that_of_the_project() -> None:
     dependencies = tomllib.loads(PROJECT.read_text())["project"]["dependencies"]
     assert f"xdsl>={OLDEST}" in dependencies
+
+
+def test_the_newest_release_is_that_of_the_lock() -> None:
+    lock = (PROJECT.parent / "constraints.txt").read_text()
+    assert f"\nxdsl=={NEWEST}." in lock
 
 
 def test_the_installed_release_is_supported() -> None:
@@ -40,3 +51,23 @@ def test_older_releases_are_refused(
     monkeypatch.setattr(release, "xdsl_version", lambda: version)
     reason = f"xDSL {version} is too old: Passline works with xDSL {OLDEST} and newer"
     assert unsupported_release() == (None if supported else reason)
+
+
+@pytest.mark.parametrize(
+    ("version", "known"),
+    [
+        ("0.59.0", True),
+        (f"{NEWEST}.3", True),
+        (f"{NEWEST}.0+4.gabc", True),
+        ("unknown", True),
+        ("0.100.0", False),
+        ("1.0", False),
+    ],
+)
+def test_newer_releases_are_named(
+    version: str, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "xdsl_version", lambda: version)
+    said = f"xDSL {version} is newer than {NEWEST}, the newest that Passline was tested with"
+    assert unknown_release() == (None if known else said)
+    assert unsupported_release() is None

@@ -15,12 +15,14 @@ from xdsl.interpreter import (
     ReturnedValues,
     TerminatorValue,
     impl,
+    impl_cast,
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     region_def,
@@ -29,13 +31,14 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.hints import isa
 
 from passline.interpreters import register_semantics
 from passline.interpreters.foreign import on_xdsl_values
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
+from passline.passes import FoldConstant
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from tests.support.releases import has_xdsl, needs_xdsl
@@ -76,6 +79,14 @@ class ReverseOp(IRDLOperation):
     name = "alien.reverse"
     input = operand_def()
     result = result_def()
+    traits = traits_def(Pure())
+
+
+@irdl_attr_definition
+class DoubleType(ParametrizedAttribute, TypeAttribute):
+    """An integer that is held as twice its value."""
+
+    name = "alien.double"
 
 
 ATTRIBUTES = has_xdsl("0.75")
@@ -116,6 +127,14 @@ class AlienFunctions(InterpreterFunctions):
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(args), ()
 
+    @impl_cast(IntegerType, DoubleType)
+    def cast_to_double(self, source: IntegerType, target: DoubleType, value: Any) -> int:
+        return 2 * data(value)
+
+    @impl_cast(DoubleType, IntegerType)
+    def cast_from_double(self, source: DoubleType, target: IntegerType, value: int) -> Any:
+        return scalar(value // 2, target)
+
     @impl(FillOp)
     def fill(self, _: Interpreter, op: FillOp, args: PythonValues) -> PythonValues:
         value, buffer = args
@@ -138,9 +157,12 @@ def functions(request: pytest.FixtureRequest) -> None:
     register_semantics("alien", on_xdsl_values(fresh) if request.param == "declared" else fresh)
 
 
+OPERATIONS: list[type[Operation]] = [AddOp, RepeatOp, YieldOp, FillOp, ReverseOp]
+
+
 def run(text: str, *arguments: object) -> list[Any]:
     context = make_ir_context()
-    context.load_dialect(Dialect("alien", [AddOp, RepeatOp, YieldOp, FillOp, ReverseOp]))
+    context.load_dialect(Dialect("alien", OPERATIONS, [DoubleType]))
     module = parse_module(context, text, "alien.mlir")
     results = interpret(module, entry_function(module, "main"))(*map(np.asarray, arguments))
     return [np.asarray(result).tolist() for result in results]
@@ -224,3 +246,28 @@ def test_tensors(type: str):
         return %r : tensor<2x{type}>
       }}"""
     assert run(text, 1, 0) == [[0, 1]]
+
+
+def test_casts():
+    text = """
+      func.func @main(%a: i32) -> i32 {
+        %d = builtin.unrealized_conversion_cast %a : i32 to !alien.double
+        %b = builtin.unrealized_conversion_cast %d : !alien.double to i32
+        %c = "alien.add"(%b, %a) : (i32, i32) -> i32
+        return %c : i32
+      }"""
+    assert run(text, -3) == [-6]
+
+
+def test_constants_are_folded():
+    context = make_ir_context()
+    context.load_dialect(Dialect("alien", OPERATIONS))
+    text = """
+      func.func @main() -> tensor<2xf32> {
+        %t = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+        %r = "alien.reverse"(%t) : (tensor<2xf32>) -> tensor<2xf32>
+        return %r : tensor<2xf32>
+      }"""
+    module = parse_module(context, text, "alien.mlir")
+    FoldConstant().apply(context, module)
+    assert "dense<[2.000000e+00, 1.000000e+00]>" in str(module)

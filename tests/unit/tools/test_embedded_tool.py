@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass, PassPipeline
 
+from passline.passmanager.registry import installed
 from passline.tools.opt import PasslineOptMain
 
 MODULE = """\
@@ -157,3 +159,16 @@ def test_output_of_a_subclass_gets_the_result(tmp_path: Path) -> None:
     result = capture(tool.run)
     assert (result.status, result.stdout) == (0, "")
     assert "func.func @f()" in tool.stream.text
+
+
+def test_a_tool_that_parses_its_options_loads_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer = installed()
+    monkeypatch.setattr(offer, "dialects", dict(offer.dialects))
+    (path := tmp_path / "mine.py").write_text("from xdsl.ir import Dialect\nM = Dialect('mine')\n")
+    args = [f"--load={path}", "--list-dialects"]
+    monkeypatch.setattr(sys, "argv", ["own-opt", *args])
+    assert "\nmine\n" in capture(lambda: OwnInit().run()).stdout
+    monkeypatch.setattr(sys, "argv", ["own-opt"])
+    assert "--load: this tool reads its options" in capture(lambda: OwnInit(args=args).run()).stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -463,12 +462,6 @@ def test_generated_reproducer_of_each_chunk(tmp_path: Path) -> None:
     assert "@f" in path.read_text() and "@second" in (tmp_path / "g.1.mlir").read_text()
 
 
-def test_generated_reproducer_that_cannot_be_written(tmp_path: Path) -> None:
-    path = tmp_path / "nowhere" / "g.mlir"
-    shown = run(*PIPELINE, f"--generate-reproducer={path}", status=1).stderr
-    assert shown.startswith(f"error: reproducer not written to '{path}': No such file")
-
-
 def test_reproducer_verifies_as_the_run_did(tmp_path: Path) -> None:
     path = tmp_path / "g.mlir"
     args = "-p", "toy-invalid,toy-nothing", f"--generate-reproducer={path}"
@@ -607,32 +600,6 @@ def test_list_dialects_and_instruments() -> None:
     instruments = run("--list-instruments").stdout
     assert re.search(r"^PassTimingInstrument +An instrument that times ", instruments, re.MULTILINE)
     assert all(line.split(" ", 1)[1].strip() for line in instruments.splitlines())
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_is_a_script_that_the_shell_reads(shell: str) -> None:
-    script = run(f"--print-completion={shell}").stdout
-    assert "--print-ir-after-change" in script and "fold-constant" in script
-    if shutil.which(shell) is None:
-        return
-    done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_bash_completes_options() -> None:
-    script = run("--print-completion=bash").stdout
-    name = re.search(r"^complete .* -F (\S+) (\S+)$", script, re.MULTILINE)
-    assert name is not None
-    words = f"COMP_WORDS=({name[2]} --print-ir-a); COMP_CWORD=1; COMP_LINE=x"
-    code = f'{script}\n{words}\n{name[1]}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
-    assert set(done.stdout.split()) == {
-        "--print-ir-after",
-        "--print-ir-after-all",
-        "--print-ir-after-change",
-        "--print-ir-after-failure",
-        "--print-ir-after-pass-number",
-    }
 
 
 # Spelling options as mlir-opt
@@ -775,11 +742,3 @@ def test_mlir_opt_gets_and_gives_every_bit() -> None:
     args = "-p", "mlir-opt[canonicalize]", "--config", f"mlir-opt.executable={mlir_opt()}"
     shown = run(*args, "--allow-unregistered-dialect", stdin=text).stdout
     assert 'dense<"0x00000000000000800000807F">' in shown
-
-
-def test_dump_that_cannot_be_written(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    result = run("-p", "toy-append", f"--dump-ir={file}", status=1)
-    assert result.stderr == f"error: '{file}/00000_initial.mlir': File exists\n"
-    assert "toy-append" not in result.stdout and "test.op" in result.stdout, "the passes ran"

@@ -489,7 +489,8 @@ def test_unregistered_dialects(file: str) -> None:
 # Listing
 
 
-def test_list_passes_groups_by_dialect() -> None:
+def test_list_passes_groups_by_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     register_pass(Nothing)
     shown = passline_opt("--list-passes").stdout
     titles = [line for line in shown.splitlines() if not line.startswith(" ") and line]
@@ -524,6 +525,30 @@ def test_version() -> None:
     first, *parts = passline_opt("--version").stdout.splitlines()
     assert first.endswith(f": Passline {ours}, built on xDSL {xdsl}")
     assert parts == acceleration_text().splitlines()
+
+
+NEWER = f"xDSL 9.0 is newer than {release.NEWEST}, the newest that Passline was tested with"
+
+
+def test_a_release_of_xdsl_that_is_not_known_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release, "xdsl_version", lambda: "9.0")
+    assert (
+        passline_opt("--version").stdout.splitlines()[1] == f"{NEWER}: please report what differs"
+    )
+    assert "func.func" in passline_opt("-O1", stdin=MODULE).stdout
+    register_pass(Fail)
+    crash = passline_opt("-p", "toy-fail", stdin=MODULE)
+    assert f"--debug shows the traceback; {NEWER}, which may be the cause\n" in crash.stderr
+
+
+def test_a_tool_that_cannot_be_imported_beside_a_newer_xdsl(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(release, "xdsl_version", lambda: "9.0")
+    monkeypatch.setitem(sys.modules, "passline.tools.opt", None)
+    with pytest.raises(SystemExit, match="3"):
+        commands.opt()
+    assert capsys.readouterr().err.endswith(f"\nhelp: {NEWER}\n")
 
 
 # As a process

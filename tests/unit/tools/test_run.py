@@ -162,7 +162,7 @@ def test_another_function(file: str, tmp_path: Path):
     path = tmp_path / "x.npz"
     np.savez(path, a=np.asarray(True), k=np.asarray(7, np.int32))
     result = run(file, "--function", "scalars", "--inputs", str(path))
-    assert result.stdout == "a: bool scalar\nTrue\nk: int64 scalar\n7\n"
+    assert result.stdout == "a: bool scalar\nTrue\nk: int32 scalar\n7\n"
 
 
 @pytest.mark.parametrize("type", ["i1", "i32", "i64", "index"])
@@ -241,6 +241,40 @@ def test_broken_inputs(content: bytes, file: str, tmp_path: Path):
 def test_missing_files(file: str, tmp_path: Path):
     assert "nowhere.npz': No such file" in failing(file, "--inputs", "nowhere.npz")
     assert "No such file" in failing(file, "--outputs", str(tmp_path / "no" / "y.npz"))
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("{}", "-2", "[1.0, -inf]"),
+        ("-O1", "{}", "-2", "--quiet", "[1.0, -inf]"),
+        ("{}", "--", "-2", "[1, -inf]"),
+        ("{}", "--args", "-2, [1.0, -inf]"),
+        ("{}", "--args=-2,[1,-inf]"),
+    ],
+)
+def test_arguments_at_the_command_line(engine: str, args: tuple[str, ...], tmp_path: Path):
+    (path := tmp_path / "x.mlir").write_text("""
+    func.func @main(%k: tensor<i64>, %x: tensor<?xf32>) -> (tensor<i64>, tensor<?xf32>) {
+      %y = relax.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      %n = relax.add %k, %k : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      func.return %n, %y : tensor<i64>, tensor<?xf32>
+    }""")
+    given = [path if arg == "{}" else arg for arg in args]
+    result = run("--engine", engine, *map(str, given))
+    assert result.stdout == "n: int64 scalar\n-4\ny: float32 2\n[  2. -inf]\n", result
+
+
+def test_mistakes_in_arguments_at_the_command_line(file: str, tmp_path: Path):
+    message = "argument 1 of @main, 'x', is tensor<2xf32>: expected a list of 2 numbers"
+    assert message in failing(file, "1", "[1]", "-p", "cse")
+    assert "@main takes 2 arguments (tensor<2xf32>, tensor<?xf32>), 1 given" in failing(file, "1")
+    twice = run(file, "1", "--inputs", "x.npz")
+    assert "the arguments are given twice: after the input, and by --inputs" in twice.stderr
+    assert (
+        "unrecognized arguments: --sead (did you mean '--seed'?)" in run(file, "1", "--sead").stderr
+    )
 
 
 def test_names_may_have_any_characters(tmp_path: Path):

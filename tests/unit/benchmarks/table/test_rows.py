@@ -9,12 +9,12 @@ from table.rows import (
     Case,
     Pair,
     Round,
-    Row,
     Run,
     Sample,
     Scope,
     Unavailable,
     measure,
+    measure_together,
     once,
     sizes,
     timed,
@@ -35,8 +35,8 @@ def test_sides_take_turns_and_ratios_are_of_one_round() -> None:
     peer = recorder(log, "peer", iter([2.0, 2.0, 6.0]))
     row = measure(Case("read", "x", "xDSL", lambda: Pair(ours, peer, ops=7), 10), seconds=0)
     assert log == ["ours", "peer"] * 3
-    assert row.ratios == (0.5, 2.0, 0.5)
-    assert (row.ratio, row.spread) == (0.5, (0.5, 2.0))
+    assert row.ratios == (2.0, 0.5, 2.0)
+    assert (row.ratio, row.spread) == (2.0, (0.5, 2.0))
     assert (row.seconds, row.peer_seconds, row.ops) == (3.0, 2.0, 7)
 
 
@@ -95,9 +95,16 @@ def test_the_label_has_what_a_filter_searches(ops: int) -> None:
     assert case.label == f"read tensor ops {'100 ' if ops else ''}xDSL"
 
 
-def test_the_key_of_a_row_has_no_figures() -> None:
-    rows = [Row("read", "x", 1, "xDSL", (seconds,), (1.0,)) for seconds in (1.0, 2.0)]
-    assert rows[0].key == rows[1].key
+def test_a_peer_that_fails_leaves_the_others() -> None:
+    def fail() -> Sample:
+        raise ValueError("no")
+
+    def case(peer: str, side: Round) -> Case:
+        return Case("read", "x", peer, lambda: Pair(lambda: Sample(1.0), side))
+
+    bad, good = measure_together([case("a", fail), case("b", lambda: Sample(2.0))], seconds=0)
+    assert (bad.note, bad.failed, bad.ours) == ("ValueError: no", True, ())
+    assert (good.note, good.ours, good.theirs) == ("", (1.0,) * 3, (2.0,) * 3)
 
 
 def test_a_run_without_preparation_is_the_same_each_time() -> None:

@@ -31,7 +31,44 @@ def scalar(ops: str, type: str = "i32") -> str:
 T = "tensor<4xf32>"
 AXIS = "{axis = [0], keepdims = false} : (tensor<?xi32>) -> tensor<i32>"
 
+LOOP = """%z = arith.constant {first} : index
+%o = arith.constant 1 : index
+%r = scf.for %i = %z to %n step %o iter_args(%s = %a) -> (i32) {{
+  %t = arith.addi %s, %a : i32
+  scf.yield %t : i32
+}}"""
+AFFINE = """%r = "affine.apply"(%a, %b) <{{map = affine_map<(d0)[s0] -> ({map})>}}>
+    : (index, index) -> index"""
+SWITCH = """%c = arith.constant 10 : i32
+%r = scf.index_switch %n -> i32
+case {case} {{ scf.yield %c : i32 }}
+default {{ scf.yield %a : i32 }}"""
 WRONG = {
+    "a loop begins at 1": (
+        body(LOOP.format(first=0), "%n: index, %a: i32", "i32"),
+        body(LOOP.format(first=1), "%n: index, %a: i32", "i32"),
+        "the value is",
+    ),
+    "another case of a switch": (
+        body(SWITCH.format(case=1), "%n: index, %a: i32", "i32"),
+        body(SWITCH.format(case=2), "%n: index, %a: i32", "i32"),
+        "the value is",
+    ),
+    "another affine map": (
+        body(AFFINE.format(map="d0 * 2 + s0"), "%a: index, %b: index", "index"),
+        body(AFFINE.format(map="d0 + s0 * 2"), "%a: index, %b: index", "index"),
+        "the value is",
+    ),
+    "i64 overflows": (
+        body(
+            "%c = arith.constant 1 : i64\n%d = arith.addi %a, %c : i64\n"
+            "%r = arith.cmpi sgt, %d, %a : i64",
+            "%a: i64",
+            "i1",
+        ),
+        body("%r = arith.constant true", "%a: i64", "i1"),
+        "the value is True, before False",
+    ),
     "wrong constant": (
         scalar("%c = arith.constant 3 : i32\n%r = arith.addi %a, %c : i32"),
         scalar("%c = arith.constant 4 : i32\n%r = arith.addi %a, %c : i32"),

@@ -1,0 +1,62 @@
+"""Targets and frontends as options name them, with options of their own: `name{option=value}`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from ..passmanager.diagnostics.did_you_mean import did_you_mean
+from ..passmanager.errors import PasslineError
+
+__all__ = ["check_spec", "class_of"]
+
+
+def check_spec(
+    kind: str,
+    text: str,
+    offered: Mapping[str, object],
+    *own: type[ArgSpecConvertible],
+    others: Sequence[str] = (),
+) -> None:
+    """Raise PasslineError if `text` does not name one of `offered`, of which all are a `kind`, or
+    if its options are not those of the class that is offered.
+
+    `own` have the options of those entries of their names that are functions; `others` are further
+    names for the message.
+    """
+    spec = _parsed(text)
+    if spec.name not in offered:
+        names = [*offered, *others]
+        hint = did_you_mean(spec.name, names) or f"; choose from {', '.join(names)}"
+        raise PasslineError(f"there is no {kind} '{spec.name}'{hint}")
+    entry = offered[spec.name]
+    try:
+        if (cls := class_of(entry) or next((c for c in own if c.name == spec.name), None)) is None:
+            if spec.parameters:
+                raise PasslineError(f"{kind} '{spec.name}' takes no options")
+        else:
+            cls.from_spec(spec)
+    except ValueError as error:
+        raise PasslineError(f"{kind} '{spec.name}': {error}") from None
+    except ImportError as error:
+        raise PasslineError(
+            f"{kind} '{spec.name}' needs '{error.name}', which is not installed"
+        ) from None
+
+
+def _parsed(text: str) -> ArgSpec:
+    try:
+        return parse_spec(text)
+    except ArgSpecParseError as error:
+        raise PasslineError(str(error)) from None
+
+
+def class_of(entry: object) -> type[ArgSpecConvertible] | None:
+    """Return the class of a target or a frontend; None for one that is a function, as in older
+    releases of xDSL."""
+    factory = cast(Callable[..., type[ArgSpecConvertible]], entry)
+    return None if inspect.signature(factory).parameters else factory()
