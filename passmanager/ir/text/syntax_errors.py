@@ -113,7 +113,7 @@ def _with(error: ParseError, message: str, span: Span[str] | None = None) -> lis
 
 
 def _input(error: ParseError) -> Input[str]:
-    return cast(Input[str], error.span.input)  # MLIR text; xDSL's spans may be of bytes too
+    return cast("Input[str]", error.span.input)  # MLIR text; xDSL's spans may be of bytes too
 
 
 def _content(error: ParseError) -> str:

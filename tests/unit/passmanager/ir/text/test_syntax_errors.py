@@ -66,7 +66,10 @@ NUMBER = "a float is written as 1.0 or 1.0e5, a hexadecimal integer as 0x1F"
         ),
         ("%0 = arith.constant #m : i32", "2:23: error: alias '#m' is not defined before this use"),
         ('%0 = arith.constant "a" : i32', '2:8: error: Unexpected attribute "a"'),
-        ("%0:2 = ub.poison : i1", "2:3: error: 'ub.poison' op has 1 result, but 2 are named"),
+        (
+            "%0:2 = arith.constant 1 : i1",
+            "2:3: error: 'arith.constant' op has 1 result, but 2 are named",
+        ),
         ("foo.bar", f"2:3: error: operation 'foo.bar' is not registered; {ALLOWED}"),
         (
             "retrun",
