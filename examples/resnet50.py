@@ -39,6 +39,7 @@ from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instruments import ReportInstrument
 from passline.passmanager.ir.text.printer import PrintStyle, module_text
+from passline.passmanager.output.status import doing
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
@@ -229,7 +230,8 @@ def show(file: Path, level: int, report: Path) -> None:
         console.print(f"\n[bold]{text}[/] {more}".rstrip())
 
     start = time.perf_counter()
-    module = import_model(file)
+    with doing("importing"):
+        module = import_model(file)
     stages = [stage_of("imported", module, time.perf_counter() - start)]
     console.print(f"[bold]{file.name}[/], {file.stat().st_size / 1000:.0f} kB")
     title("What went in", "(without constants)")
@@ -237,7 +239,7 @@ def show(file: Path, level: int, report: Path) -> None:
     fused = module
     for name, pipeline in STAGES.items():
         start = time.perf_counter()
-        with PassContext(opt_level=level):
+        with PassContext(opt_level=level), doing(f"compiling: {name}"):
             module = parse_pipeline(pipeline)(module)
         stages.append(stage_of(name, module, time.perf_counter() - start))
         if name == "fused":
@@ -247,11 +249,13 @@ def show(file: Path, level: int, report: Path) -> None:
     title("The model after each stage", "(MB: of intermediate values)")
     console.print("\n".join([HEADER, *map(str, stages)]), markup=False)
     title("One inference", "(random weights, the best of three)")
-    lines = run(file, level)
+    with doing("running the model"):
+        lines = run(file, level)
     console.print("\n".join(lines), markup=False)
     title("To see more", "(paste into a shell)")
     console.print("\n".join(commands(file, level, lines[0].startswith("  machine"))), markup=False)
-    write_report(file, level, report)
+    with doing("writing the report"):
+        write_report(file, level, report)
     title("The report of these stages", "(open it in a browser)")
     console.print(str(report), markup=False)
 

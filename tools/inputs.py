@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 
 from ..frontends.onnx_frontend import parse_onnx
@@ -19,7 +19,7 @@ STDIN = "<stdin>"
 
 def decode_mlir(name: str, content: bytes) -> str:
     """Return the text of the file `name`, without a byte order mark; PasslineError for bytecode of
-    MLIR, and with the offset if it is not UTF-8."""
+    MLIR, and with the place of the first byte that is not UTF-8."""
     if content.startswith(BYTECODE):
         raise PasslineError(
             f"'{name}' is bytecode of MLIR, and text is expected: mlir-opt without --emit-bytecode "
@@ -28,10 +28,14 @@ def decode_mlir(name: str, content: bytes) -> str:
     try:
         return content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as error:
-        byte = content[error.start]
+        byte = error.object[error.start]
+        before = content.removeprefix(BOM_UTF8)[: error.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         hint = "; an ONNX model on stdin needs --frontend=onnx" if name == STDIN else ""
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            hint = "; it is UTF-16"
         raise PasslineError(
-            f"'{name}' is not UTF-8 text: byte {byte:#x} at offset {error.start}{hint}"
+            f"'{name}' is not UTF-8 text: byte {byte:#x} at line {line}, column {column}{hint}"
         ) from None
 
 

@@ -19,6 +19,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.text.printer import PrintStyle
+from ..passmanager.output.status import doing
 from ..passmanager.registration.info import PassInfo
 from ..passmanager.registration.names import name_key
 from ..passmanager.registry import find_pass, installed
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from ..passmanager.instruments.time.spans import SpanInstrument
 
 __all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
+
+_PHASES = {"Import": "importing the model", "Verifier": "verifying"}
+"""What is done in phases that may take long; reading says so itself."""
 
 TERMINAL_ELEMENTS = 64
 """Constants of more elements are elided on a terminal."""
@@ -72,6 +76,8 @@ class Observation:
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         """The names of --filter-function that no module had."""
+        self._functions = set[str]()
+        """The names that modules had, as far as --filter-function is given."""
         self._reports: list[Callable[[], str]] = []
         """What instruments print at the end."""
         self._last_lines: list[Callable[[], str]] = []
@@ -94,8 +100,10 @@ class Observation:
         return self._instruments
 
     def phase(self, name: str) -> AbstractContextManager[object]:
-        """Time a phase outside of passes: `Parser`, `Verifier`, `Output`."""
+        """Time a phase outside of passes: `Parser`, `Verifier`, `Output`, and show that it runs."""
         stack = ExitStack()
+        if name in _PHASES and not self._args.quiet:
+            stack.enter_context(doing(_PHASES[name]))
         for instrument in self._timed():
             stack.enter_context(instrument.phase(name))
         return stack
@@ -253,7 +261,8 @@ class Observation:
     def _unseen_functions(self) -> Iterator[str]:
         if self._unseen:
             names = ", ".join(f"@{name}" for name in sorted(self._unseen))
-            yield f"--filter-function: there is no function {names}"
+            hint = did_you_mean(names.removeprefix("@"), self._functions)
+            yield f"--filter-function: there is no function {names}{hint}"
 
     def check_names(self, passes: Collection[str]) -> None:
         """Raise PasslineError if an option names what is neither one of `passes`, the known ones,
@@ -305,7 +314,9 @@ class Observation:
 
     def see(self, module: ModuleOp) -> None:
         """Note the functions of a module before the passes run: --filter-function may name them."""
-        self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
+        if self._unseen:
+            self._functions |= {name for op in module.ops if (name := symbol_of(op))}
+            self._unseen -= self._functions
 
     def _beyond(self, count: int) -> str:
         """Return a warning about pass numbers greater than `count`, or an empty text."""

@@ -37,6 +37,8 @@ from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
+from ..passmanager.ir.text.syntax_errors import as_raised
+from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.recursion import recursion_limit
 from ..passmanager.registry import installed
@@ -467,7 +469,7 @@ class PasslineOptMain(xDSLOptMain):
             raise
         except ParseError as error:
             if self.args.parsing_diagnostics:
-                result.write(f"{error}\n")
+                result.write(f"{as_raised(error)}\n")
                 return 0
             return self.diagnostics.fail_chunk(error)
         except DiagnosticException as error:
@@ -508,7 +510,9 @@ class PasslineOptMain(xDSLOptMain):
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Write what the tool makes of a transformed module."""
-        result.write(self.output_resulting_program(prog))
+        with doing("printing"):
+            text = self.output_resulting_program(prog)
+        result.write(text)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Return the text of the result; MLIR text keeps every bit of the constants."""

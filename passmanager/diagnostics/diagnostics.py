@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..errors import PasslineError
 from ..ir.location import file_location, location_of, place_text
+from ..output.status import clear_status
 from ..output.visible import excerpt_of, visible
 
 __all__ = [
@@ -214,6 +215,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 def print_message(severity: Severity, message: str, program: str = "") -> None:
     """Print a message that is about no place in the IR on stderr, in colour on a terminal."""
+    clear_status()
     before = f"{program}: " if program else ""
     label = _label(severity, wants_colour(sys.stderr))
     print(f"{visible(before)}{label} {visible(message)}", file=sys.stderr)
@@ -221,6 +223,7 @@ def print_message(severity: Severity, message: str, program: str = "") -> None:
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """Print diagnostics on stderr, in colour on a terminal: the default renderer of contexts."""
+    clear_status()
     colour = wants_colour(sys.stderr)
     for diagnostic in diagnostics:
         print(render(diagnostic, colour), file=sys.stderr)

@@ -24,14 +24,15 @@ def _successor(name: str, keys: Iterable[str]) -> str | None:
     return next((k for k in keys if k.removeprefix("tir") == key), None)
 
 
-def closest_name(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that resembles `name` most, or None if none is close."""
+def closest_name(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the candidate that resembles `name` most, or None if none is as close as `cutoff`: 1
+    for equal names, 0 for names without a common letter."""
     from difflib import get_close_matches
 
     keys = {name_key(candidate): candidate for candidate in candidates}
     if (successor := _successor(name, keys)) is not None:
         return keys[successor]
-    found = get_close_matches(name_key(name), keys, n=1, cutoff=0.6)
+    found = get_close_matches(name_key(name), keys, n=1, cutoff=cutoff)
     return keys[found[0]] if found else None
 
 

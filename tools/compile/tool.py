@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -116,7 +117,8 @@ class PasslineCompileMain(PasslineOptMain):
         return target
 
     def result_file(self) -> ResultFile:
-        return LibraryFiles(self.args.output_file, header_file(self.args))
+        files = self.args.output_file, header_file(self.args)
+        return LibraryFiles(*files, quiet=self.args.quiet)
 
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Compile the function, and write its code and the header."""
@@ -150,15 +152,29 @@ class PasslineCompileMain(PasslineOptMain):
 
 
 class LibraryFiles(ResultFile):
-    """The output file, and a header, which is written after it."""
+    """The output file, and a header, which is written after it. The names and sizes of both are
+    printed on stderr unless it is `quiet`."""
 
-    def __init__(self, name: str | None, header: str | None) -> None:
+    def __init__(self, name: str | None, header: str | None, *, quiet: bool) -> None:
         super().__init__(name)
         self.header = ResultFile(header or os.devnull)
+        self._written = [Path(file) for file in (name, header) if file not in (None, "-")]
+        self._quiet = quiet
 
     def commit(self) -> None:
         super().commit()
         self.header.commit()
+        sizes = [f"{file} ({size_text(file.stat().st_size)})" for file in self._written]
+        if sizes and not self._quiet:
+            print(f"wrote {' and '.join(sizes)}", file=sys.stderr)
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in the unit in which it is at least 1."""
+    for power, unit in ((9, "GB"), (6, "MB"), (3, "kB")):
+        if size >= 10**power:
+            return f"{size / 10**power:.1f} {unit}"
+    return f"{size} bytes"
 
 
 def linked(

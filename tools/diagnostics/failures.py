@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
 from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...compat.release import unknown_release
@@ -20,6 +20,8 @@ from ...passmanager.diagnostics.diagnostics import (
 )
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
+from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
+from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
 from ..loading import LoadedFileError
 
@@ -82,8 +84,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
     match error:
         case DiagnosticError():
             return []
-        case ParseError():
-            return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
+        case ParseError() | InvalidText():
+            return [_of_parser(each) for each in parse_errors(error)]
         case InvalidIRError():
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
         case LoadedFileError():
@@ -109,6 +111,13 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [bug.help(f"this is a bug {where}; --debug shows the traceback{newer}")]
 
 
+def _of_parser(error: ParseError) -> Diagnostic:
+    diagnostic = Diagnostic(Severity.ERROR, error.msg, span_location(error.span))
+    for span, said in error.refs if isinstance(error, MultipleSpansParseError) else ():
+        diagnostic.note(span_location(span), said or "here")
+    return diagnostic
+
+
 def restart_without_acceleration() -> None:
     """Start this process anew if its options ask for all accelerated parts to be off, and modules
     that have decided otherwise are imported already: that of a tool of another project.
@@ -126,7 +135,7 @@ def run_process(command: Callable[[], None]) -> None:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
         os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
     try:
-        with complete_streams():
+        with complete_streams(), status_on_terminal():
             command()
     except (Exception, KeyboardInterrupt) as error:
         sys.exit(report(error, debug="--debug" in sys.argv))

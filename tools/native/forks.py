@@ -17,6 +17,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self, TypeAlias
 
+from ...passmanager.output.status import THREAD as STATUS
 from .calls.interruption import THREAD
 
 __all__ = ["Fork", "Lost", "Send", "can_fork"]
@@ -28,7 +29,7 @@ Send: TypeAlias = Callable[[object], None]
 def can_fork() -> bool:
     """Return whether a copy of this process can go on: another thread may hold a lock, which nobody
     would release in the copy. On macOS, libraries of the system do not survive a fork."""
-    threads = [each for each in threading.enumerate() if each.name != THREAD]
+    threads = [each for each in threading.enumerate() if each.name not in (THREAD, STATUS)]
     return sys.platform == "linux" and threads == [threading.current_thread()]
 
 

@@ -32,7 +32,7 @@ from . import codegen
 from .forks import Fork, Lost, Send, can_fork
 from .llvm_ir import llvm_ir
 from .lowering import is_lowered, kernel_lowering
-from .objects import available_cores, balanced
+from .objects import available_cores, balanced, compiling
 from .preparation.assertions import Failures, report_assertions
 from .preparation.owned_memory import assert_allocated
 from .preparation.polls import Work, insert_polls_in_long
@@ -159,7 +159,9 @@ class Compiling:
     def run(
         self, module: ModuleOp, entry: str, groups: Sequence[Sequence[PrimFuncOp]]
     ) -> tuple[Prepared, list[bytes]]:
+        total, done = sum(map(len, groups)), list[int]()
         with ExitStack() as stack:
+            stack.enter_context(compiling(total, lambda: sum(done)))
             forks: list[Fork] = []
             for number, group in enumerate(groups, 1):
                 forks.append(stack.enter_context(self.fork(module, group, number)))
@@ -173,7 +175,10 @@ class Compiling:
             )
             prepared = prepare_lowered(lowered, entry, self.threads, elsewhere)
             code = self.object_code(prepared.module, [prepared.entry])
-            codes = [code, *(cast("bytes", fork.receive()) for fork in forks)]
+            codes = [code]
+            for fork, group in zip(forks, groups, strict=True):
+                codes.append(cast("bytes", fork.receive()))
+                done.append(len(group))
         all_failures = [prepared.failures, *(report.failures for report in reports)]
         is_long = prepared.is_long or any(report.is_long for report in reports)
         failures = Failures.of_parts(all_failures)

@@ -6,8 +6,9 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +18,7 @@ from xdsl.dialects.llvm import AddressOfOp, CallOp, FuncOp, GlobalOp
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.walk import walk
+from ...passmanager.output.status import doing
 from . import codegen
 from .jit import cannot_parse, optimize, processor_of
 from .llvm_ir import llvm_ir
@@ -26,7 +28,7 @@ from .preparation.soft_promotion import CONVERSION
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Part", "balanced", "object_code", "parts_of"]
+__all__ = ["Part", "balanced", "compiling", "object_code", "parts_of"]
 
 T = TypeVar("T")
 
@@ -103,15 +105,25 @@ def object_code(prepared: Prepared, target: Target, machine: llvm.TargetMachine)
     A large module is compiled in parts, one for each core of this process.
     """
     parts = parts_of(prepared.module, prepared.entry, available_cores(), CONVERSION)
-    if len(parts) == 1:
-        return [machine.emit_object(optimize(parts[0].ir, [prepared.entry], machine))]
+    done = list[int]()
 
     def compiled(part: Part) -> bytes:
         with Worker() as worker:
-            return worker.compile(part.ir, part.exported, processor_of(target))
+            code = worker.compile(part.ir, part.exported, processor_of(target))
+        done.append(len(part.exported))
+        return code
 
-    with ThreadPoolExecutor(len(parts)) as threads:
-        return [*threads.map(compiled, parts)]
+    with compiling(sum(len(part.exported) for part in parts), lambda: sum(done)):
+        if len(parts) == 1:
+            return [machine.emit_object(optimize(parts[0].ir, [prepared.entry], machine))]
+        with ThreadPoolExecutor(len(parts)) as threads:
+            return [*threads.map(compiled, parts)]
+
+
+def compiling(total: int, done: Callable[[], int]) -> AbstractContextManager[None]:
+    """Show on the terminal that LLVM compiles functions, and which part of them is done."""
+    text = "compiling with LLVM" if total == 1 else f"compiling {total} functions with LLVM"
+    return doing(text, lambda: done() / max(1, total))
 
 
 def available_cores() -> int:

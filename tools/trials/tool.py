@@ -13,6 +13,7 @@ from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_m
 from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
+from ...passmanager.output.status import clear_status
 from ...passmanager.registration.names import name_key
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions
@@ -81,6 +82,7 @@ class TrialMain(PasslineOptMain):
     def say(self, message: str) -> None:
         """Print progress on stderr."""
         if not self.args.quiet:
+            clear_status()
             print(f"{self.arg_parser.prog}: {message}", file=sys.stderr)
 
     def text_of(self, module: ModuleOp) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from time import monotonic
 
 from ...dialects.target import Target, host, set_target
 from ...passes.relax.legalize_ops import LegalizeOps
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.checks.verifier import verify
+from ...passmanager.output.status import doing
 from ..command_line.argument_parser import (
     nonempty_text,
     positive,
@@ -29,9 +31,9 @@ from ..native.jit import load_llvm
 from ..output import ResultFile, is_same_file
 from ..trials.tool import TrialMain
 from .search import Settings
-from .tuning import Outcome, Tuning, tune_module
+from .tuning import Outcome, Progress, Tuning, tune_module
 
-__all__ = ["PasslineTuneMain", "main"]
+__all__ = ["PasslineTuneMain", "TuningState", "main"]
 
 
 class PasslineTuneMain(TrialMain):
@@ -152,19 +154,15 @@ class PasslineTuneMain(TrialMain):
             executor.shutdown(cancel_futures=True)
 
     @contextmanager
-    def progress(self) -> Generator[Callable[[], None]]:
-        """Show how many candidates have been measured, if stderr is a terminal; return the function
-        that counts one more."""
-        from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        text = TextColumn("{task.completed:.0f} candidates measured")
-        columns = (SpinnerColumn(), text, TimeElapsedColumn())
-        console = Console(stderr=True)
-        hidden = self.args.quiet or not sys.stderr.isatty()
-        with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-            task = progress.add_task("", total=None)
-            yield lambda: progress.advance(task)
+    def progress(self) -> Generator[Progress]:
+        """Show the kernel, its candidate and the time that is left, if stderr is a terminal; return
+        the function that is called with them."""
+        state = TuningState(self.args.trials, self.args.time_limit)
+        if self.args.quiet:
+            yield state.update
+            return
+        with doing(lambda: str(state)):
+            yield state.update
 
     def report(self, outcome: Outcome, number: int, total: int) -> None:
         """Print a line about a kernel."""
@@ -174,6 +172,35 @@ class PasslineTuneMain(TrialMain):
         self.say(said)
         if outcome.failures and record is not None:
             self.say(f"    {len(outcome.failures)} candidates failed: {outcome.failures[0]}")
+
+
+class TuningState:
+    """The state of a search, as a person reads it."""
+
+    def __init__(self, trials: int, limit: float | None) -> None:
+        self._trials, self._limit, self._began = trials, limit, monotonic()
+        self._number = self._total = self._measured = 0
+
+    def update(self, number: int, total: int, measured: int) -> None:
+        """Note the number of a kernel, of all, and of its candidates that have been measured."""
+        self._number, self._total, self._measured = number, total, measured
+
+    def __str__(self) -> str:
+        if not self._total:
+            return "looking for kernels"
+        kernel = f"kernel {self._number} of {self._total}, candidate {self._measured + 1}"
+        left = self.seconds_left(monotonic() - self._began)
+        return (
+            kernel if left is None else f"{kernel}, about {left // 60:.0f}:{left % 60:02.0f} left"
+        )
+
+    def seconds_left(self, passed: float) -> float | None:
+        """Return the time that the rest takes, as long as the first part or up to the limit; None
+        while nothing is known."""
+        done = self._number - 1 + min(self._measured / (2 * self._trials), 1)
+        rest = passed * (self._total - done) / done if done > 0 else None
+        limit = None if self._limit is None else max(0.0, self._limit - passed)
+        return min((time for time in (rest, limit) if time is not None), default=None)
 
 
 def described(outcome: Outcome) -> str:

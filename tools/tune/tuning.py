@@ -15,6 +15,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import cast
@@ -34,7 +35,12 @@ from .sandbox import measure_apart, stop_processes
 from .search import Search, Settings, StoppedError
 from .task import Measure, Measurement, Task
 
-__all__ = ["Outcome", "Tuning", "heaviest", "tune_module"]
+__all__ = ["Outcome", "Progress", "Tuning", "heaviest", "tune_module"]
+
+
+Progress = Callable[[int, int, int], None]
+"""A function of the number of a kernel, of all kernels, and of the candidates that have been
+measured for it."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ def tune_module(
     winograd: Winograd = "none",
     measure: Measure = measure_apart,
     report: Callable[[Outcome, int, int], None] = lambda outcome, number, total: None,
-    progress: Callable[[], None] = lambda: None,
+    progress: Progress = lambda number, total, measured: None,
 ) -> Tuning:
     """Search the fastest choices for the kernels of an optimized module, and add them to the
     database; the outcomes are also in it if the search is interrupted.
@@ -94,8 +100,9 @@ def tune_module(
     Candidates are measured by `executor`, by default one after the other on this machine. Kernels
     that the database has are skipped, unless `again`; `share` limits the search to the kernels that
     are estimated to take this percentage of the time, and `time_limit` to some seconds.
-    `report` is called with each outcome, its number and the number of kernels, and `progress` after
-    each measurement. Errors: PasslineError for a database that cannot be written; BrokenExecutor.
+    `report` is called with each outcome, its number and the number of kernels, and `progress` at
+    the start of each kernel and after each measurement. Errors: PasslineError for a database that
+    cannot be written; BrokenExecutor.
     """
     settings = settings or Settings()
     check_writable(database)
@@ -105,7 +112,6 @@ def tune_module(
     tuning = Tuning(notes=notes, warnings=known.warnings)
     deadline = None if time_limit is None else monotonic() + time_limit
     with _given_or_own(executor) as used:
-        run = _Runner(used, measure, deadline, progress)
         for number, kernel in enumerate(kernels, 1):
             record = known.find(kernel.key, target)
             if record is not None and record.finished and not again:
@@ -114,6 +120,8 @@ def tune_module(
                 tuning.left += 1
                 continue
             else:
+                shown = partial(progress, number, len(kernels))
+                run = _Runner(used, measure, deadline, shown)
                 outcome = _search(kernel, settings, run, database)
             tuning.outcomes.append(outcome)
             report(outcome, number, len(kernels))
@@ -161,17 +169,20 @@ def heaviest(kernels: Sequence[TunableKernel], share: float) -> list[TunableKern
 
 
 class _Runner:
-    """Runs tasks on an executor until a deadline."""
+    """Runs the tasks of a kernel on an executor until a deadline; `progress` gets the number of
+    measurements."""
 
     def __init__(
         self,
         executor: Executor,
         measure: Measure,
         deadline: float | None,
-        progress: Callable[[], None],
+        progress: Callable[[int], None],
     ) -> None:
         self._executor, self._measure = executor, measure
         self._deadline, self._progress = deadline, progress
+        self._measured = 0
+        progress(0)
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
         """Yield tasks with their measurements; StoppedError at the deadline."""
@@ -185,7 +196,8 @@ class _Runner:
                 if not done:
                     raise StoppedError("there is no time left")
                 for future in sorted(done, key=_ends_the_search):  # what was measured is kept
-                    self._progress()
+                    self._measured += 1
+                    self._progress(self._measured)
                     yield running.pop(future), _result_of(future)
         finally:
             for future in running:

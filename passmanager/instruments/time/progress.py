@@ -98,6 +98,8 @@ class ProgressInstrument(NestingInstrument[None]):
         from rich.text import Text
 
         line = Table.grid(padding=(0, 1))
-        bar = ProgressBar(self.total, self._begun - 1, width=20, pulse=self.total is None)
+        # A single pass would stand at 0 % to its end.
+        pulse = self.total is None or self.total < 2
+        bar = ProgressBar(self.total, self._begun - 1, width=20, pulse=pulse)
         line.add_row(bar, Text(f"{self.text} "))  # other output continues on this line
         return line

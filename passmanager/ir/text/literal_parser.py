@@ -24,6 +24,8 @@ from xdsl.dialects.builtin import (
     IntegerType,
     RankedStructure,
     StringAttr,
+    TensorType,
+    VectorType,
     f64,
     i64,
 )
@@ -74,7 +76,10 @@ class LiteralParser(Parser):
             if isinstance(value, float):
                 self.raise_error("Floating point value is not valid for integer type.", span)
             return self._integer(value, type, span)
-        self.raise_error("Invalid type given for integer or float attribute.")
+        dense = isinstance(type, TensorType | VectorType)
+        hint = f"; a constant of that type is dense<{span.text}>" if dense else ""
+        expected = "an integer, index or float type"
+        self.raise_error(f"expected {expected} for a number, but found {type}{hint}", span)
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         if not _IS_KNOWN:

@@ -7,7 +7,9 @@ that are called at the start of an op's name, a block argument, an operand, a ty
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NoReturn, cast
 
@@ -37,14 +39,16 @@ from xdsl.ir import (
     SSAValue,
 )
 from xdsl.irdl import IRDLOperation
-from xdsl.parser import ForwardDeclaredValue, UnresolvedOperand
+from xdsl.parser import ForwardDeclaredValue, ParserState, UnresolvedOperand
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Position, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
 from ...diagnostics.did_you_mean import closest_name
 from .custom_forms import add_implicit_terminators
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
+from .syntax_errors import end_of_code, not_a_number, with_note
 
 __all__ = ["LocatingParser"]
 
@@ -96,14 +100,84 @@ class LocatingParser(LiteralParser):
             elif (op := self.parse_optional_operation()) is not None:
                 ops.append(op)
             else:
-                self.raise_error("Could not parse entire input!")
+                found = self._current_token
+                self.raise_error(f"expected an operation, but found '{found.text}'", found.span)
         return ops
 
-    def _check_defined(self) -> None:
+    # Errors
+
+    @property
+    def open_ops(self) -> Sequence[Position]:
+        """The starts of the names of the ops being parsed, outer ones first."""
+        return self._names
+
+    def span_of_op(self) -> Span:
+        """Return the place of the name of the op being parsed."""
+        start = self._names[-1] if self._names else self.pos
+        match = _op_name(self.lexer.input.content, start)
+        return Span(start, start if match is None else match.end(), self.lexer.input)
+
+    def restart_at(self, position: Position) -> None:
+        """Forget all names of values and blocks, and parse from a position on, after an error."""
+        lexer = type(self.lexer)(self.lexer.input)
+        lexer.pos = position
+        self._names.clear()
+        self.ssa_values.clear()
+        self.forward_ssa_references.clear()
+        self.blocks, self.forward_block_references = {}, defaultdict(list)
+        self._parser_state = ParserState(lexer)
+
+    def raise_error(
+        self,
+        msg: str,
+        at_position: Span | Position | None = None,
+        end_position: Position | None = None,
+    ) -> NoReturn:
+        if at_position is None and self._current_token.kind is not MLIRTokenKind.CARET_IDENT:
+            # What is expected and missing at the end of a line is reported there.
+            start = self._current_token.span.start
+            if (end := end_of_code(self.lexer.input.content, start)) < start:
+                at_position = end
+        if end_position is not None and isinstance(at_position, int):
+            super().raise_error(msg, at_position, end_position)
+        super().raise_error(msg, at_position)
+
+    def _parse_token(self, expected_kind: MLIRTokenKind, error_msg: str) -> MLIRToken:
+        if (token := self._parse_optional_token(expected_kind)) is None:
+            self.raise_error(error_msg)
+        return token
+
+    def _raise_defined(self, message: str, span: Span, first: Span | None) -> NoReturn:
+        raise with_note(message, span, first, "first defined here")
+
+    def _raise_not_in_region(self) -> NoReturn:
+        """Raise the error for a token in a region that begins no op and no block."""
+        token, text = self._current_token, self.lexer.input.content
+        opened = self._open_brace(token.span.start)
+        span, message = token.span, f"expected an operation or '}}', but found '{token.text}'"
+        if token.kind is MLIRTokenKind.EOF:
+            end = end_of_code(text, span.start)
+            span, message = Span(end, end, self.lexer.input), "expected '}', but the file ends"
+        raise with_note(message, span, opened, "the region begins here")
+
+    def _open_brace(self, end: Position) -> Span | None:
+        """Return the last brace before `end` that is not closed, of the ops being parsed."""
+        lexer = type(self.lexer)(self.lexer.input)
+        lexer.pos, braces = self._names[-1] if self._names else 0, list[Span]()
+        while (token := lexer.lex()).span.start < end:
+            if token.kind is MLIRTokenKind.L_BRACE:
+                braces.append(token.span)
+            elif token.kind is MLIRTokenKind.R_BRACE:
+                del braces[-1:]
+        return braces[-1] if braces else None
+
+    def _check_defined(self, start: Position = 0) -> None:
+        """Raise ParseError for the first use, from `start` on, of a value that is not defined."""
         undefined = [
-            self._first_uses[value]
+            span
             for values in self.forward_ssa_references.values()
             for value in values.values()
+            if (span := self._first_uses[value]).start >= start
         ]
         if undefined:
             span = min(undefined, key=lambda span: span.start)
@@ -113,6 +187,12 @@ class LocatingParser(LiteralParser):
 
     def _parse_alias_def(self) -> None:
         token = self._current_token
+        if token.text in self.attribute_aliases:
+            first = re.search(
+                rf"^[ \t]*({re.escape(token.text)})\s*=", token.span.input.content, re.M
+            )
+            place = None if first is None else Span(*first.span(1), token.span.input)
+            self._raise_defined(f"re-declaration of alias '{token.text}'", token.span, place)
         super()._parse_alias_def()
         size = self._size_of(value := self.attribute_aliases[token.text])
         if size > MAX_SIZE:
@@ -197,6 +277,10 @@ class LocatingParser(LiteralParser):
         op = super().parse_operation()
         if self._handles:
             self._await_elements(op)
+        if self.forward_ssa_references and op.has_trait(
+            IsolatedFromAbove, value_if_unregistered=False
+        ):
+            self._check_defined(self._names[-1])
         self._parsed_name = self._names.pop()
         if op.regions and self.lexer.input.content[self._parsed_name] != '"':
             add_implicit_terminators(op)
@@ -226,6 +310,8 @@ class LocatingParser(LiteralParser):
                     span,
                 )
             return found
+        if (error := not_a_number(self.lexer.input.content, span)) is not None:
+            raise error
         self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
 
     def parse_optional_successor(self) -> Block | None:
@@ -236,14 +322,19 @@ class LocatingParser(LiteralParser):
     def _parse_block(self) -> Block:
         """Parse a block; xDSL refuses names that are numbers (`^1`), which MLIR's grammar has."""
         token = self._current_token
-        if token.kind is not MLIRTokenKind.CARET_IDENT or not token.text[1:].isdigit():
-            return super()._parse_block()
-        self._consume_token()
+        if token.kind is not MLIRTokenKind.CARET_IDENT:
+            self._raise_not_in_region()
+        _, first = self.blocks.get(name := token.text[1:], (None, None))
+        if first is not None:
+            self._raise_defined(f"re-declaration of block '{name}'", token.span, first)
+        block = self._parse_numbered_block() if name.isdigit() else super()._parse_block()
+        self.blocks[name] = block, token.span  # of a block that was used before, xDSL has no place
+        return block
+
+    def _parse_numbered_block(self) -> Block:
+        token = self._consume_token()
         block = self._get_block_from_name(token.span)
-        if self.blocks[name := token.text[1:]][1] is not None:
-            self.raise_error(f"re-declaration of block '{name}'", token.span)
-        self.forward_block_references.pop(name, None)
-        self.blocks[name] = block, token.span
+        self.forward_block_references.pop(token.text[1:], None)
         self._parse_optional_block_arg_list(block)
         self.parse_punctuation(":")
         self._parse_block_body(block)
@@ -290,13 +381,26 @@ class LocatingParser(LiteralParser):
             names |= {op.name for op in _common_operations(self.ctx)}
         if found := next((other for other in sorted(names) if other.endswith(f".{own}")), None):
             return found
-        return None if same else closest_name(name, names)
+        return None if same else _misspelt(name, names)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         self._check_not_its_own(name)
+        if (known := self.ssa_values.get(name)) is not None:
+            place = self._definition(name, known, span.start)
+            self._raise_defined(f"SSA value %{name} is already defined", span, place)
         super()._register_ssa_definition(name, values, span)
         if values and type(first := values[0]) is BlockArgument and first.location is UNKNOWN_LOC:
             first.location = self._lines.location(span.start)
+
+    def _definition(self, name: str, values: Sequence[SSAValue], before: Position) -> Span | None:
+        """Return the place where a value is defined, None if it is not in this text."""
+        value, text = values[0], self.lexer.input.content
+        owner = value if isinstance(value, BlockArgument) else value.owner
+        position = None if isinstance(owner, Block) else self._lines.position(owner.location)
+        start = -1 if position is None else text.rfind(f"%{name}", 0, position + len(name) + 1)
+        if position is None or start < text.rfind("\n", 0, position) or start >= before:
+            return None
+        return Span(start, start + 1 + len(name), self.lexer.input)
 
     def _check_not_its_own(self, name: str) -> None:
         """Raise ParseError if an operand of the op that is being parsed has the name of a value
@@ -316,6 +420,21 @@ class LocatingParser(LiteralParser):
             self._first_uses.setdefault(value, operand.span)
         return value
 
+
+def _misspelt(name: str, names: Iterable[str]) -> str | None:
+    """Return the name of which both parts are spelled like those of `name`; the dialect may be
+    missing in `name`.
+    """
+    dialect, _, own = name.rpartition(".")
+    own_parts = {other: other.partition(".")[2] for other in names}
+    if dialect:
+        near = closest_name(dialect, {other.partition(".")[0] for other in names})
+        own_parts = {o: part for o, part in own_parts.items() if o.partition(".")[0] == near}
+    found = closest_name(own, own_parts.values(), cutoff=0.6 if dialect else 0.8)
+    return min((o for o, part in own_parts.items() if part == found), default=None)
+
+
+_op_name = re.compile(r'"?[a-zA-Z_][\w$.]*"?').match
 
 _COMMON = ("arith", "cf", "func", "math", "memref", "relax", "scf", "tensor", "vector")
 """The dialects in which an operation of an unknown name is looked for: not all, which takes a
@@ -356,6 +475,15 @@ class _Lines:
         _set(location, "line", self._numbers[line + self._offset])
         _set(location, "column", self._numbers[column])
         return location
+
+    def position(self, location: Attribute) -> Position | None:
+        """Return the position in the text of a location, None if it is in another file."""
+        if not isinstance(location, FileLineColLoc) or location.filename != self._file:
+            return None
+        line = location.line.data - self._offset - 1
+        if not 0 <= line < len(self._starts):
+            return None
+        return self._starts[line] + location.column.data - 1
 
 
 class _Numbers(dict[int, IntAttr]):

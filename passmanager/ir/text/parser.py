@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
@@ -35,7 +36,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
-from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
@@ -46,6 +48,7 @@ from xdsl.utils.mlir_lexer import (
 
 from ....compat.acceleration.acceleration import is_accelerated
 from ...limits import too_many_elements
+from ...output.status import doing
 from ..creation import append_op
 from ..garbage_collection import paused_collector
 from .end_clauses import EndClause, Types, end_clause
@@ -62,6 +65,8 @@ from .line_shapes import (
 from .literal_parser import with_number
 from .locating_parser import LocatingParser
 from .number_lists import read_number_list
+from .recovery import further_errors
+from .syntax_errors import InvalidText, ParseErrors, explained, parse_errors, set_offset
 
 __all__ = ["MemoizingParser", "parse_module"]
 
@@ -77,33 +82,72 @@ def parse_module(
 
     `line_offset` is the number of lines of the file `name` before `text`.
     """
+    parsers: list[LocatingParser] = []
     try:
-        with paused_collector():
-            parser = PARSER(ctx, text, name, line_offset)
-            with _located_errors(parser):
+        with paused_collector(), _located_errors(parsers):
+            parsers.append(parser := PARSER(ctx, text, name, line_offset))
+            with doing(f"reading {name}", lambda: parser.lexer.pos / max(1, len(text))):
                 return parser.parse_module(implicit_module)
-    except ParseError as error:
-        error.span = replace(error.span, line_offset=line_offset)
-        if isinstance(error, MultipleSpansParseError):
-            error.refs = [(replace(span, line_offset=line_offset), m) for span, m in error.refs]
-        raise
+    except (ParseError, InvalidText) as error:
+        errors = [*islice(_all_errors(parsers, error), MAX_ERRORS)]
+        for each in {id(e): e for e in (*parse_errors(error), *errors)}.values():
+            set_offset(each, line_offset)
+        if isinstance(error, InvalidText):
+            raise InvalidText(errors) from error.__cause__
+        if errors == [error]:
+            raise
+        raise errors[0] if len(errors) == 1 else ParseErrors(errors) from error
+
+
+MAX_ERRORS = 20
+"""The number of errors of one text that are reported at most."""
+
+
+def _all_errors(
+    parsers: Sequence[LocatingParser], error: ParseError | InvalidText
+) -> Generator[ParseError]:
+    """Yield the errors of a text, of which `error` is the first, in the order of their places."""
+    (first,) = parse_errors(error)
+    yield from explained(first)
+    for parser in parsers:
+        for further in further_errors(parser, first, partial(_attempt, parser)):
+            yield from explained(further)
+
+
+def _attempt(parser: LocatingParser, parse: Callable[[], object]) -> ParseError | None:
+    """Return the error that `parse` ends with, or None."""
+    try:
+        with paused_collector(), _located_errors([parser]):
+            parse()
+    except (ParseError, InvalidText) as error:
+        return parse_errors(error)[0]
+    except (RecursionError, MemoryError):
+        return None
+    return None
 
 
 @contextmanager
-def _located_errors(parser: Parser) -> Generator[None]:
-    """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
-    invalid text: they are about the place that is being parsed.
+def _located_errors(parsers: Sequence[LocatingParser]) -> Generator[None]:
+    """Raise errors with a place instead of those that parsers and constructors of dialects raise
+    for invalid text: ParseError at the place that is being parsed, and InvalidText for the op that
+    is being parsed where a dialect refuses it.
     """
     try:
         yield
-    except (ParseError, DiagnosticException, RecursionError, MemoryError):
+    except (ParseError, RecursionError, MemoryError):
         raise
+    except DiagnosticException as error:
+        if not parsers:
+            raise
+        raise InvalidText([ParseError(parsers[0].span_of_op(), str(error))]) from error
     except Exception as error:
+        if not parsers:
+            raise
         if "integer string conversion" in str(error):
-            _raise_too_many_digits(parser)
+            _raise_too_many_digits(parsers[0])
         says = isinstance(error, ValueError | NotImplementedError) and str(error)
         message = str(error) if says else f"{type(error).__name__}: {error}"
-        raise ParseError(parser._current_token.span, message) from error
+        raise ParseError(parsers[0]._current_token.span, message) from error
 
 
 def _raise_too_many_digits(parser: Parser) -> None:
@@ -131,6 +175,10 @@ class MemoizingParser(LocatingParser):
         self._function_types: dict[str, FunctionType | None] = {}
         self._dense_types: dict[str, _DenseType] = {}
         self._dictionaries: dict[str, dict[str, Attribute]] = {}
+
+    def restart_at(self, position: Position) -> None:
+        self._in_literal = False
+        super().restart_at(position)
 
     # Lines
 
@@ -274,6 +322,8 @@ class MemoizingParser(LocatingParser):
         column, location = self._parsed_name - start, self._parsed_location
         if end_of_space(text, end) == next_line:
             shape = learn(op, parts, self._values, column, location)
+        elif op.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+            return  # the values used in it are looked at when it ends
         elif op.regions and self._last_region == _RegionText(op.regions[0], end - 1, next_line):
             if location is not None:
                 return

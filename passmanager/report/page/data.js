@@ -234,6 +234,41 @@ const read = {
 read.fail = read.end;
 for (const event of events) read[event.event]?.(event);
 rows.sort((a, b) => a.time - b.time);
+
+const isLoad = ({ kind, name }) => kind === "phase" && name === "Load";
+const loads = rows.filter(isLoad);
+if (loads.length) {
+  const others = rows.filter((row) => !isLoad(row));
+  const loaded = loads.reduce((sum, { seconds }) => sum + seconds, 0);
+  rows.splice(0, rows.length, { ...loads[0], seconds: loaded }, ...others);
+}
+
+/** A time on a clock that stands still while code is loaded. */
+function onClock(time) {
+  const before = ({ time: start, seconds }) => Math.min(Math.max(time - start, 0), seconds);
+  return time - loads.reduce((sum, load) => sum + before(load), 0);
+}
+
+function spanOf(row) {
+  return [onClock(row.time), onClock(row.time + (row.seconds ?? 0))];
+}
+
+/** The first and the last time of rows. */
+function extent(some) {
+  const times = some.flatMap(spanOf);
+  return [times.reduce((a, b) => Math.min(a, b), Infinity), times.reduce((a, b) => Math.max(a, b), -Infinity)];
+}
+
+const [began, ended] = extent(rows.filter((row) => !isLoad(row)));
+/** The time of all passes and phases without loading. */
+export const allTime = Math.max(ended - began, 0);
+
+const [axisStart, axisEnd] = extent(rows.filter(({ kind }) => kind === "pass"));
+/** Where a pass begins and ends on the axis, which has passes alone: from 0 to 1. */
+export function placeOnAxis(row) {
+  return spanOf(row).map((time) => (time - axisStart) / Math.max(axisEnd - axisStart, 1e-9));
+}
+
 rows.forEach((row, index) => {
   row.index = index;
 });
@@ -252,8 +287,6 @@ export const leaves = passes.filter((row) => !row.composite && row.status !== "s
 leaves.forEach((row, i) => {
   row.number = i + 1;
 });
-export const began = Math.min(...rows.map((row) => row.time), Infinity);
-export const ended = Math.max(...rows.map((row) => row.time + (row.seconds ?? 0)), -Infinity);
 
 const allSeconds = leaves.reduce((sum, row) => sum + (row.seconds ?? 0), 0);
 /** The time of the slowest pass. */

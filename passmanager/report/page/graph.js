@@ -180,6 +180,31 @@ class Drawing {
   }
 }
 
+const quoted = (text) => `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+
+/** A drawn graph in the language of Graphviz. */
+function dotOf(graph, name) {
+  const inside = (group) => graph.nodes().filter((id) => graph.parent(id) === group);
+  const box = (id) => `${quoted(id)} [label=${quoted(graph.node(id).label)}];`;
+  const lines = [`digraph ${quoted(name)} {`, "  node [shape=box];"];
+  for (const id of inside(undefined)) {
+    const { group, label } = graph.node(id);
+    if (!group) lines.push(`  ${box(id)}`);
+    else {
+      lines.push(`  subgraph ${quoted(`cluster_${id}`)} {`, `    label=${quoted(`@${label}`)};`);
+      lines.push(...inside(id).map((other) => `    ${box(other)}`), "  }");
+    }
+  }
+  lines.push(...graph.edges().map(({ v, w }) => `  ${quoted(v)} -> ${quoted(w)};`), "}");
+  return `${lines.join("\n")}\n`;
+}
+
+/** Save a text as a file of the reader. */
+function save(text, name) {
+  const link = h("a", { download: name, href: `data:text/vnd.graphviz;charset=utf-8,${encodeURIComponent(text)}` });
+  link.click();
+}
+
 async function draw(hash, bySymbol, oldLines, start, constants, pick) {
   const text = await textOf(hash);
   const all = [...nodesOf(text).values()].filter(
@@ -201,7 +226,8 @@ async function draw(hash, bySymbol, oldLines, start, constants, pick) {
         drawing.edge(drawing.outputs.get(from), drawing.outputs.get(node.index));
     }
   }
-  return { picture: drawing.layout(pick), total: all.length, shown: shown.length };
+  const picture = drawing.layout(pick);
+  return { picture, graph: drawing.graph, total: all.length, shown: shown.length };
 }
 
 /** Mark the nodes of an op and of its uses, and show the panel about it. */
@@ -240,8 +266,10 @@ export async function showGraph(element, row) {
   const position = h("span.found");
   const previous = h("button", { type: "button", title: "Earlier ops" }, "↑");
   const next = h("button", { type: "button", title: "Later ops" }, "↓");
+  const dot = h("button", { type: "button", title: "Save what is shown, for Graphviz" }, "DOT");
   const canvas = h("div.graph");
   let start = 0;
+  let graph = null;
   const show = async () => {
     const before = pairs.get(select.value);
     const oldLines = before ? new Set((await textOf(before)).lines) : null;
@@ -249,6 +277,7 @@ export async function showGraph(element, row) {
     const { value: hash } = select;
     const drawn = await draw(hash, bySymbol, oldLines, start, constants.checked, pick);
     const { picture, total, shown } = drawn;
+    graph = drawn.graph;
     canvas.replaceChildren(picture);
     const first = picture.querySelector(".node")?.getBoundingClientRect();
     if (first) canvas.scrollLeft = first.left - canvas.getBoundingClientRect().left - canvas.clientWidth / 2;
@@ -273,8 +302,13 @@ export async function showGraph(element, row) {
     start += WINDOW;
     show();
   });
+  dot.addEventListener("click", () => {
+    const { symbol, op } = headOf(select.value);
+    save(dotOf(graph, symbol || op), `${symbol || op}.dot`);
+  });
+  const choice = h("label", {}, constants, " constants");
   element.append(
-    h("div.toolbar", {}, select, h("label", {}, constants, " constants"), previous, next, position),
+    h("div.toolbar", {}, select, choice, previous, next, position, dot),
     canvas,
   );
   await show();

@@ -17,6 +17,7 @@ function mlir() {
         match:
           /\b(?:tensor|memref|vector|tuple|complex)(?=<)|(?<![\w.])(?:[su]?i\d+|b?f\d+\w*|index|none)\b|![\w.]+|(?<=x)(?:[su]?i\d+|b?f\d+\w*|index)(?=[,> ])/,
       },
+      { scope: "arrow", match: /->/ },
       { scope: "meta", match: /#[\w.]+/ },
       { scope: "number", match: /(?<![\w.%@])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|0x[0-9A-Fa-f]+/ },
       { scope: "literal", match: /\b(?:true|false|unit|dense|dense_resource|array)\b/ },

@@ -2,7 +2,7 @@
 
 import { showChanges, showState } from "changes.js";
 import { redrawChart } from "chart.js";
-import { began, cutOff, ended, growth, leaves, opCount, placeOf, rows, work } from "data.js";
+import { allTime, cutOff, growth, leaves, opCount, placeOf, rows, work } from "data.js";
 import { count, h, seconds, signed } from "dom.js";
 import { showGraph } from "graph.js";
 import { showOverview } from "overview.js";
@@ -29,7 +29,7 @@ function summarize() {
   document
     .getElementById("summary")
     .append(
-      `${count(leaves.length, "pass")} · ${changed.toLocaleString("en")} changed the IR · ${rows.length ? seconds(ended - began) : "nothing ran"}`,
+      `${count(leaves.length, "pass")} · ${changed.toLocaleString("en")} changed the IR · ${rows.length ? seconds(allTime) : "nothing ran"}`,
       ...failed.map((row) => h("span.failed", {}, ` · ${row.name} failed`)),
       ...(cutOff ? [h("span.failed", {}, " · the record is incomplete")] : []),
     );

@@ -1,6 +1,6 @@
 // The list of passes as a timeline.
 
-import { began, ended, growth, isSlow, longest, rows, share } from "data.js";
+import { growth, isSlow, longest, placeOnAxis, rows, share } from "data.js";
 import { h, seconds, signed } from "dom.js";
 
 const list = document.getElementById("timeline");
@@ -26,12 +26,13 @@ function durationBar(row) {
   return h("span.duration", {}, row.number ? bar : null);
 }
 
-/** A bar at the time at which the row ran. */
+/** A bar at the time at which a pass ran; a phase has none. */
 function timeBar(row) {
-  const whole = Math.max(ended - began, 1e-9);
+  if (row.kind === "phase") return h("span");
+  const [start, end] = placeOnAxis(row);
   const bar = h("span.bar");
-  bar.style.left = `min(${(100 * (row.time - began)) / whole}%, 100% - 2px)`;
-  bar.style.width = `${(100 * (row.seconds ?? 0)) / whole}%`;
+  bar.style.left = `min(${100 * start}%, 100% - 2px)`;
+  bar.style.width = `${100 * (end - start)}%`;
   return h("span.track", {}, bar);
 }
 

@@ -629,6 +629,13 @@ def test_function_of_the_filter_that_is_not_there_is_warned_about() -> None:
     assert "--filter-function: there is no function @nope\n" in run(*PIPELINE, *args).stderr
 
 
+def test_function_of_the_filter_that_is_misspelt_gets_the_nearest_name() -> None:
+    text = "func.func @main_block() {\n  func.return\n}"
+    args = "-p", "cse", "--print-ir-after-all", "--filter-function=main_blok"
+    said = "--filter-function: there is no function @main_blok, did you mean 'main_block'?\n"
+    assert said in run(*args, stdin=text).stderr
+
+
 @pytest.mark.parametrize("option", ["--stop-after=", "--start-after=", "--profile="])
 def test_empty_name_is_an_error(option: str) -> None:
     assert "at least one letter" in run(*PIPELINE, option, status=2).stderr

@@ -318,6 +318,32 @@ def test_slow_pass_stands_out(show: Opener) -> None:
     expect(page.locator("#timeline li.slow .time")).to_have_attribute("title", re.compile("time"))
 
 
+def test_loading_is_one_row_and_takes_no_part_of_the_axis(show: Opener) -> None:
+    def body(_module: ModuleOp, ctx: PassContext) -> None:
+        clock.now += 1
+
+    clock = Clock()
+    record = RecordInstrument(clock=clock)
+
+    def load(_module: ModuleOp, ctx: PassContext) -> None:
+        clock.now += 10
+        record.add_load(10)
+
+    with PassContext(instruments=[record]):
+        with record.phase("Import"):
+            clock.now += 50
+        record.add_load(50)
+        first, second = named("first", body=body), named("second", body=body)
+        Sequential([first, named("loads", body=load), second])(module("f"))
+    report = show.open(read_recording(record.lines))
+    assert report.names()[:2] == ["Load", "Import"] and report.names().count("Load") == 1
+    expect(report.page.locator("#timeline li .time").first).to_have_text("60.00 s")
+    bars = report.page.locator("#timeline .track .bar").evaluate_all(
+        "bars => bars.map((bar) => bar.getBoundingClientRect().width)"
+    )
+    assert len(bars) == 4 and min(bars[1], bars[3]) > 0.4 * bars[0]
+
+
 def test_phases_show_what_was_read_and_written(show: Opener) -> None:
     record = RecordInstrument()
     with PassContext(instruments=[record]):
@@ -368,6 +394,27 @@ def test_remarks(show: Opener) -> None:
     expect(notes.first).to_contain_text("too <i>large</i>")
     report.page.locator("main input[type=search]").fill("function=g")
     expect(notes).to_have_count(1)
+
+
+def test_graph_is_saved_for_graphviz(show: Opener) -> None:
+    report = show(marking(2), ir=chain(2))
+    report.open("mark-2")
+    report.page.keyboard.press("2")
+    with report.page.expect_download() as download:
+        report.page.get_by_role("button", name="DOT").click()
+    dot = Path(download.value.path()).read_text()
+    assert dot.startswith('digraph "f" {\n  node [shape=box];\n  "n1" [label="test.op"];\n')
+    assert dot.endswith('  "n1" -> "n2";\n}\n')
+
+
+def test_no_line_of_a_diff_breaks_in_an_arrow(show: Opener) -> None:
+    report = show(marking(2), ir=chain(3))
+    report.open("mark-2")
+    arrow = report.page.locator("main .hljs-arrow").first
+    narrow = "arrow => Object.assign(arrow.parentElement.style, {display: 'block', width: '1px'})"
+    arrow.evaluate(narrow)
+    assert arrow.evaluate("arrow => arrow.parentElement.getClientRects()[0].height") > 50
+    assert arrow.evaluate("arrow => arrow.getClientRects().length") == 1
 
 
 def test_graph(show: Opener) -> None:

@@ -57,5 +57,12 @@ def test_counts_are_those_of_a_run(recording: Recording) -> None:
     }
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_text_of_the_picture_has_its_counts(page: str) -> None:
+    text = (ASSETS.parents[1] / page).read_text(encoding="utf-8")
+    counts = "{passes} passes with their times, of which {changed} changed the IR".format(**shown())
+    assert f"-O3: {counts}; the changes of {shown()['pass']};" in text
+
+
 def test_counts_belong_to_the_picture() -> None:
     assert shown()["sha256"] == sha256((ASSETS / "report.png").read_bytes()).hexdigest()

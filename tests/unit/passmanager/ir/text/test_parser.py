@@ -110,12 +110,12 @@ def test_use_before_definition_is_read(ctx: Context):
 
 
 def test_what_is_no_op_is_an_error(ctx: Context):
-    with pytest.raises(ParseError, match="Could not parse entire input"):
+    with pytest.raises(ParseError, match="expected an operation, but found '}'"):
         parse_module(ctx, '"test.op"() : () -> ()\n}', "a")
 
 
 def test_a_number_in_a_region_is_no_block(ctx: Context):
-    with pytest.raises(ParseError, match="in block definition"):
+    with pytest.raises(ParseError, match="expected an operation or '}', but found '10'"):
         parse_module(ctx, '"test.op"() ({\n  "test.op"() : () -> ()\n  10\n}) : () -> ()', "a")
 
 
