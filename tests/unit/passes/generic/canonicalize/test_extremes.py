@@ -353,7 +353,8 @@ def width_of_float(type: Attribute) -> int:
 
 
 @pytest.mark.parametrize(
-    ("op", "source", "target", "reference"), [*casts()], ids=lambda x: getattr(x, "name", str(x))
+    ("op", "source", "target", "reference"),
+    [pytest.param(*c, id=f"{c[0].name}-{c[1]}-{c[2]}") for c in casts()],
 )
 def test_casts(
     op: type[Operation], source: Attribute, target: Attribute, reference: Reference
