@@ -45,7 +45,7 @@ from ..passmanager.registry import installed
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
 from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
-from .command_line.arguments import QUESTIONS, add_arguments, check_arguments
+from .command_line.arguments import add_arguments, check_arguments
 from .command_line.configuration import read_config
 from .command_line.short_help import ShortHelp, group_xdsl_options
 from .command_line.versions import version_text
@@ -246,8 +246,8 @@ class PasslineOptMain(xDSLOptMain):
         super().register_all_arguments(arg_parser)
         if isinstance(arg_parser, ArgumentParser):
             arg_parser.allow_abbreviations()
-        add_arguments(arg_parser, self.available_targets, self.available_frontends)
-        self.add_questions(arg_parser.add_argument_group(QUESTIONS))
+        targets, frontends = self.available_targets, self.available_frontends
+        self.add_questions(add_arguments(arg_parser, targets, frontends))
         add_corpus_options(arg_parser)
 
     def add_questions(self, group: Group) -> None:

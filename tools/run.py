@@ -69,7 +69,7 @@ class PasslineRunMain(PasslineOptMain):
             ("x.mlir --function f -p canonicalize", "another function, after a pass"),
         ),
         "--passes -O --function --args --inputs --outputs --seed --engine --threads --shape --dim "
-        "--verify-semantics --help-pass --version --help",
+        "--version --help",
     )
 
     def __init__(self, args: Sequence[str] | None = None) -> None:

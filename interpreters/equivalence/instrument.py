@@ -241,7 +241,8 @@ def run_again(pass_: ModulePass, info: PassInfo, module: ModuleOp, ir_context: C
     """Run a pass on another module, under the settings of the current context, but without its
     instruments, and without what it reports and prints."""
     current = PassContext.current()
-    settings = PassContext(current.opt_level, verify_each=False, renderer=lambda _: None)
+    settings = PassContext(verify_each=False, renderer=lambda _: None)
+    settings.opt_level = current.opt_level  # a tool may set one above all levels
     settings.config = current.config
     with settings, redirect_stdout(StringIO()), Run.on(module, ir_context) as run:
         run_pass(pass_, info, run, settings)

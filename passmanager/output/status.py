@@ -103,11 +103,7 @@ if hasattr(os, "register_at_fork"):
 def status_on_terminal() -> Generator[None]:
     """Show what `doing` says, if stderr is a terminal."""
     global _line
-    try:
-        if _line is not None or not sys.stderr.isatty() or sys.stderr.fileno() != 2:
-            yield
-            return
-    except (OSError, ValueError):  # stderr is closed, or not a file
+    if _line is not None or not _is_on_terminal():
         yield
         return
     _line = line = _Line()
@@ -116,6 +112,13 @@ def status_on_terminal() -> Generator[None]:
     finally:
         _line = None
         line.end()
+
+
+def _is_on_terminal() -> bool:
+    try:
+        return sys.stderr.isatty() and sys.stderr.fileno() == 2
+    except (OSError, ValueError):  # stderr is closed, or not a file
+        return False
 
 
 def clear_status() -> None:

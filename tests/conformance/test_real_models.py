@@ -82,8 +82,11 @@ def optimized(module: ModuleOp, *instruments: PassInstrument) -> ModuleOp:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_kernels(name: str):
-    assert count_kernels(optimized(import_model(light_path(name)))) <= KERNELS[name]
+def test_kernels(name: str, tmp_path: Path):
+    file = light_path(name)
+    if name == "inception_v2":  # its weights are all alike: they cancel, and scales are not folded
+        (file := tmp_path / f"{name}.onnx").write_bytes(seeded(name, 0).SerializeToString())
+    assert count_kernels(optimized(import_model(file))) <= KERNELS[name]
 
 
 class LogitsAfterEachPass(PassInstrument):

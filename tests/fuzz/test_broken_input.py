@@ -64,7 +64,7 @@ def test_outputs_that_are_failures(result: Result, cause: str | None) -> None:
 
 
 def test_errors_of_the_tool_are_failures(tmp_path: Path) -> None:
-    hangs = "func.func @main() {\n^bb0:\n  cf.br ^bb0\n}\n"
+    hangs = "func.func @main() {\n  cf.br ^bb1\n^bb1:\n  cf.br ^bb1\n}\n"
     item = BrokenInput("run", "passline-run", ("{}",), hangs.encode())
     assert str(check_input(item, tmp_path, seconds=1)).startswith("Failure(cause='hangs in ")
     bug = BrokenInput("ir", "passline-opt", ("{}", "-p", "fuzz-bug"), MODULE)

@@ -32,7 +32,6 @@ from .argument_parser import (
 )
 
 __all__ = [
-    "QUESTIONS",
     "REMARK_OPTIONS",
     "add_arguments",
     "add_frontend",
@@ -48,15 +47,15 @@ def add_arguments(
     parser: argparse.ArgumentParser,
     targets: Iterable[str],
     frontends: Mapping[str, object],
-) -> None:
-    """Add the options in groups."""
+) -> Group:
+    """Add the options in groups; return the group of those that ask for information."""
     _add_input_and_output(parser, targets, frontends)
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
     _add_style(parser)
     _add_measuring(parser)
-    _add_questions(parser)
+    return _add_questions(parser)
 
 
 REMARK_OPTIONS = {
@@ -332,12 +331,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--print-debug-counter", action="store_true", help=help)
 
 
-QUESTIONS = "information, instead of a run"
-"""The title of the group of options that ask for information."""
-
-
-def _add_questions(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(QUESTIONS)
+def _add_questions(parser: argparse.ArgumentParser) -> Group:
+    group = parser.add_argument_group("information, instead of a run")
     add = group.add_argument
     help = "list all passes by dialect; with all: with their levels, requirements and options"
     add_optional(group, "--list-passes", "short", ("short", "all"), help)
@@ -347,3 +342,4 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     add("--list-configs", action="store_true", help="list the keys of --config")
     help = "show which passes would run, and why others would not"
     add("--explain-pipeline", action="store_true", help=help)
+    return group

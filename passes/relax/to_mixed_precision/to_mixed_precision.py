@@ -83,6 +83,7 @@ class ToMixedPrecision(FunctionPass):
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         load_constants(ops)
         import_module("....interpreters.arrays", __package__)
+        import_module("...constants.float_rounding", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):

@@ -17,7 +17,7 @@ from ..access import read_type
 from ..per_class import PerClass
 from .dominance_verifier import invalid
 
-__all__ = ["verify_successors"]
+__all__ = ["verify_passed", "verify_successors"]
 
 _OPERANDS_OF: Final = {
     "successor": ("arguments", "block_arguments"),
@@ -34,7 +34,7 @@ Passed: TypeAlias = tuple[Block, Sequence[SSAValue]]
 
 def verify_successors(op: Operation) -> None:
     """Raise InvalidIRError if an op with successors is not the last of its block, or if one of
-    these is in another region, is an entry block, or has other arguments than are passed to it."""
+    these is in another region or is an entry block."""
     if op.parent is None or (region := op.parent.parent) is None:
         raise invalid(op, "has successors, but is in no region")
     if op.next_op is not None:
@@ -48,6 +48,11 @@ def verify_successors(op: Operation) -> None:
                 f"has the entry block of its region for successor #{number}: "
                 "no block may branch to it",
             )
+
+
+def verify_passed(op: Operation) -> None:
+    """Raise InvalidIRError if a branch, which is valid otherwise, passes other operands to a
+    successor than that has arguments."""
     for number, (block, operands) in enumerate(_passed(op)):
         _verify_arguments(op, number, block, operands)
 

@@ -32,7 +32,7 @@ from ..per_class import PerClass
 from ..signatures import Signature, Signatures
 from ..symbols import name_of, symbol_of
 from ..walk import walk
-from .branches import verify_successors
+from .branches import verify_passed, verify_successors
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_of_definition
@@ -179,8 +179,13 @@ class OpVerifier:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
             raise invalid(op, "is the last op of its block, but no terminator")
-        if (checks := self._checks[type(op)]) is None:
-            return
+        if (checks := self._checks[type(op)]) is not None:
+            self._verify_checks(op, fields, checks)
+        if successors:
+            verify_passed(op)
+
+    def _verify_checks(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
+        """Run the checks of an op; InvalidIRError if one fails."""
         try:
             if not checks.by_signature:
                 for check in checks.all:

@@ -40,7 +40,10 @@ def test_normal_forms_keep_the_value_and_are_read_back(text: str, values: dict[s
     if symbol is None or symbol.name in values:  # and not a known size, whose text is a name
         assert size.bind(values) == Size.of(value_of(text, values))
         assert size.low is None or size.low <= value_of(text, values)
-        assert size.text is not None and size_of_text(size.text) == size
+        if size.text is None:  # it would be longer than 256 characters
+            assert len(text) > 40
+        else:
+            assert size_of_text(size.text) == size
 
 
 @pytest.mark.parametrize(

@@ -578,7 +578,8 @@ def test_each_chunk_has_its_own_expectations() -> None:
 # Questions
 
 
-def test_help_pass() -> None:
+def test_help_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     lines = run("--help-pass=FoldConstant").stdout.splitlines()
     assert lines[0] == "fold-constant"
     assert "  level: 2" in lines and "  requires: infer-type" in lines

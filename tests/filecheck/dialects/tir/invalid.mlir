@@ -43,8 +43,7 @@ tir.prim_func @tensor(%A: memref<4xf32>, %B: tensor<4xf32>) {
 
 // CHECK: the body does not end with tir.yield
 "tir.prim_func"() <{sym_name = "end", function_type = () -> ()}> ({
-^bb0:
-  "cf.br"() [^bb0] : () -> ()
+  "llvm.unreachable"() : () -> ()
 }) : () -> ()
 
 // -----

@@ -125,6 +125,7 @@ tir.prim_func @branches(%a: memref<8xf32>, %b: memref<8xf32>, %n: index, %x: f32
 // CHECK-NEXT:   scf.if %c {
 // CHECK-NEXT:     [[T:%.*]] = arith.muli %n, %n
 // CHECK-NEXT:     "test.use"([[S]], [[T]], [[T]])
+// CHECK-NEXT:     scf.yield
 // CHECK-NEXT:   }
 // CHECK-NEXT:   tir.for %j = %c0 extent %c8 {
 // CHECK-NEXT:     "test.use"([[S]])
@@ -317,10 +318,12 @@ tir.prim_func @any_order(%n: index, %m: index, %k: index, %x: f32, %y: f32) {
 // EQUIV-NEXT:   arith.addi %m, %k
 // EQUIV-NEXT:   arith.addi
 // EQUIV-NEXT:   "test.use"
+// EQUIV-NEXT:   scf.yield
 // EQUIV-NEXT: } else {
 // EQUIV-NEXT:   arith.addi %n, %m
 // EQUIV-NEXT:   arith.addi
 // EQUIV-NEXT:   "test.use"
+// EQUIV-NEXT:   scf.yield
 // EQUIV-NEXT: }
 tir.prim_func @made_of_others(%n: index, %m: index, %k: index, %c: i1) {
   scf.if %c {

@@ -196,7 +196,8 @@ def test_verify_preserves_blames_the_pass_that_made_the_change(
 def test_invalid_ir_is_the_fault_of_the_outer_pass_that_made_it() -> None:
     with pytest.raises(InvalidIRError) as caught:
         leaf(break_ir, apply(Nothing()))(module("f"))
-    assert [note.split(" on ")[0] for note in caught.value.__notes__] == ["in pass 'outer'"]
+    passes = [note.split(" on ")[0] for note in caught.value.__notes__ if note.startswith("in ")]
+    assert passes == ["in pass 'outer'"]
 
 
 def test_invalid_ir_of_a_pass_whose_failure_was_caught_is_found() -> None:
