@@ -94,6 +94,16 @@ _LACKS = (
         r"Operation (memref\.alloca|memref\.dim) does not have a custom format",
         "the custom form of `memref.alloca` and `memref.dim`",
     ),
+    (
+        "0.70",
+        r"Operation affine\.for does not have a custom format",
+        "the custom form of `affine.for`",
+    ),
+    (
+        "0.75",
+        r"Operation memref\.alloca_scope does not have a custom format",
+        "the custom form of `memref.alloca_scope`",
+    ),
     ("0.66", r"Unexpected attribute vector<\d+xf\d+>", "conversions of vectors of floats"),
     (
         "0.66",
