@@ -222,16 +222,17 @@ def _transform(
             run.watch()
         if ctx.rollback:
             frame.backup = clone(run.module)
-    parent = run.module.parent
+    module = run.module
+    parent = module.parent
     try:
         # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not `apply`: it
         # calls `run_pass`.
         if kind is not _FOREIGN:
-            pass_.transform(run.module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+            pass_.transform(module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
         else:
-            pass_.apply(run.ir_context, run.module)
-        if run.module.parent is not parent:
-            _take_back(run.module, parent, frame)
+            pass_.apply(run.ir_context, module)
+        if module.parent is not parent:
+            _take_back(module, parent, frame)
         if frame.reported is not None:
             frame.flush(ctx.renderer)
         if run.watching:

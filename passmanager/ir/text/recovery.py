@@ -61,7 +61,7 @@ def _resumed(text: str, start: Position, end: Position) -> Position:
 
 
 def _failed_op(parser: LocatingParser) -> Position | None:
-    """Return the start of the outermost op being parsed that is no module."""
+    """Return the start of the outermost op being parsed that is not a module."""
     text = parser.lexer.input.content
     is_module = re.compile(r'"?(?:builtin\.)?module\b').match
     return next((start for start in parser.open_ops if is_module(text, start) is None), None)
