@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -35,9 +36,6 @@ class Frame:
     diagnostics.
     """
 
-    preserves: Collection[str | type] = ()
-    """What the pass claims to preserve with its own changes, not with those of passes that it
-    runs."""
     verify_each = verify_preserves = verify_dominance = False
     """Whether the context of the pass asks for the verification of its changes."""
     backup: ModuleOp | None = None
@@ -55,6 +53,13 @@ class Frame:
         self.info = info
         self.place = place
         self.pass_ = pass_
+
+    @cached_property
+    def preserves(self) -> Collection[str | type]:
+        """What the pass claims to preserve with its own changes, not with those of passes that it
+        runs."""
+        preserves: Collection[str | type] = getattr(self.pass_, "preserves", ())
+        return preserves
 
     @property
     def diagnostics(self) -> DiagnosticContext:

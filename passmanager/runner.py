@@ -162,15 +162,32 @@ def run_pass(
     run.frames.append(frame)
     if not ctx.names_checked and len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
+    parent = module.parent
     try:
         if instrumentor.instruments:
             instrumentor.before_pass(module, info)
         try:
-            if idle:
+            if not idle:
+                if ctx.verify_each or ctx.verify_preserves or ctx.rollback:
+                    _guard(frame, run, ctx)
+                # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not
+                # `apply`: it calls `run_pass`.
+                if kind is not _FOREIGN:
+                    pass_.transform(module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+                else:
+                    pass_.apply(run.ir_context, module)
+                if module.parent is not parent:
+                    _take_back(module, parent, frame)
+                if frame.reported is not None:
+                    frame.flush(ctx.renderer)
+            if run.watching:
+                if not (idle or info.composite):
+                    _process_changes(frame, run)
                 run.mark_valid(info)
-            else:
-                _transform(pass_, kind, frame, run, ctx)
         except BaseException as error:
+            _restore(frame, run, error)
+            if run.is_inside_leaf:  # which may catch the error, and go on
+                run.forget(error)
             frame.fail(error, ctx.renderer)
             instrumentor.pass_failed(module, info, error)
             raise
@@ -208,42 +225,18 @@ def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
     return True
 
 
-def _transform(
-    pass_: xdsl_passes.ModulePass, kind: int, frame: Frame, run: Run, ctx: PassContext
-) -> None:
-    """Run the body of a pass, render its diagnostics, and check its changes."""
-    # The children of a composite are verified and rolled back one by one.
-    if not frame.info.composite:
-        if kind is not _FOREIGN:
-            frame.preserves = pass_.preserves  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-        if ctx.verify_each or ctx.verify_preserves:
-            frame.verify_each, frame.verify_preserves = ctx.verify_each, ctx.verify_preserves
-            frame.verify_dominance = ctx.verify_dominance
-            run.watch()
-        if ctx.rollback:
-            frame.backup = clone(run.module)
-    module = run.module
-    parent = module.parent
-    try:
-        # Not `is_own`: the call is a tenth of the cost of a pass that does nothing. Not `apply`: it
-        # calls `run_pass`.
-        if kind is not _FOREIGN:
-            pass_.transform(module, ctx)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-        else:
-            pass_.apply(run.ir_context, module)
-        if module.parent is not parent:
-            _take_back(module, parent, frame)
-        if frame.reported is not None:
-            frame.flush(ctx.renderer)
-        if run.watching:
-            if not frame.info.composite:
-                _process_changes(frame, run)
-            run.mark_valid(frame.info)
-    except BaseException as error:
-        _restore(frame, run, error)
-        if run.is_inside_leaf:  # which may catch the error, and go on
-            run.forget(error)
-        raise
+def _guard(frame: Frame, run: Run, ctx: PassContext) -> None:
+    """Prepare what the context asks for: verification and rollback. The children of a composite
+    are verified and rolled back one by one.
+    """
+    if frame.info.composite:
+        return
+    if ctx.verify_each or ctx.verify_preserves:
+        frame.verify_each, frame.verify_preserves = ctx.verify_each, ctx.verify_preserves
+        frame.verify_dominance = ctx.verify_dominance
+        run.watch()
+    if ctx.rollback:
+        frame.backup = clone(run.module)
 
 
 def _restore(frame: Frame, run: Run, error: BaseException) -> None:

@@ -82,10 +82,10 @@ def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
         "\n"
         "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n"
         "        2    0.750    0.375    0.750    0.375 test_profiling.py:N(spend)\n"
-        "        1    0.000    0.000    0.750    0.750 runner.py:N(_transform)\n"
         "        1    0.000    0.000    0.750    0.750 test_profiling.py:N(long)\n"
         "        1    0.000    0.000    0.750    0.750 base.py:N(transform)\n"
         "        1    0.000    0.000    0.750    0.750 toy.py:N(transform_module)\n"
+        "        1    0.000    0.000    0.250    0.250 test_profiling.py:N(short)\n"
         "\n"
         "\n"
     )
