@@ -20,14 +20,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
-        analysis,
         corpus,
         dialects,
-        frontends,
         instrument,
         instruments,
-        interpreters,
-        kernels,
         passes,
         passmanager,
         tools,
@@ -38,6 +34,12 @@ if TYPE_CHECKING:
     from .api.notebook import load_ipython_extension, show
     from .api.source import load, save
     from .api.tuning import Tuning, tune
+    from .compiler import (
+        analysis,
+        frontends,
+        interpreters,
+        kernels,
+    )
     from .passmanager import (
         Fixpoint,
         FunctionPass,
@@ -117,6 +119,8 @@ _HOMES = {
     "tune": "api.tuning",
 }
 """The modules of the names of `api`; others are in `passmanager`, or modules of this package."""
+_COMPILER = ("analysis", "frontends", "interpreters", "kernels")
+"""The modules that are in `compiler`."""
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
@@ -128,7 +132,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
             raise missing_name(__name__, name, {"": __all__, "passline.passes.": of_passes})
         home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
         if name not in _HOMES and name not in home.__all__:
-            return import_module(f".{name}", __name__)
+            room = ".compiler" if name in _COMPILER else ""
+            return import_module(f"{room}.{name}", __name__)
         found = globals()[name] = getattr(home, name)
         return found
 

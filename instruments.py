@@ -8,7 +8,7 @@ from .passmanager import PassInstrument as PassInstrument
 from .passmanager import pass_instrument as pass_instrument
 
 if TYPE_CHECKING:
-    from .interpreters.equivalence import SemanticsInstrument as SemanticsInstrument
+    from .compiler.interpreters.equivalence import SemanticsInstrument as SemanticsInstrument
     from .passmanager.instruments import *
 else:
     from .passmanager import instruments
@@ -17,7 +17,7 @@ else:
 
     def __getattr__(name: str) -> object:
         if name == "SemanticsInstrument":  # passmanager, where the others are, knows no semantics
-            from .interpreters.equivalence import SemanticsInstrument
+            from .compiler.interpreters.equivalence import SemanticsInstrument
 
             return SemanticsInstrument
         return getattr(instruments, name)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
-from ..dialects.target import Target
-from ..interpreters.arguments import named_arguments
-from ..interpreters.interpret import ArrayFunction
-from ..interpreters.signature import (
+from ..compiler.interpreters.arguments import named_arguments
+from ..compiler.interpreters.interpret import ArrayFunction
+from ..compiler.interpreters.signature import (
     Function,
     Value,
     entry_function,
     result_names,
     result_values,
 )
+from ..dialects.target import Target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
@@ -31,7 +31,7 @@ from ..tools.targets import parse_processor
 from .source import Source, load
 
 if TYPE_CHECKING:
-    from ..interpreters.arrays import Array
+    from ..compiler.interpreters.arrays import Array
 
 __all__ = ["Argument", "CompiledFunction", "compile", "optimize", "run"]
 
@@ -113,13 +113,13 @@ def compile(
             return module
         if engine == "numpy":
             return optimize(module, level)
-        from ..tools.native.lowering import bind_target
+        from ..compiler.native.lowering import bind_target
 
         return optimize_with([bind_target(processor, threads)], module, level)
 
     with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
         if engine == "native" and cache and not inner.is_observed:
-            from ..tools.native import cached_function
+            from ..compiler.native import cached_function
 
             settings = processor, "compile", level, inner
             native = cached_function(module, function, *settings, lower=lowered, threads=threads)
@@ -135,7 +135,7 @@ def _required_by(engine: Engine) -> tuple[str, ...]:
     """Return the names of the passes without which an engine cannot run a function."""
     if engine == "numpy":
         return ()
-    from ..tools.native.lowering import NECESSARY
+    from ..compiler.native.lowering import NECESSARY
 
     return NECESSARY
 

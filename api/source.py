@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from ..interpreters.shape_bindings import Bindings
+from ..compiler.interpreters.shape_bindings import Bindings
 from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.checks.verifier import verify

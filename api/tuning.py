@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 
+from ..compiler.native.function import check_runnable
+from ..compiler.native.jit import load_llvm
+from ..compiler.tune.search import Settings
+from ..compiler.tune.tuning import Outcome, Tuning, tune_module
 from ..dialects.target import Target, host
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
-from ..tools.native.function import check_runnable
-from ..tools.native.jit import load_llvm
 from ..tools.targets import parse_processor
-from ..tools.tune.search import Settings
-from ..tools.tune.tuning import Outcome, Tuning, tune_module
 from .execution import optimize_with
 from .source import Source, load
 

@@ -28,8 +28,8 @@ from machine_code.timing import compiled, milliseconds, session
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 from zoo import optimized_nodes, write_table
 
+from passline.compiler.frontends.onnx import import_model
 from passline.dialects.target import host, set_target
-from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.pipeline import parse_pipeline

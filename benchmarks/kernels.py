@@ -30,8 +30,8 @@ from machine_code.timing import Array, compiled, milliseconds, optimized, sessio
 from rich.console import Console
 from rich.progress import track
 
+from passline.compiler.native import NativeFunction
 from passline.dialects.target import Target, host
-from passline.tools.native import NativeFunction
 
 TOLERANCE = 1e-4
 """The greatest difference from onnxruntime's result, in standard deviations of that."""

@@ -28,7 +28,7 @@ from rich.table import Table
 from table.rows import Case, Pair, Scope, Unavailable, once, timed
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.frontends.onnx import import_model
+from passline.compiler.frontends.onnx import import_model
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline

@@ -34,9 +34,9 @@ from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.target import Target, host
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

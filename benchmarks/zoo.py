@@ -26,8 +26,8 @@ import onnx
 import onnxruntime
 from machine_code.timing import compiled, milliseconds, session
 
+from passline.compiler.frontends.onnx import import_model
 from passline.dialects.target import host, set_target
-from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.pipeline import parse_pipeline

@@ -3,8 +3,8 @@
     size_of_text("h // 2 * 4 + batch")
 
 Two sizes are equal for all values of the unknowns if their normal forms are equal. The affine
-expressions of xDSL have no products of unknowns, and the linear forms of `analysis/arith` are about
-SSA values; both have no text with names.
+expressions of xDSL have no products of unknowns, and the linear forms of `compiler/analysis/arith`
+are about SSA values; both have no text with names.
 """
 
 from __future__ import annotations

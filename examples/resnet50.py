@@ -31,10 +31,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import ConstantLike
 
 import passline
-from passline.frontends.onnx import import_model
-from passline.interpreters.arguments import random_arguments
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.frontends.onnx import import_model
+from passline.compiler.interpreters.arguments import random_arguments
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instruments import ReportInstrument

@@ -17,7 +17,7 @@ from hypothesis import settings
 from support.budget import examples
 from support.releases import lack_in
 
-from passline.tools.native import kernels, objects
+from passline.compiler.native import kernels, objects
 
 MAX_LENGTH = 200
 """Longer lines are cut."""

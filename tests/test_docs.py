@@ -16,9 +16,9 @@ from table.report import DATA, measured_in, with_versions
 from passline.passes import PASSES
 from passline.passmanager import Rounding, find_pass
 from passline.passmanager.registration.rounding import Change
-from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.compile import PasslineCompileMain
 from passline.tools.run import PasslineRunMain
-from passline.tools.tune.tool import PasslineTuneMain
+from passline.tools.tune import PasslineTuneMain
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

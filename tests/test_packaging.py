@@ -19,13 +19,10 @@ import passline
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
-    "analysis",
     "api",
     "compat",
+    "compiler",
     "dialects",
-    "frontends",
-    "interpreters",
-    "kernels",
     "new",
     "passes",
     "passmanager",

@@ -11,13 +11,10 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
-    "analysis",
     "api",
     "compat",
+    "compiler",
     "dialects",
-    "frontends",
-    "interpreters",
-    "kernels",
     "new",
     "passes",
     "passmanager",

@@ -21,7 +21,7 @@ def bisect() -> None:
 
 def compile() -> None:
     """Run the command `passline-compile`."""
-    _run("compile.tool")
+    _run("compile")
 
 
 def opt() -> None:
@@ -46,14 +46,14 @@ def run() -> None:
 
 def tune() -> None:
     """Run the command `passline-tune`."""
-    _run("tune.tool")
+    _run("tune")
 
 
 COMMANDS = {
     "opt": "opt",
     "run": "run",
-    "compile": "compile.tool",
-    "tune": "tune.tool",
+    "compile": "compile",
+    "tune": "tune",
     "report": "report",
     "reduce": "reduce.tool",
     "bisect": "bisect.tool",

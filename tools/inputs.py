@@ -6,7 +6,7 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 
-from ..frontends.onnx_frontend import parse_onnx
+from ..compiler.frontends.onnx_frontend import parse_onnx
 from ..passmanager.errors import PasslineError
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx", "split_chunks"]

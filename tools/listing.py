@@ -200,7 +200,7 @@ def field_docs(cls: type) -> dict[str, str]:
 
 def list_instruments() -> Iterator[str]:
     """Yield a line for each built-in instrument."""
-    from ..interpreters.equivalence import SemanticsInstrument
+    from ..compiler.interpreters.equivalence import SemanticsInstrument
     from ..passmanager import instruments
 
     offered: list[object] = [getattr(instruments, name) for name in instruments.__all__]

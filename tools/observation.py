@@ -28,7 +28,7 @@ from ..passmanager.sequential import Sequential
 from .command_line.argument_parser import Numbers, SemanticsCheck
 
 if TYPE_CHECKING:
-    from ..interpreters.equivalence import SemanticsInstrument
+    from ..compiler.interpreters.equivalence import SemanticsInstrument
     from ..passmanager.instruments.time.spans import SpanInstrument
 
 __all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
@@ -173,8 +173,8 @@ class Observation:
     def _checking(self) -> Iterator[PassInstrument]:
         args = self._args
         if args.verify_semantics:
-            from ..interpreters.equivalence.evaluation import MAX_STEPS
-            from ..interpreters.equivalence.instrument import SemanticsInstrument
+            from ..compiler.interpreters.equivalence.evaluation import MAX_STEPS
+            from ..compiler.interpreters.equivalence.instrument import SemanticsInstrument
 
             check: SemanticsCheck = args.verify_semantics
             self.semantics = SemanticsInstrument(

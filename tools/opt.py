@@ -25,8 +25,8 @@ from .. import __version__
 from ..compat.frontends import MLIRFrontend
 from ..compat.streams import binary_content, chunk_stream, input_stream
 from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
+from ..compiler.frontends.onnx_frontend import OnnxFrontend
 from ..dialects.target import Target
-from ..frontends.onnx_frontend import OnnxFrontend
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
@@ -67,7 +67,7 @@ from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
-    from ..interpreters.shape_bindings import Bindings
+    from ..compiler.interpreters.shape_bindings import Bindings
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
@@ -656,7 +656,7 @@ class PasslineOptMain(xDSLOptMain):
         shapes, dims = [*self.args.shape, *given.shape], [*self.args.dim, *given.dim]
         if not (shapes or dims):
             return None
-        from ..interpreters.shape_bindings import read_bindings
+        from ..compiler.interpreters.shape_bindings import read_bindings
 
         return read_bindings(shapes, dims)
 

@@ -13,17 +13,17 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..analysis.loops.index_ranges import Range, index_ranges
-from ..interpreters.argument_texts import split_values, written_arguments
-from ..interpreters.arguments import (
+from ..compiler.analysis.loops.index_ranges import Range, index_ranges
+from ..compiler.interpreters.argument_texts import split_values, written_arguments
+from ..compiler.interpreters.arguments import (
     check_arguments,
     named_arguments,
     random_arguments,
     unknown_dimensions,
 )
-from ..interpreters.array_files import load_arrays, save_arrays
-from ..interpreters.interpret import ArrayFunction
-from ..interpreters.signature import (
+from ..compiler.interpreters.array_files import load_arrays, save_arrays
+from ..compiler.interpreters.interpret import ArrayFunction
+from ..compiler.interpreters.signature import (
     Function,
     argument_names,
     entry_function,
@@ -44,8 +44,8 @@ from .opt import PasslineOptMain
 from .output import is_same_file
 
 if TYPE_CHECKING:
-    from ..interpreters.arrays import Array
-    from .native import NativeFunction
+    from ..compiler.interpreters.arrays import Array
+    from ..compiler.native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -140,7 +140,7 @@ class PasslineRunMain(PasslineOptMain):
     @cached_property
     def threads(self) -> int:
         """The threads of machine code: one, after a warning, without an OpenMP runtime."""
-        from .native.openmp import usable_threads
+        from ..compiler.native.openmp import usable_threads
 
         def warn(message: str) -> None:
             print_message(Severity.WARNING, message, self.arg_parser.prog)
@@ -150,7 +150,7 @@ class PasslineRunMain(PasslineOptMain):
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """For machine code, bind the target first, and append the rest of the lowering."""
         if self.args.engine == "native":
-            from .native.lowering import bind_target, complete_lowering
+            from ..compiler.native.lowering import bind_target, complete_lowering
 
             rest = complete_lowering(self.args.function, self.processor, self.threads)
             passes = [bind_target(self.processor, self.threads), *passes, rest]
@@ -161,7 +161,7 @@ class PasslineRunMain(PasslineOptMain):
         --stop-after, do not leave them out."""
         if self.args.engine != "native":
             return super().required_passes()
-        from .native.lowering import NECESSARY
+        from ..compiler.native.lowering import NECESSARY
 
         return [*super().required_passes(), *NECESSARY]
 
@@ -196,7 +196,7 @@ class PasslineRunMain(PasslineOptMain):
 
     def cached_function(self, prog: ModuleOp) -> NativeFunction:
         """Return the function as machine code, from the cache or compiled."""
-        from .native import cached_function
+        from ..compiler.native import cached_function
 
         def lowered(module: ModuleOp) -> ModuleOp:
             super(PasslineRunMain, self).apply_passes(module)

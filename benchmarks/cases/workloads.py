@@ -155,7 +155,7 @@ def model_text(name: str, lowered: bool = False) -> str:
     try:
         import onnx
 
-        from passline.frontends.onnx import import_model
+        from passline.compiler.frontends.onnx import import_model
     except ImportError:
         raise Unavailable("onnx is not installed") from None
     path = Path(onnx.__file__).parent / f"backend/test/data/light/light_{name}.onnx"

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compiler.frontends.onnx import import_model
+from passline.compiler.native import NativeFunction, compile_module
 from passline.dialects.target import Target, host, set_target
-from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.native import NativeFunction, compile_module
 
 __all__ = ["IDLE", "Array", "Run", "compiled", "milliseconds", "optimized", "session", "table_of"]
 

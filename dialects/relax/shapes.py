@@ -68,8 +68,8 @@ MAX_SIZE = (1 << 63) - 1
 class SymbolicSize(int):
     """An unknown size, equal to DYNAMIC_INDEX, with an expression of other sizes.
 
-    The operand types of an operation have such sizes while `analysis/shapes` infers the shapes of
-    its results. Two of them are equal if their expressions are.
+    The operand types of an operation have such sizes while `compiler/analysis/shapes` infers the
+    shapes of its results. Two of them are equal if their expressions are.
     """
 
     number: Number

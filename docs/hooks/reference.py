@@ -27,9 +27,9 @@ from xdsl.passes import ModulePass
 
 import passline
 from passline import instruments
+from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax import FAMILIES, interfaces, operations
 from passline.dialects.tir import Tir
-from passline.kernels.legalizations import RELAX
 from passline.passes import PASSES, PIPELINES
 from passline.passmanager import PasslineError, find_pass
 from passline.passmanager.base import Pass
@@ -39,13 +39,13 @@ from passline.passmanager.options.types import to_text
 from passline.passmanager.registration.rounding import Rounding
 from passline.passmanager.requirements.anchors import anchor_of
 from passline.tools.bisect.tool import PasslineBisectMain
-from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.compile import PasslineCompileMain
 from passline.tools.diagnostics import failures
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
-from passline.tools.tune.tool import PasslineTuneMain
+from passline.tools.tune import PasslineTuneMain
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -382,16 +382,7 @@ def statuses() -> Iterator[tuple[int, str]]:
 
 def import_all() -> None:
     """Import all modules of Passline, so that all subclasses are known."""
-    packages = (
-        "analysis",
-        "frontends",
-        "interpreters",
-        "kernels",
-        "passes",
-        "passmanager",
-        "tools",
-    )
-    for package in packages:
+    for package in ("compiler", "passes", "passmanager", "tools"):
         root = import_module(f"passline.{package}")
         for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
             import_module(info.name)

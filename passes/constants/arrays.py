@@ -16,11 +16,8 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
-from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
-from ...dialects.relax.shapes import Shape, broadcast
-from ...dialects.relax.types import Element, is_ranked, make_tensor_type, static_shape
-from ...interpreters import semantics_of
-from ...interpreters.arrays import (
+from ...compiler.interpreters import semantics_of
+from ...compiler.interpreters.arrays import (
     Array,
     array_of,
     dense_of,
@@ -30,6 +27,9 @@ from ...interpreters.arrays import (
     number_of,
     scalar_of,
 )
+from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
+from ...dialects.relax.shapes import Shape, broadcast
+from ...dialects.relax.types import Element, is_ranked, make_tensor_type, static_shape
 
 __all__ = [
     "Known",

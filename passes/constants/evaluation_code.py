@@ -12,9 +12,9 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Block, Operation
 from xdsl.traits import ConstantLike
 
+from ...compiler.interpreters import has_semantics, semantics_of
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.kernels import CallTIROp
-from ...interpreters import has_semantics, semantics_of
 from ...passmanager.ir.per_class import OpClasses, PerClass, has_any
 from ...passmanager.ir.walk import walk
 from .scalar_folds import is_foldable_scalar
@@ -37,7 +37,7 @@ def load_relayout(ops: OpClasses) -> None:
 
 def load_semantics(ops: Iterable[type[Operation]]) -> None:
     """Import the semantics of operations of these classes."""
-    import_module("...interpreters.arrays", __package__)
+    import_module("...compiler.interpreters.arrays", __package__)
 
     for op in ops:
         if has_semantics(op):
@@ -74,11 +74,11 @@ _loaded = set[str]()
 def _load(kind: str, op: type[Operation]) -> None:
     """Import what evaluates `op`, an operation of `kind`."""
     if kind == _SCALAR:
-        import_module("...interpreters.tir.arithmetic", __package__)
+        import_module("...compiler.interpreters.tir.arithmetic", __package__)
     elif kind == _CALL:
-        from ...interpreters.interpret import load_interpreter
+        from ...compiler.interpreters.interpret import load_interpreter
 
-        import_module("...interpreters.equivalence.evaluation", __package__)
+        import_module("...compiler.interpreters.equivalence.evaluation", __package__)
         load_interpreter()
     else:
         load_semantics([op])

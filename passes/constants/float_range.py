@@ -12,6 +12,7 @@ from math import inf
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from ...compiler.interpreters.arrays import Array, bounds, float_limits
 from ...dialects.fast_math import FastMath
 from ...dialects.relax.data.permutation import TransposeOp
 from ...dialects.relax.elementwise.activation import ReluOp
@@ -20,7 +21,6 @@ from ...dialects.relax.elementwise.unary import CosOp, ErfOp, SigmoidOp, SinOp, 
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.reduction.nn import SoftmaxOp
 from ...dialects.relax.types import Float, is_integer, is_tensor
-from ...interpreters.arrays import Array, bounds, float_limits
 from ...passmanager.context import PassContext
 
 __all__ = ["magnitude", "product_keeps_range", "reassociates", "scale_keeps_range"]

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from ...compiler.interpreters.arrays import Array, float_limits
 from ...dialects.relax.elementwise.binary import (
     AddOp,
     DivideOp,
@@ -48,7 +49,6 @@ from ...dialects.relax.interfaces import (
 from ...dialects.relax.reduction.nn import BiasAddOp
 from ...dialects.relax.types import Float, is_tensor, static_shape
 from ...dialects.relax.windows.pooling import MaxPoolOp
-from ...interpreters.arrays import Array, float_limits
 from .arrays import array_in
 from .float_range import reassociates
 

@@ -10,8 +10,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ...analysis.arith.families import COMMUTATIVE, DIVISIONS
 from ...compat.floats import key_of
+from ...compiler.analysis.arith.families import COMMUTATIVE, DIVISIONS
 from ...passmanager.ir.access import read_step
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ def _compute(op: Operation, constants: Sequence[Scalar]) -> Scalar | None:
     """
     import numpy as np
 
+    from ...compiler.interpreters.tir.arithmetic import ARITHMETIC
+    from ...compiler.interpreters.tir.table import number
     from ...dialects.relax.types import is_number
-    from ...interpreters.tir.arithmetic import ARITHMETIC
-    from ...interpreters.tir.table import number
 
     type = op.results[0].type
     values = [_number(constant) for constant in constants]
@@ -150,8 +150,8 @@ def _compute(op: Operation, constants: Sequence[Scalar]) -> Scalar | None:
 
 def _number(constant: Scalar) -> object:
     """Return the value of a constant, as the semantics take it; None for a type without any."""
+    from ...compiler.interpreters.arrays import scalar_of
     from ...dialects.relax.types import is_number
-    from ...interpreters.arrays import scalar_of
 
     if isinstance(type := constant.type, IndexType):
         return integer_constant(cast(int, constant.value.data), type).value.data
@@ -173,7 +173,7 @@ def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | Non
 
 
 def _least_normal(number: FloatAttr) -> float:
-    from ...interpreters.arrays import float_limits
+    from ...compiler.interpreters.arrays import float_limits
 
     return float_limits(number.type).normal
 

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
-from ...analysis.calls.purity import Purity, is_call
+from ...compiler.analysis.calls.purity import Purity, is_call
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, cast
 from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...analysis.liveness import Liveness
+from ...compiler.analysis.liveness import Liveness
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import own_effects

@@ -13,13 +13,13 @@ from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX, Float16Type, TensorType, f16
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...compiler.interpreters.arrays import element_of
 from ...dialects.relax.data.reshape import ExpandDimsOp
 from ...dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from ...dialects.relax.reduction import normalization as ops
 from ...dialects.relax.reduction.nn import BiasAddOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
-from ...interpreters.arrays import element_of
 from ..constants.arrays import Known, constant_of, known
 from ..constants.float_range import reassociates, scale_keeps_range
 from .folding_builder import FoldingBuilder, Term

@@ -10,6 +10,7 @@ from xdsl.builder import Builder
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
 
+from ...compiler.interpreters.arrays import Array, dtype_of
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.data.permutation import TransposeOp
 from ...dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp
@@ -18,7 +19,6 @@ from ...dialects.relax.elementwise.elementwise import AstypeOp
 from ...dialects.relax.elementwise.unary import RsqrtOp
 from ...dialects.relax.reduction.reduction import MeanOp, SumOp
 from ...dialects.relax.types import Element
-from ...interpreters.arrays import Array, dtype_of
 from ..constants.arrays import Known, compute, constant_of, known
 
 __all__ = ["FoldingBuilder", "Term"]

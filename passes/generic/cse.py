@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
-from ...analysis.attribute_numbering import AttributeNumbering
+from ...compiler.analysis.attribute_numbering import AttributeNumbering
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...analysis.calls.purity import Purity
+from ...compiler.analysis.calls.purity import Purity
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ..dead_code.dead_code import remove_dead_code

@@ -18,10 +18,10 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from ...analysis.arith.families import COMMUTATIVE
-from ...analysis.attribute_numbering import AttributeNumbering
-from ...analysis.calls.purity import Purity, is_call
-from ...analysis.traversal import in_order
+from ...compiler.analysis.arith.families import COMMUTATIVE
+from ...compiler.analysis.attribute_numbering import AttributeNumbering
+from ...compiler.analysis.calls.purity import Purity, is_call
+from ...compiler.analysis.traversal import in_order
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

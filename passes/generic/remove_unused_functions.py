@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...analysis.calls.call_graph import CallGraph
+from ...compiler.analysis.calls.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ..dead_code.symbols import remove_unreachable_symbols

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...analysis.calls.call_graph import CallGraph
-from ...analysis.calls.signature_liveness import SignatureLiveness, direct_calls
+from ...compiler.analysis.calls.call_graph import CallGraph
+from ...compiler.analysis.calls.signature_liveness import SignatureLiveness, direct_calls
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

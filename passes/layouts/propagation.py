@@ -11,7 +11,7 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...analysis.traversal import in_order
+from ...compiler.analysis.traversal import in_order
 from ...dialects.relax.interfaces import Conversion, LayoutRule
 from ...dialects.relax.layout import Relayout
 from ...dialects.relax.shapes import Shape

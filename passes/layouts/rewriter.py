@@ -201,8 +201,8 @@ class LayoutRewriter:
         self, op: ConstantOp | FullOp, relayout: Relayout | None, expanded: tuple[int, ...]
     ) -> SSAValue:
         """Return a copy of a constant in another layout, inserted beside it; see `require`."""
-        from ...interpreters.arrays import array_of, dense_of
-        from ...interpreters.relax.data.manipulation import relayout as relayout_array
+        from ...compiler.interpreters.arrays import array_of, dense_of
+        from ...compiler.interpreters.relax.data.manipulation import relayout as relayout_array
 
         assert is_ranked(type := op.result.type)
         shape = with_unit_dimensions(type.get_shape(), expanded)

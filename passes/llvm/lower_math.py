@@ -67,7 +67,7 @@ def functions(name: str) -> Pattern:
         if not is_vector(type):
             return call(name, operands, build)
         found = build.add(PoisonOp, (), type)
-        # The C library has no vectors. `tools/native` puts polynomials in the place of the usual
+        # The C library has no vectors. `compiler/native` puts polynomials in the place of the usual
         # functions before this pass, so few calls are left.
         for lane in range(type.get_shape()[0]):
             place = build.integer(lane)

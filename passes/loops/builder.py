@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.constants import integer_constant
+from ...compiler.analysis.constants import integer_constant
 from ...dialects.tir.ops import ForOp, YieldOp
 
 __all__ = ["Index", "LoopBuilder", "known_index"]

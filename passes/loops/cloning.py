@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ContainerType, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Commutative
 
-from ...analysis.constants import integer_attribute
+from ...compiler.analysis.constants import integer_attribute
 from ..constants.scalar_folds import integer_constant
 from .constant_pool import ConstantPool
 

@@ -17,9 +17,9 @@ from xdsl.dialects.memref import LoadOp, ReinterpretCastOp, StoreOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...analysis.memory.in_place import is_injective_access
-from ...analysis.memory.last_uses import dies_at
-from ...analysis.memory.live_ranges import number_ops
+from ...compiler.analysis.memory.in_place import is_injective_access
+from ...compiler.analysis.memory.last_uses import dies_at
+from ...compiler.analysis.memory.live_ranges import number_ops
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass

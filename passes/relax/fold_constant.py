@@ -12,11 +12,12 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
 
-from ...analysis.calls.call_evaluator import CallEvaluator
-from ...analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
-from ...analysis.calls.purity import Purity
-from ...analysis.traversal import in_order
 from ...compat.floats import key_of
+from ...compiler.analysis.calls.call_evaluator import CallEvaluator
+from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
+from ...compiler.analysis.calls.purity import Purity
+from ...compiler.analysis.traversal import in_order
+from ...compiler.interpreters import has_semantics
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import NonComputational
@@ -24,7 +25,6 @@ from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
 from ...dialects.unverified import make_op
-from ...interpreters import has_semantics
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -85,7 +85,7 @@ def _padding_of(op: ForwardConvolutionOp | MaxPoolOp | AvgPoolOp) -> float:
     """Return the number that `op` pads with."""
     if not isinstance(op, MaxPoolOp):
         return 0.0
-    from ...interpreters.arrays import bounds
+    from ...compiler.interpreters.arrays import bounds
 
     element = tensor_type(op.data).element_type
     assert is_number(element)
@@ -153,7 +153,7 @@ class FoldExplicitPadding(PatternPass):
     remove_dead = True
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module("...interpreters.arrays", __package__)
+        import_module("...compiler.interpreters.arrays", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (FoldPadding(),)

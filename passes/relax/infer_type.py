@@ -13,13 +13,13 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...analysis.calls.call_graph import CallGraph, symbols_of
-from ...analysis.region_flow import (
+from ...compiler.analysis.calls.call_graph import CallGraph, symbols_of
+from ...compiler.analysis.region_flow import (
     carried_arguments,
     first_carried_operand,
     result_terminators,
 )
-from ...analysis.traversal import in_order
+from ...compiler.analysis.traversal import in_order
 from ...dialects.relax.closures import LambdaOp, MakeClosureOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import InfersType

@@ -17,9 +17,18 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...analysis.calls.call_graph import CallGraph
-from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...compat.memref import from_elements
+from ...compiler.analysis.calls.call_graph import CallGraph
+from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
+from ...compiler.kernels.builder import Preparation, Winograd
+from ...compiler.kernels.contraction.packing import dense_constant
+from ...compiler.kernels.data.data_dependent import replace_data_dependent
+from ...compiler.kernels.database import Database, Record
+from ...compiler.kernels.kernel import Kernel, kernel_of
+from ...compiler.kernels.key import kernel_key
+from ...compiler.kernels.legalizations import legalization_of
+from ...compiler.kernels.no_kernel import NoKernel
+from ...compiler.kernels.sizes.call_sizes import CallSizes
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp
@@ -33,15 +42,6 @@ from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import static_shape
 from ...dialects.target import DEFAULT, Target, set_target, target_of
 from ...dialects.tir.ops import PrimFuncOp
-from ...kernels.builder import Preparation, Winograd
-from ...kernels.contraction.packing import dense_constant
-from ...kernels.data.data_dependent import replace_data_dependent
-from ...kernels.database import Database, Record
-from ...kernels.kernel import Kernel, kernel_of
-from ...kernels.key import kernel_key
-from ...kernels.legalizations import legalization_of
-from ...kernels.no_kernel import NoKernel
-from ...kernels.sizes.call_sizes import CallSizes
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
@@ -351,7 +351,7 @@ def replace_calls(
 
 def prepare(value: SSAValue, kernel: PrimFuncOp, number: int, preparation: Preparation) -> SSAValue:
     """Return the constant `value` in the form in which a kernel reads it as a parameter."""
-    from ...interpreters.arrays import array_of
+    from ...compiler.interpreters.arrays import array_of
 
     constant, type = value.owner, kernel.function_type.inputs.data[number]
     assert isinstance(constant, ConstantOp) and isa(type, MemRefType)
@@ -428,7 +428,7 @@ class LegalizeOps(ModulePass):
             Target.parse(self.target)
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module("...interpreters.arrays", __package__)
+        import_module("...compiler.interpreters.arrays", __package__)
 
     @cached_property
     def info(self) -> PassInfo:

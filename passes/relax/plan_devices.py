@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ...analysis.devices.analyzer import DEVICE, DeviceAnalyzer, transparent_ops
-from ...analysis.devices.defaults import DeviceDefaulter
-from ...analysis.devices.domains import Domain, Place, devices_of, has_place
+from ...compiler.analysis.devices.analyzer import DEVICE, DeviceAnalyzer, transparent_ops
+from ...compiler.analysis.devices.defaults import DeviceDefaulter
+from ...compiler.analysis.devices.domains import Domain, Place, devices_of, has_place
 from ...dialects.device_type import DeviceType
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp

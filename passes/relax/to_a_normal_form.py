@@ -12,7 +12,7 @@ from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
-from ...analysis.calls.opaque_functions import is_opaque
+from ...compiler.analysis.calls.opaque_functions import is_opaque
 from ...dialects.relax.data.ordering import dependence_order
 from ...dialects.relax.graph import GraphOp
 from ...passmanager.base import FunctionPass

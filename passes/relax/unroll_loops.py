@@ -14,10 +14,10 @@ from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...analysis.calls.constant_evaluator import ConstantEvaluator
+from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator
+from ...compiler.interpreters import has_semantics
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_tensor, static_shape
-from ...interpreters import has_semantics
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
@@ -28,7 +28,7 @@ from ..constants.evaluation_code import load_semantics
 from .infer_type import infer_types
 
 if TYPE_CHECKING:
-    from ...interpreters.arrays import Array
+    from ...compiler.interpreters.arrays import Array
 
 __all__ = ["UnrollLoops", "iterations_of", "unroll_loops"]
 

@@ -9,8 +9,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...analysis.calls.call_graph import CallGraph
-from ...analysis.shapes.symbolic_shapes import SymbolicShapes
+from ...compiler.analysis.calls.call_graph import CallGraph
+from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_ranked, is_tensor, refine, shape_of, static_shape, with_shape
 from ...passmanager.ir.symbols import is_skipped

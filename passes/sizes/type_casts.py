@@ -10,7 +10,7 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.region_flow import flows
+from ...compiler.analysis.region_flow import flows
 from ...dialects.relax.closures import InvokeOp
 from ...dialects.relax.closures import YieldOp as LambdaYieldOp
 from ...dialects.relax.graph import OutputOp

@@ -16,9 +16,9 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from ...analysis.arith.families import COMMUTATIVE, DIVISIONS, REORDERABLE
-from ...analysis.attribute_numbering import AttributeNumbering
-from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
+from ...compiler.analysis.arith.families import COMMUTATIVE, DIVISIONS, REORDERABLE
+from ...compiler.analysis.attribute_numbering import AttributeNumbering
+from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

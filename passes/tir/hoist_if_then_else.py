@@ -19,7 +19,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.hints import isa
 
-from ...analysis.memory.buffers import View
+from ...compiler.analysis.memory.buffers import View
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -17,14 +17,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from ...analysis.memory.buffers import (
+from ...compiler.analysis.memory.buffers import (
     DOUBLE_BUFFER,
     Allocation,
     Buffer,
     buffer_type,
     mixed_shape,
 )
-from ...analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
+from ...compiler.analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint
 
-from ...analysis.arith.analyzer import Analyzer
-from ...analysis.constants import integer_constant
-from ...analysis.loops.dependence import Dependence, dependence_of
-from ...analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
+from ...compiler.analysis.arith.analyzer import Analyzer
+from ...compiler.analysis.constants import integer_constant
+from ...compiler.analysis.loops.dependence import Dependence, dependence_of
+from ...compiler.analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...dialects.target import target_of
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext

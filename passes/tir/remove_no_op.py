@@ -10,11 +10,18 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 
-from ...analysis.arith.expressions import negated_operand
-from ...analysis.memory.buffers import Allocation
-from ...analysis.memory.effects import Effects, Epochs, Memory, Root, Stamp, has_nested_effects
-from ...analysis.memory.redundant_effects import RedundantEffects
-from ...analysis.scoped_dict import ScopedDict
+from ...compiler.analysis.arith.expressions import negated_operand
+from ...compiler.analysis.memory.buffers import Allocation
+from ...compiler.analysis.memory.effects import (
+    Effects,
+    Epochs,
+    Memory,
+    Root,
+    Stamp,
+    has_nested_effects,
+)
+from ...compiler.analysis.memory.redundant_effects import RedundantEffects
+from ...compiler.analysis.scoped_dict import ScopedDict
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

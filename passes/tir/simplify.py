@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ...analysis.arith.analyzer import Analyzer
-from ...analysis.arith.bounds.ranges import Range
-from ...analysis.arith.expressions import is_expression
-from ...analysis.arith.integer_types import BOOLEAN
-from ...analysis.arith.linear_form import ONE, ZERO
-from ...analysis.arith.rewrite_simplify import RewriteSimplifier
+from ...compiler.analysis.arith.analyzer import Analyzer
+from ...compiler.analysis.arith.bounds.ranges import Range
+from ...compiler.analysis.arith.expressions import is_expression
+from ...compiler.analysis.arith.integer_types import BOOLEAN
+from ...compiler.analysis.arith.linear_form import ONE, ZERO
+from ...compiler.analysis.arith.rewrite_simplify import RewriteSimplifier
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, NoneAttr, i
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.memory.buffers import (
+from ...compiler.analysis.memory.buffers import (
     DOUBLE_BUFFER,
     Allocation,
     Buffer,
@@ -18,19 +18,19 @@ from ...analysis.memory.buffers import (
     byte_size,
     is_flat,
 )
-from ...analysis.memory.live_ranges import (
+from ...compiler.analysis.memory.live_ranges import (
     AllocationUses,
     OpNumbers,
     find_uses,
     number_ops,
     peak_bytes,
 )
-from ...analysis.memory.storage_groups import (
+from ...compiler.analysis.memory.storage_groups import (
     StorageGroup,
     chain_in_place_updates,
     group_storage,
 )
-from ...analysis.memory.storage_plan import ALIGNMENT
+from ...compiler.analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

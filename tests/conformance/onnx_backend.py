@@ -33,12 +33,12 @@ from onnx.backend.test.runner import Runner
 from xdsl.dialects.builtin import ModuleOp
 
 from passline import compile
-from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
-from passline.frontends.onnx.contrib.signatures import LIMITS, REFUSED, contrib_names
-from passline.frontends.onnx.converters import CONVERTERS
-from passline.frontends.onnx.schemas import has_body
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
+from passline.compiler.frontends.onnx.contrib.signatures import LIMITS, REFUSED, contrib_names
+from passline.compiler.frontends.onnx.converters import CONVERTERS
+from passline.compiler.frontends.onnx.schemas import has_body
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.checks.verifier import verify
 
@@ -332,9 +332,9 @@ Every command and `passline.load` read ONNX models ([how](passline-opt.md)). Thi
 operators they may have, by ONNX's own backend tests (onnx {version}). It is written by `make docs`.
 
 Each case is a model with its inputs and the expected outputs. It is imported by
-`passline.frontends.onnx`, verified, and computed by the interpreter; sequences are imported with
-the length that they have in the case. The outputs are compared with the tolerances of the suite. A
-case is *unsupported* if the importer reports a node as unsupported.
+`passline.compiler.frontends.onnx`, verified, and computed by the interpreter; sequences are
+imported with the length that they have in the case. The outputs are compared with the tolerances of
+the suite. A case is *unsupported* if the importer reports a node as unsupported.
 
 | cases | passed | unsupported | failed |
 |---|---:|---:|---:|
@@ -368,9 +368,9 @@ These have no converter, and ONNX does not define them by other operators.
 ## Operators of onnxruntime
 
 These operators of `com.microsoft` are read, as onnxruntime defines them. Each is compared with
-onnxruntime in `tests/unit/frontends/onnx/contrib`, or with its definition where onnxruntime has no
-CPU kernel. `LayerNormalization` and `SimplifiedLayerNormalization` of ONNX's own domain are read in
-every opset.
+onnxruntime in `tests/unit/compiler/frontends/onnx/contrib`, or with its definition where
+onnxruntime has no CPU kernel. `LayerNormalization` and `SimplifiedLayerNormalization` of ONNX's own
+domain are read in every opset.
 
 {contrib}
 

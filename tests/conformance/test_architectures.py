@@ -13,8 +13,8 @@ from support.models.seeded import Array
 from support.models.transformers import inputs_of
 from support.native.needs_llvmlite import needs_native
 
+from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
-from passline.tools.native import compile_module
 
 EACH = pytest.mark.parametrize("name", ARCHITECTURES)
 LEVELS = pytest.mark.parametrize("level", [0, 3])

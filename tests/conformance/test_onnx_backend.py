@@ -22,10 +22,10 @@ from support.native.needs_llvmlite import needs_native
 from support.releases import has_xdsl, lack_in
 from xdsl.ir import SSAValue
 
+from passline.compiler.frontends.onnx import import_model
+from passline.compiler.frontends.onnx.converters import CONVERTERS
+from passline.compiler.frontends.onnx.node import Node
 from passline.dialects.relax.types import static_shape
-from passline.frontends.onnx import import_model
-from passline.frontends.onnx.converters import CONVERTERS
-from passline.frontends.onnx.node import Node
 from passline.passes.relax.infer_type import infer_types
 
 TABLE = table()

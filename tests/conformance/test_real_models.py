@@ -13,12 +13,12 @@ from support.suites.inprocess import capture
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from passline.compiler.frontends.onnx import import_model
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.data.permutation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
-from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
 from passline.passmanager.ir.changes.changes import Snapshot

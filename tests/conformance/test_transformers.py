@@ -23,9 +23,9 @@ from support.models.transformers import (
 from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk
-from passline.tools.native import compile_module
 
 Kinds = Counter[str]
 

@@ -16,7 +16,7 @@ from support.models.onnxruntime_reference import run_onnxruntime
 from support.models.seeded import Array
 
 import passline
-from passline.frontends.onnx import import_model
+from passline.compiler.frontends.onnx import import_model
 
 __all__ = ["WAYS", "Exported", "exported_models"]
 

@@ -16,8 +16,8 @@ from support.operations.special_values import special_numbers
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 
+from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.types import is_number, is_tensor
-from passline.interpreters.signature import entry_function
 
 __all__ = ["Case", "case_of_network", "cases", "native_cases"]
 

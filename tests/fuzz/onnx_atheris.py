@@ -66,8 +66,8 @@ def mutate(data: bytes, random: Random, other: bytes) -> bytes | None:
 
 def fuzz(atheris: Atheris, arguments: list[str]) -> None:
     """Fuzz until libFuzzer ends the process."""
-    with atheris.instrument_imports(["passline.frontends.onnx"]):
-        from passline.frontends.onnx import import_model
+    with atheris.instrument_imports(["passline.compiler.frontends.onnx"]):
+        from passline.compiler.frontends.onnx import import_model
     from passline.passmanager.errors import PasslineError
 
     seeds, causes = models(), Counter[str]()

@@ -17,15 +17,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.interpreters.equivalence import Equivalence, evaluation
-from passline.interpreters.equivalence.comparison import mismatch_in
-from passline.interpreters.equivalence.evaluation import (
+from passline.compiler.interpreters.equivalence import Equivalence, evaluation
+from passline.compiler.interpreters.equivalence.comparison import mismatch_in
+from passline.compiler.interpreters.equivalence.evaluation import (
     Evaluated,
     Refused,
     evaluate,
     fit_arguments,
 )
-from passline.interpreters.signature import Function, Value
+from passline.compiler.interpreters.signature import Function, Value
+from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
 from passline.passmanager.ir.changes.changes import Snapshot
@@ -33,7 +34,6 @@ from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.passmanager.runner import info_of, nested_passes
-from passline.tools.native import compile_module
 from passline.tools.roundtrip import verify_roundtrip
 
 from .cases import Case

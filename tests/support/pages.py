@@ -49,7 +49,7 @@ _FENCE = re.compile(
 
 TOOLS = {
     "bisect": "bisect.tool",
-    "compile": "compile.tool",
+    "compile": "compile",
     "opt": "opt",
     "reduce": "reduce.tool",
     "run": "run",

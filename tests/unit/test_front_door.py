@@ -18,7 +18,7 @@ from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
-from passline.interpreters.arrays import Array
+from passline.compiler.interpreters.arrays import Array
 from passline.passes import OPTIMIZE, PASSES, REPLACEMENTS
 
 ROOT = Path(passline.__file__).parent

@@ -12,9 +12,9 @@ import pytest
 from support.native.c_compiler import needs_cc
 
 from passline import runtime
-from passline.interpreters.arrays import round_bf16
+from passline.compiler.compile import interface
+from passline.compiler.interpreters.arrays import round_bf16
 from passline.runtime import FLAGS, Library, LibraryError, Tensor, missing_features
-from passline.tools.compile import interface
 
 
 def tensor(type: str, *shape: int | None, flags: int = 0) -> Tensor:

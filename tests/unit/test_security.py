@@ -19,7 +19,7 @@ from support.native.needs_llvmlite import needs_native
 from support.releases import needs_part
 from support.suites.inprocess import Result, capture, passline_opt
 
-from passline.interpreters.array_files import load_arrays, save_arrays
+from passline.compiler.interpreters.array_files import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
 from passline.passmanager.report.recording import read_recording
 from passline.tools.run import PasslineRunMain
@@ -457,6 +457,6 @@ def test_page_names_tests_that_exist() -> None:
     page = (ROOT / "docs" / "security.md").read_text()
     named = re.findall(r"`(test_\w+)`", page)
     here = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
-    back_end = (ROOT / "tests/unit/interpreters/codegens/test_onnxruntime.py").read_text()
+    back_end = (ROOT / "tests/unit/compiler/interpreters/codegens/test_onnxruntime.py").read_text()
     elsewhere = {name for name in named if f"def {name}(" in back_end}
     assert set(here) - {"test_page_names_tests_that_exist"} == set(named) - elsewhere

@@ -45,7 +45,7 @@ from .oracles import BadText, CommandFails, Oracle, SameFailure
 from .pipelines import enabled_passes, highest_level
 
 if TYPE_CHECKING:
-    from ...interpreters.equivalence.instrument import SemanticsInstrument
+    from ...compiler.interpreters.equivalence.instrument import SemanticsInstrument
 
 __all__ = ["PasslineBisectMain", "main"]
 
@@ -192,8 +192,8 @@ class PasslineBisectMain(TrialMain):
         """Return the further instruments of a trial: that of --verify-semantics."""
         if not self.args.verify_semantics:
             return ()
-        from ...interpreters.equivalence.evaluation import MAX_STEPS
-        from ...interpreters.equivalence.instrument import SemanticsInstrument
+        from ...compiler.interpreters.equivalence.evaluation import MAX_STEPS
+        from ...compiler.interpreters.equivalence.instrument import SemanticsInstrument
 
         limit = self.args.semantics_limit or MAX_STEPS
         check: SemanticsCheck = self.args.verify_semantics

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ...compat.frontends import MLIRFrontend
+from ...compiler.frontends.onnx_frontend import OnnxFrontend
 from ...dialects.target import is_target
-from ...frontends.onnx_frontend import OnnxFrontend
 from ...passmanager.errors import PasslineError
 from ..loading import OPTION
 from ..specs import check_spec

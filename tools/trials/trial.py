@@ -27,7 +27,7 @@ from .place import Place, function_of
 from .prefix import Prefix
 
 if TYPE_CHECKING:
-    from ...interpreters.equivalence.difference import Difference
+    from ...compiler.interpreters.equivalence.difference import Difference
 
 __all__ = ["Outcome", "TimeLimitError", "Trials", "difference_of", "time_limit"]
 
@@ -104,7 +104,7 @@ def difference_of(error: BaseException | None) -> Difference | None:
     found: object = getattr(error, "difference", None)
     if found is None:
         return None
-    from ...interpreters.equivalence.difference import Difference
+    from ...compiler.interpreters.equivalence.difference import Difference
 
     return found if isinstance(found, Difference) else None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from passline.kernels.builder import KernelBuilder
-from passline.kernels.elementwise.elementwise import elementwise
-from passline.kernels.scalars import is_float
+from passline.compiler.kernels.builder import KernelBuilder
+from passline.compiler.kernels.elementwise.elementwise import elementwise
+from passline.compiler.kernels.scalars import is_float
 
 from .evaluate import EvaluateOp, words_of
 

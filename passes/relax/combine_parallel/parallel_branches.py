@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike, Pure
 
-from ....analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.data.split import SplitOp

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from ....compiler.interpreters.arrays import Array
 from ....dialects.relax.types import Element, is_number, tensor_type
-from ....interpreters.arrays import Array
 
 __all__ = [
     "I32",

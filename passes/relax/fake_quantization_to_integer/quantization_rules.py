@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerType, Signedness, f32, i8, i16, i32
 from xdsl.ir import Operation, SSAValue
 
+from ....compiler.interpreters.arrays import Array, bounds, dtype_of
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.convolution import (
     Conv1dOp,
@@ -85,7 +86,6 @@ from ....dialects.relax.types import (
     with_element,
 )
 from ....dialects.relax.windows import pooling
-from ....interpreters.arrays import Array, bounds, dtype_of
 from ...constants.arrays import Known, constant_of, evaluate, known
 from ...constants.float_rounding import keeps_rounding
 from .quantities import (

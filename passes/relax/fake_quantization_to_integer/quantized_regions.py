@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ....compiler.interpreters.arrays import bounds
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ....dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
@@ -21,7 +22,6 @@ from ....dialects.relax.elementwise.binary import MaximumOp, MinimumOp
 from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.relax.interfaces import Injective
 from ....dialects.relax.types import is_integer, tensor_type
-from ....interpreters.arrays import bounds
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known

@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
+from ....compiler.interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.data.reshape import ReshapeOp
@@ -17,7 +18,6 @@ from ....dialects.relax.elementwise.broadcast import BroadcastToOp
 from ....dialects.relax.interfaces import Along, Axes
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_ranked, static_shape
-from ....interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen
 from ....passmanager.ir.edit import erase, insert_before
 from ...constants.arrays import array_in
 from ...constants.float_rounding import least_factor, magnitudes_along

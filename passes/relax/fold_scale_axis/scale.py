@@ -9,9 +9,9 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
+from ....compiler.interpreters.arrays import Array, element_of, fit, float_limits
 from ....dialects.relax.interfaces import Axes
 from ....dialects.relax.shapes import Shape
-from ....interpreters.arrays import Array, element_of, fit, float_limits
 from ...constants.arrays import array_in
 from ...constants.float_range import reassociates
 

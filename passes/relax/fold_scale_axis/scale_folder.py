@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ....analysis.traversal import in_order
+from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, Scaling
 from ....dialects.relax.types import Float, is_ranked

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import BlockArgument
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.interpreters.array_files import load_arrays
+from ....compiler.interpreters.shape_bindings import Bindings
+from ....compiler.interpreters.signature import argument_names
 from ....dialects.relax.constant import ConstantOp
 from ....dialects.relax.types import is_number, is_ranked, is_tensor
-from ....interpreters.array_files import load_arrays
-from ....interpreters.shape_bindings import Bindings
-from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
@@ -25,7 +25,7 @@ from ....passmanager.ir.per_class import OpClasses
 from ..sizes.bind_shapes import bind_function, function_to_bind
 
 if TYPE_CHECKING:
-    from ....interpreters.arrays import Array
+    from ....compiler.interpreters.arrays import Array
 
 __all__ = ["BindParams", "bind_params"]
 
@@ -65,7 +65,7 @@ def bind_params(
 
 def _check_elements(name: str, arg: BlockArgument, array: Array) -> None:
     """Raise PasslineError unless the parameter is a tensor of the elements of `array`."""
-    from ....interpreters.arrays import dtype_of
+    from ....compiler.interpreters.arrays import dtype_of
 
     type = arg.type
     if not is_tensor(type) or not is_number(type.element_type):
@@ -76,7 +76,7 @@ def _check_elements(name: str, arg: BlockArgument, array: Array) -> None:
 
 def _replace_by_constant(arg: BlockArgument, array: Array) -> None:
     """Replace a parameter, whose type has the shape of `array`, by a constant."""
-    from ....interpreters.arrays import dense_of, fit
+    from ....compiler.interpreters.arrays import dense_of, fit
 
     type, block = arg.type, arg.block
     assert is_ranked(type) and is_number(type.element_type)
@@ -124,7 +124,7 @@ class BindParams(ModulePass):
     """The function, which no function of the module calls."""
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module("....interpreters.arrays", __package__)
+        import_module("....compiler.interpreters.arrays", __package__)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         graph = ctx.analyses.get(CallGraph, module)

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLo
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....analysis.calls.call_graph import CallGraph, References
-from ....analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.calls.call_graph import CallGraph, References
+from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

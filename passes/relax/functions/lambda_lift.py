@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ....dialects.relax.data.ordering import dependence_order
 from ....dialects.relax.graph import GraphOp

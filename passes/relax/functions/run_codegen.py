@@ -18,9 +18,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from ....analysis.calls.call_graph import CallGraph
-from ....analysis.calls.purity import PURE
-from ....interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.calls.purity import PURE
+from ....compiler.interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
-from ....analysis.calls.call_graph import CallGraph
-from ....analysis.fusion.fusion_graph import FusionGraph
-from ....analysis.fusion.graph_partitioner import GraphPartitioner
-from ....analysis.memory.concatenations import is_in_place
-from ....analysis.shapes.symbolic_shapes import SymbolicShapes
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.fusion.fusion_graph import FusionGraph
+from ....compiler.analysis.fusion.graph_partitioner import GraphPartitioner
+from ....compiler.analysis.memory.concatenations import is_in_place
+from ....compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ....dialects.numbers import as_number, product
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.interfaces import View

@@ -11,10 +11,10 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
-from ....analysis.calls.purity import Purity
-from ....analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
-from ....analysis.fusion.dataflow_pattern_parser import parse_pattern
-from ....interpreters.codegens import codegen_named
+from ....compiler.analysis.calls.purity import Purity
+from ....compiler.analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
+from ....compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
+from ....compiler.interpreters.codegens import codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

@@ -17,9 +17,9 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike
 
-from ....analysis.attribute_numbering import AttributeNumbering
-from ....analysis.calls.opaque_functions import is_opaque
-from ....analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
+from ....compiler.analysis.attribute_numbering import AttributeNumbering
+from ....compiler.analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.dimension_names import with_dimension_names
 from ....dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
 from ....dialects.sizes import Size

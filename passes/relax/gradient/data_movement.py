@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import Operation
 
+from ....compiler.interpreters.arrays import Array
 from ....dialects.relax.data import permutation, reshape
 from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.data.creation import TriluOp
@@ -17,7 +18,6 @@ from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.elementwise import broadcast
 from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from ....interpreters.arrays import Array
 from .indexing import scatter_along
 from .tensors import Rule, Tensor, Tensors
 

@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import DiagnosticException
 
-from ....analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.interpreters.signature import argument_names
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.types import static_shape
-from ....interpreters.signature import argument_names
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
+from ....compiler.interpreters.arrays import Array
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
 from ....dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
@@ -17,7 +18,6 @@ from ....dialects.relax.elementwise.binary import FloorModOp
 from ....dialects.relax.elementwise.elementwise import ClipOp
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.shapes import normalize_axis
-from ....interpreters.arrays import Array
 from .tensors import Rule, Tensor, Tensors
 
 __all__ = ["GRADIENTS", "scatter_along"]

@@ -10,6 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
+from ....compiler.interpreters.arrays import Array
+from ....compiler.interpreters.relax.data.image import resample
 from ....dialects.relax.data import image
 from ....dialects.relax.data.gather import TakeOp
 from ....dialects.relax.data.scatter import ScatterElementsOp
@@ -17,8 +19,6 @@ from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.reduction.reduction import ArgmaxOp
 from ....dialects.relax.windows import pooling
 from ....dialects.relax.windows.windows import Window
-from ....interpreters.arrays import Array
-from ....interpreters.relax.data.image import resample
 from .convolution import relayout
 from .tensors import Rule, Tensor, Tensors
 

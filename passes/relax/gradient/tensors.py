@@ -12,6 +12,7 @@ from xdsl.builder import Builder
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
+from ....compiler.interpreters.arrays import Array, element_of
 from ....dialects.relax.attributes import PropertyValue, properties_of
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.contraction.linear_algebra import MatmulOp
@@ -37,7 +38,6 @@ from ....dialects.relax.reduction.reduction import SumOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape
 from ....dialects.unverified import set_results
-from ....interpreters.arrays import Array, element_of
 from ...constants.arrays import Known, constant_of
 
 __all__ = ["Rule", "Tensor", "Tensors"]

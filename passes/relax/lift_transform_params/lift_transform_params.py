@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ....analysis.calls.call_graph import CallGraph
-from ....analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean

@@ -10,8 +10,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from ....analysis.calls.call_graph import CallGraph
 from ....compat.floats import key_of
+from ....compiler.analysis.calls.call_graph import CallGraph
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
 from ....passmanager.diagnostics.actions import SILENT, Actions

@@ -18,8 +18,13 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, UnrealizedConversionCastOp, i8
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....analysis.memory.buffers import uses_of
-from ....analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
+from ....compiler.analysis.memory.buffers import uses_of
+from ....compiler.analysis.memory.storage_plan import (
+    ALIGNMENT,
+    LiveRange,
+    StoragePlan,
+    plan_storage,
+)
 from ....dialects.sizes import Size
 from ....passmanager.ir.edit import erase, insert_before
 from ...sizes.size_values import SizeValues, index_constant

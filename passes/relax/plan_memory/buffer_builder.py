@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from ....analysis.shapes.rules import computed_dimensions
+from ....compiler.analysis.shapes.rules import computed_dimensions
 from ....dialects.numbers import as_size
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.reshape import SqueezeOp

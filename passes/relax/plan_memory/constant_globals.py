@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute
 
-from ....analysis.memory.storage_plan import ALIGNMENT
+from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.types import Element
 from ....passmanager.ir.symbols import symbol_of

@@ -10,8 +10,8 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ....analysis.memory.last_uses import source_of, users_of
-from ....analysis.region_flow import carried_arguments, first_carried_operand
+from ....compiler.analysis.memory.last_uses import source_of, users_of
+from ....compiler.analysis.region_flow import carried_arguments, first_carried_operand
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp

@@ -17,9 +17,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ....analysis.constants import integer_constant
-from ....analysis.memory.last_uses import dies_at
-from ....analysis.traversal import in_order
+from ....compiler.analysis.constants import integer_constant
+from ....compiler.analysis.memory.last_uses import dies_at
+from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp

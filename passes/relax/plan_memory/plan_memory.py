@@ -21,8 +21,11 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
-from ....analysis.constants import integer_constant
-from ....analysis.memory.concatenations import is_contiguous
+from ....compiler.analysis.constants import integer_constant
+from ....compiler.analysis.memory.concatenations import is_contiguous
+from ....compiler.kernels.kernel import kernel_of
+from ....compiler.kernels.legalizations import legalization_of
+from ....compiler.kernels.no_kernel import NoKernel
 from ....dialects.relax.base import RelaxOp
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ....dialects.relax.constant import ConstantOp, FullOp
@@ -34,9 +37,6 @@ from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_ranked, is_tensor, too_large
 from ....dialects.sizes import TooComplex
-from ....kernels.kernel import kernel_of
-from ....kernels.legalizations import legalization_of
-from ....kernels.no_kernel import NoKernel
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

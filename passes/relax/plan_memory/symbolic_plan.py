@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from ....analysis.memory.storage_plan import ALIGNMENT, LiveRange, plan_storage
+from ....compiler.analysis.memory.storage_plan import ALIGNMENT, LiveRange, plan_storage
 from ....dialects.sizes import Size
 
 __all__ = ["SizedRange", "UnitPlan", "plan_by_units"]

@@ -12,7 +12,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ....analysis.shapes.symbolic_shapes import SymbolicShapes
+from ....compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
+from ....compiler.interpreters.arrays import Array, element_of, float_limits
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.attention import AttentionOp, broadcasts_to
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, MatmulOp
@@ -27,7 +28,6 @@ from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import Float, shape_of, tensor_type
 from ....dialects.sizes import Size
-from ....interpreters.arrays import Array, element_of, float_limits
 from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 from .operation_forms import scalar, used_outside

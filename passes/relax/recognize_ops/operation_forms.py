@@ -15,8 +15,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ....analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
-from ....analysis.fusion.dataflow_pattern_parser import parse_pattern
+from ....compiler.analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
+from ....compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
+from ....compiler.interpreters.arrays import dtype_of, element_of, float_limits
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.reshape import ReshapeOp
 from ....dialects.relax.elementwise.activation import GeluOp, GeluTanhOp, SiluOp
@@ -27,7 +28,6 @@ from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ....dialects.relax.reduction.reduction import MeanOp, ReductionOp
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import Float, is_ranked, shape_of, tensor_type
-from ....interpreters.arrays import dtype_of, element_of, float_limits
 from ....passmanager.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 

@@ -20,7 +20,7 @@ from ....passmanager.ir.per_class import PerClass
 from ....passmanager.rewriting.worklist import actions_of
 
 if TYPE_CHECKING:
-    from ....interpreters.arrays import Array
+    from ....compiler.interpreters.arrays import Array
 
 __all__ = [
     "MergeConstants",
@@ -167,7 +167,7 @@ def _is_fill_of(value: SSAValue, number: float) -> bool:
     owner = value.owner
     if not _is_constant_class[type(owner)]:
         return False
-    from ....interpreters.arrays import array_of, element_of, scalar_of
+    from ....compiler.interpreters.arrays import array_of, element_of, scalar_of
 
     if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
         known = owner.value

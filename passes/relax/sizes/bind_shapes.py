@@ -11,21 +11,21 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
-from ....analysis.calls.call_graph import CallGraph
-from ....dialects.dimension_names import (
-    dimension_names_in,
-    rename_dimensions,
-    with_dimension_names,
-)
-from ....dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
-from ....interpreters.shape_bindings import (
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.interpreters.shape_bindings import (
     Bindings,
     Dimension,
     bind_shapes,
     bound_dimension,
     read_bindings,
 )
-from ....interpreters.signature import argument_names
+from ....compiler.interpreters.signature import argument_names
+from ....dialects.dimension_names import (
+    dimension_names_in,
+    rename_dimensions,
+    with_dimension_names,
+)
+from ....dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean

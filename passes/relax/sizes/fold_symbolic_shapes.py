@@ -10,8 +10,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 
-from ....analysis.calls.call_graph import CallGraph
-from ....analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.data.reshape import ReshapeOp

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ....analysis.calls.call_graph import CallGraph
-from ....analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
+from ....compiler.analysis.calls.call_graph import CallGraph
+from ....compiler.analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
 from ....dialects.dimension_names import annotate_results
 from ....dialects.sizes import Size
 from ....passmanager.base import ModulePass

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ....analysis.traversal import in_order
+from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
 from ....dialects.relax.interfaces import InfersType
@@ -182,7 +182,7 @@ class MixedPrecision:
         `zeros`, only zeros may become zero."""
         import numpy as np
 
-        from ....interpreters.arrays import fit
+        from ....compiler.interpreters.arrays import fit
         from ...constants.arrays import known
 
         if (elements := known(value)) is None:
@@ -206,7 +206,7 @@ class MixedPrecision:
     def holds_numbers(self, op: Operation) -> bool:
         """Return whether no number among the properties of `op` becomes infinite; the bounds of
         `relax.clip` may."""
-        from ....interpreters.arrays import float_limits
+        from ....compiler.interpreters.arrays import float_limits
 
         numbers = [v.value.data for v in op.properties.values() if isinstance(v, FloatAttr)]
         greatest = float_limits(self.narrow).greatest

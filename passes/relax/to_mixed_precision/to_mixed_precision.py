@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, bf16, f16
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ....analysis.calls.opaque_functions import is_opaque
+from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.interfaces import InfersType
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
@@ -82,7 +82,7 @@ class ToMixedPrecision(FunctionPass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         load_constants(ops)
-        import_module("....interpreters.arrays", __package__)
+        import_module("....compiler.interpreters.arrays", __package__)
         import_module("...constants.float_rounding", __package__)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:

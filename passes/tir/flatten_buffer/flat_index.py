@@ -8,9 +8,9 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....analysis.arith.linear_form import ONE, ZERO
-from ....analysis.arith.materialize import FormBuilder
-from ....analysis.memory.flat_layout import FlatLayout
+from ....compiler.analysis.arith.linear_form import ONE, ZERO
+from ....compiler.analysis.arith.materialize import FormBuilder
+from ....compiler.analysis.memory.flat_layout import FlatLayout
 
 __all__ = ["build_flat_index"]
 

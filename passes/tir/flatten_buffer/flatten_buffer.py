@@ -19,12 +19,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....analysis.arith.analyzer import Analyzer
-from ....analysis.arith.bounds.ranges import Range
-from ....analysis.arith.linear_form import ONE, ZERO, LinearForm
-from ....analysis.arith.materialize import FormBuilder
-from ....analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
-from ....analysis.memory.flat_accesses import (
+from ....compat.effects import is_side_effect_free
+from ....compat.memref import dim_op, offset_of
+from ....compiler.analysis.arith.analyzer import Analyzer
+from ....compiler.analysis.arith.bounds.ranges import Range
+from ....compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
+from ....compiler.analysis.arith.materialize import FormBuilder
+from ....compiler.analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
+from ....compiler.analysis.memory.flat_accesses import (
     can_flatten,
     can_flatten_allocation,
     is_contiguous_access,
@@ -33,7 +35,7 @@ from ....analysis.memory.flat_accesses import (
     is_whole_buffer,
     rank_of,
 )
-from ....analysis.memory.flat_layout import (
+from ....compiler.analysis.memory.flat_layout import (
     FlatLayout,
     flat_type,
     layout_of_view,
@@ -41,8 +43,6 @@ from ....analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
-from ....compat.effects import is_side_effect_free
-from ....compat.memref import dim_op, offset_of
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

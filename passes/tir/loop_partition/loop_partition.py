@@ -10,11 +10,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
-from ....analysis.arith.analyzer import Analyzer
-from ....analysis.arith.bounds.deduce_bound import BoundDeducer, KnownIntervals, is_block_bound
-from ....analysis.arith.integer_types import INDEX
-from ....analysis.loops.conditions import HINT, IGNORED, has_hint, partition_conditions
-from ....analysis.loops.iteration_ranges import (
+from ....compiler.analysis.arith.analyzer import Analyzer
+from ....compiler.analysis.arith.bounds.deduce_bound import (
+    BoundDeducer,
+    KnownIntervals,
+    is_block_bound,
+)
+from ....compiler.analysis.arith.integer_types import INDEX
+from ....compiler.analysis.loops.conditions import HINT, IGNORED, has_hint, partition_conditions
+from ....compiler.analysis.loops.iteration_ranges import (
     IterationRange,
     find_middle,
     known_conditions,

@@ -8,12 +8,12 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....analysis.arith.analyzer import Analyzer
-from ....analysis.arith.integer_types import INDEX
-from ....analysis.arith.linear_form import ONE, ZERO, LinearForm
-from ....analysis.arith.materialize import FormBuilder
-from ....analysis.loops.conditions import HINT
-from ....analysis.loops.iteration_ranges import IterationRange
+from ....compiler.analysis.arith.analyzer import Analyzer
+from ....compiler.analysis.arith.integer_types import INDEX
+from ....compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
+from ....compiler.analysis.arith.materialize import FormBuilder
+from ....compiler.analysis.loops.conditions import HINT
+from ....compiler.analysis.loops.iteration_ranges import IterationRange
 from ....dialects.tir.ops import ForOp, YieldOp
 from ....passmanager.ir.clone import clone_all
 from ....passmanager.ir.walk import walk

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....analysis.memory.buffers import Allocation
-from ....analysis.memory.storage_plan import ALIGNMENT
+from ....compiler.analysis.memory.buffers import Allocation
+from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before

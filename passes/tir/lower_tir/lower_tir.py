@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....analysis.constants import integer_constant
-from ....analysis.memory.buffers import buffer_type, element_bytes, is_static
+from ....compiler.analysis.constants import integer_constant
+from ....compiler.analysis.memory.buffers import buffer_type, element_bytes, is_static
 from ....dialects.target import DEFAULT, Target, target_of
 from ....dialects.tir.ops import (
     CallOp,

@@ -9,7 +9,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ....analysis.constants import constant_extent
+from ....compiler.analysis.constants import constant_extent
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

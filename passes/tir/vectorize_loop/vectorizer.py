@@ -22,11 +22,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
-from ....analysis.loops.lane_strides import find_shared_store
-from ....analysis.loops.vectorization_plan import VectorizationPlan, is_expandable
-from ....analysis.memory.buffers import Allocation
 from ....compat.effects import only_has_effect
 from ....compat.floats import PACKS_BF16
+from ....compiler.analysis.loops.lane_strides import find_shared_store
+from ....compiler.analysis.loops.vectorization_plan import VectorizationPlan, is_expandable
+from ....compiler.analysis.memory.buffers import Allocation
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before

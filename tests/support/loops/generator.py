@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 
 from passline.compat.floats import PACKS_BF16
+from passline.compiler.interpreters.arrays import fit, is_bool
+from passline.compiler.interpreters.signature import Function, is_buffer
 from passline.dialects.relax.types import is_number
-from passline.interpreters.arrays import fit, is_bool
-from passline.interpreters.signature import Function, is_buffer
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 

@@ -10,9 +10,9 @@ from onnx import ModelProto, parser
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
-from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.frontends.onnx import import_model
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.ir.checks.verifier import verify
 
 __all__ = ["Array", "imported", "model_of", "optimized", "run"]

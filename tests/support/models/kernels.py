@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
 
+from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.data.concatenation import ConcatenateOp
 from passline.dialects.relax.interfaces import View
 from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
-from passline.interpreters.signature import entry_function
 
 __all__ = ["count_kernels", "primitive_functions"]
 

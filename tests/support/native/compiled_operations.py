@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
-from passline.tools.native import compile_module
 
 __all__ = ["check_machine_code", "module_of"]
 

@@ -28,11 +28,11 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from passline.compiler.interpreters.arrays import dense_of, dtype_of, element_of, fit, number_of
+from passline.compiler.interpreters.relax import RelaxFunctions
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.types import Element, static_shape, tensor_type
-from passline.interpreters.arrays import dense_of, dtype_of, element_of, fit, number_of
-from passline.interpreters.relax import RelaxFunctions
 
 from .choices import MAX_ELEMENTS, Choices
 from .values import NotApplicable, TracedValue, perturb

@@ -13,8 +13,8 @@ from support.operations.evaluation import Array
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import SSAValue
 
+from passline.compiler.interpreters.arrays import element_of
 from passline.dialects.relax.types import Element, tensor_type
-from passline.interpreters.arrays import element_of
 
 __all__ = ["NotApplicable", "TracedValue", "perturb"]
 

@@ -28,12 +28,12 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
+from passline.compiler.interpreters.arrays import dense_of, fit
+from passline.compiler.interpreters.relax import RelaxFunctions
 from passline.dialects.relax.attributes import PropertyValue, properties_of
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import dense_of, fit
-from passline.interpreters.relax import RelaxFunctions
 
 Array = NDArray[Any]
 

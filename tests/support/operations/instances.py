@@ -31,9 +31,9 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
 from xdsl.utils.exceptions import VerifyException
 
+from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.types import Element, is_number, static_shape
-from passline.kernels.legalizations import RELAX
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context

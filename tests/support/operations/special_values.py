@@ -8,8 +8,8 @@ import numpy as np
 from support.operations.evaluation import Array
 from xdsl.dialects.builtin import IntegerType
 
+from passline.compiler.interpreters.arrays import bounds, dtype_of, fit, is_bool
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import bounds, dtype_of, fit, is_bool
 
 __all__ = ["special_numbers"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.interpreters.equivalence import Difference, find_difference
+from passline.compiler.interpreters.equivalence import Difference, find_difference
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 

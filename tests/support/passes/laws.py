@@ -16,10 +16,10 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
+from passline.compiler.interpreters.equivalence import SemanticsError
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import Function, entry_function, input_types
 from passline.instruments import SemanticsInstrument
-from passline.interpreters.equivalence import SemanticsError
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import Function, entry_function, input_types
 from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.changes.changes import Snapshot

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
 import passline
-from passline.interpreters.shape_bindings import ShapeBindingError
+from passline.compiler.interpreters.shape_bindings import ShapeBindingError
 from passline.passmanager import InvalidIRError, PasslineError
 from passline.passmanager.ir.location import location_of
 

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from passline.analysis.fusion.dataflow_pattern import Either, OpPattern, Pattern
-from passline.analysis.fusion.dataflow_pattern_parser import parse_pattern
+from passline.compiler.analysis.fusion.dataflow_pattern import Either, OpPattern, Pattern
+from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
 from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
 from passline.passmanager import Pass

@@ -23,7 +23,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
 from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from passline.interpreters import register_semantics
+from passline.compiler.interpreters import register_semantics
 from passline.passmanager import FunctionPass, function_pass
 
 

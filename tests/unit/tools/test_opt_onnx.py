@@ -14,8 +14,8 @@ from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture, passline_opt
 from xdsl.ir import SSAValue
 
-from passline.frontends.onnx.converters import CONVERTERS
-from passline.frontends.onnx.node import Node
+from passline.compiler.frontends.onnx.converters import CONVERTERS
+from passline.compiler.frontends.onnx.node import Node
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from passline.passmanager.registration.installation import install_hint
 from passline.tools.run import PasslineRunMain, save_arrays
@@ -113,7 +113,9 @@ def test_a_file_that_is_no_model(tmp_path: Path):
 
 
 def test_without_onnx_it_is_said_what_to_install(file: str, monkeypatch: pytest.MonkeyPatch):
-    for name in [name for name in sys.modules if name.startswith("passline.frontends.onnx")]:
+    for name in [
+        name for name in sys.modules if name.startswith("passline.compiler.frontends.onnx")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
     result = passline_opt(file)

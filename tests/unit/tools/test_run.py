@@ -13,8 +13,8 @@ from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture
 from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
+from passline.compiler.interpreters.signature import argument_names, entry_function
 from passline.dialects.target import host
-from passline.interpreters.signature import argument_names, entry_function
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registration.installation import install_hint
 from passline.passmanager.registry import make_ir_context
@@ -531,7 +531,7 @@ def test_random_arguments_that_are_too_large(type: str):
 
 
 def test_seed_below_zero_in_python():
-    from passline.interpreters.arguments import random_arguments
+    from passline.compiler.interpreters.arguments import random_arguments
     from passline.passmanager import PasslineError
 
     func = entry_function(parse_module(make_ir_context(), MODULE, "x.mlir"), "main")
@@ -565,7 +565,7 @@ def test_argument_by_name_and_by_position(file: str, tmp_path: Path):
 
 @needs_native
 def test_the_second_run_loads_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from passline.tools.native import function
+    from passline.compiler.native import function
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("PASSLINE_CACHE_SIZE")

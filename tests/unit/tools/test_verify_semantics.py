@@ -14,9 +14,9 @@ from support.suites.inprocess import Result, capture, passline_opt
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compiler.interpreters.equivalence import SemanticsError
+from passline.compiler.interpreters.signature import entry_function
 from passline.instruments import SemanticsInstrument
-from passline.interpreters.equivalence import SemanticsError
-from passline.interpreters.signature import entry_function
 from passline.passmanager import ModulePass, PassContext, Sequential, register_pass
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import installed

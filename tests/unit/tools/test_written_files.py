@@ -11,12 +11,12 @@ import pytest
 from support.suites.inprocess import capture, passline_opt
 
 from passline.tools.bisect.tool import PasslineBisectMain
-from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.compile import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.report import main as report
 from passline.tools.run import PasslineRunMain
-from passline.tools.tune.tool import PasslineTuneMain
+from passline.tools.tune import PasslineTuneMain
 
 OPTIONS = (
     *("-o", "--record", "--report", "--trace", "--remarks-output", "--crash-reproducer"),

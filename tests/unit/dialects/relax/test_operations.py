@@ -9,10 +9,10 @@ from importlib import import_module
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 
+from passline.compiler.interpreters import semantics_of
+from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects import relax
 from passline.dialects.relax import FAMILIES, Relax, operations
-from passline.interpreters import semantics_of
-from passline.kernels.legalizations import RELAX
 
 WITHOUT_KERNEL = {
     "relax.call_tir": "calls a kernel",

@@ -8,7 +8,7 @@ from support.passes.laws import run
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, f32
 
-from passline.analysis.constants import integer_constant
+from passline.compiler.analysis.constants import integer_constant
 from passline.dialects.sizes import Size
 from passline.dialects.tir.builder import TirBuilder
 from passline.dialects.tir.extents import extent_of

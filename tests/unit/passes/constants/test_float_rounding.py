@@ -7,11 +7,11 @@ import pytest
 from support.passes.equivalence import parsed
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
 
+from passline.compiler.interpreters.arrays import Array, fit, float_limits
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import Array, fit, float_limits
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passes.constants.float_rounding import UNITS
 from passline.passmanager import PassContext

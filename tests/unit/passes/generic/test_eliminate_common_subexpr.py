@@ -22,7 +22,7 @@ from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from passline.analysis.attribute_numbering import LARGE
+from passline.compiler.analysis.attribute_numbering import LARGE
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.elementwise.unary import ExpOp
 from passline.passes.generic.eliminate_common_subexpr import (

@@ -19,8 +19,8 @@ import pytest
 from support.programs.scalar_programs import random_scalar_module
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import Value, entry_function
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import Value, entry_function
 from passline.passes import (
     Canonicalize,
     DeadCodeElimination,

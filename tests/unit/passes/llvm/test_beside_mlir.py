@@ -19,19 +19,19 @@ from support.operations.legalized import function_of
 from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp, f32
 
+from passline.compiler.interpreters.signature import entry_function
+from passline.compiler.kernels.kernel import kernel_of
+from passline.compiler.kernels.no_kernel import NoKernel
+from passline.compiler.native.calls.parameters import Buffer, address, parameters_of
+from passline.compiler.native.jit import link, machine_of, optimize
+from passline.compiler.native.llvm_ir import llvm_ir
 from passline.dialects.target import host
-from passline.interpreters.signature import entry_function
-from passline.kernels.kernel import kernel_of
-from passline.kernels.no_kernel import NoKernel
 from passline.passes.llvm.lower_to_llvm import lower_to_llvm
 from passline.passmanager import PassContext
 from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.native.calls.parameters import Buffer, address, parameters_of
-from passline.tools.native.jit import link, machine_of, optimize
-from passline.tools.native.llvm_ir import llvm_ir
 
 MLIR_PASSES = (
     "canonicalize,cse,arith-expand,convert-vector-to-scf{full-unroll=true},convert-scf-to-cf,"

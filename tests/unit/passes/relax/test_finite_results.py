@@ -7,9 +7,9 @@ import pytest
 from support.passes.equivalence import parsed
 from xdsl.dialects.builtin import ModuleOp, f16, f32
 
-from passline.interpreters.arrays import Array, dtype_of, float_limits
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.interpreters.arrays import Array, dtype_of, float_limits
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline

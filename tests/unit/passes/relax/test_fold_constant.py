@@ -33,10 +33,10 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import InterpretationError
 
+from passline.compiler.interpreters import register_semantics
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
-from passline.interpreters import register_semantics
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
 from passline.passmanager import Diagnostic, PassContext, Recorder, Remark, RemarkKind
 

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
+from passline.compiler.interpreters.arrays import dtype_of, number_of
 from passline.dialects.relax import FAMILIES, operations
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
@@ -20,7 +21,6 @@ from passline.dialects.relax.elementwise.activation import PReluOp
 from passline.dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.interfaces import Elementwise
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import dtype_of, number_of
 from passline.passes.relax.fold_constant import fold_constants
 
 OPERATIONS = [

@@ -14,9 +14,9 @@ from support.passes.equivalence import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
+from passline.compiler.interpreters.arrays import Array
 from passline.dialects.relax import Relax
 from passline.dialects.relax.interfaces import Decomposes
-from passline.interpreters.arrays import Array
 from passline.passes.decomposition.decompositions import DECOMPOSITIONS
 from passline.passes.relax.gradient.reverse_mode import GRADIENTS
 from passline.passmanager.pipeline import parse_pipeline

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from passline.analysis.devices.analyzer import DEVICE
+from passline.compiler.analysis.devices.analyzer import DEVICE
 from passline.dialects.device_type import DeviceType
 from passline.dialects.relax.closures import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp

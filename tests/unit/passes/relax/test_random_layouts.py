@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from passline.compiler.interpreters.arrays import dense_of
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
@@ -34,7 +35,6 @@ from passline.dialects.relax.shapes import Shape
 from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.dialects.relax.windows.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
-from passline.interpreters.arrays import dense_of
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes.changes import Snapshot

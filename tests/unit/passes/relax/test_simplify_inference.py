@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 
+from passline.compiler.interpreters.arrays import number_of
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.reduction.normalization import (
@@ -20,7 +21,6 @@ from passline.dialects.relax.reduction.normalization import (
     RMSNormOp,
 )
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import number_of
 from passline.passes.relax.simplify_inference import SimplifyInference
 
 FLOATS: list[Element] = [f16, bf16, f32, f64]

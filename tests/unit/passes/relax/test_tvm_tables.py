@@ -12,7 +12,7 @@ from support.passes.laws import random_arguments, run
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from passline.interpreters.signature import entry_function, input_types
+from passline.compiler.interpreters.signature import entry_function, input_types
 from passline.passmanager import PassContext
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module

@@ -11,7 +11,7 @@ PROGRAM = """
 import sys, time
 from passline.passmanager.diagnostics.diagnostics import Severity, print_message
 from passline.passmanager.output import status
-from passline.tools.native.forks import can_fork
+from passline.compiler.native.forks import can_fork
 
 status._DELAY = status._INTERVAL = 0.01
 seen = status.threading.Event()

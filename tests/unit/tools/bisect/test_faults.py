@@ -22,10 +22,10 @@ from support.suites.inprocess import (
 from xdsl.dialects import math
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from passline.compiler.kernels.elementwise.elementwise import as_operation
+from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.elementwise.unary import TanhOp
-from passline.kernels.elementwise.elementwise import as_operation
-from passline.kernels.legalizations import RELAX
 from passline.passmanager import PatternPass, register_pass
 from passline.passmanager.registry import installed
 

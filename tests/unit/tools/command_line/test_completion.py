@@ -13,13 +13,13 @@ from support.suites.inprocess import capture
 
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.command_line.argument_parser import OptionalValue
-from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.compile import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
 from passline.tools.overview import main as overview
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.report import main as report
 from passline.tools.run import PasslineRunMain
-from passline.tools.tune.tool import PasslineTuneMain
+from passline.tools.tune import PasslineTuneMain
 
 COMMANDS: dict[str, Callable[[list[str]], object]] = {
     "passline": overview,

@@ -9,11 +9,11 @@ from support.suites.inprocess import capture
 
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.command_line.short_help import XDSL_HELP
-from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.compile import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
-from passline.tools.tune.tool import PasslineTuneMain
+from passline.tools.tune import PasslineTuneMain
 
 TOOLS = (
     PasslineBisectMain,

@@ -26,6 +26,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
+from passline.compiler.interpreters.arrays import Array, array_of, dense_of
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.convolution import Conv2dOp, Conv2dTransposeOp
@@ -37,7 +38,6 @@ from passline.dialects.relax.interfaces import Axes, ScaleAxisRule, Scaling
 from passline.dialects.relax.reduction.nn import BiasAddOp, PadOp
 from passline.dialects.relax.types import TENSOR, Float
 from passline.dialects.relax.windows.pooling import AvgPool2dOp, MaxPool2dOp
-from passline.interpreters.arrays import Array, array_of, dense_of
 from passline.passes.relax.fold_scale_axis.backward_fold_scale_axis import fold_scales_backward
 from passline.passes.relax.fold_scale_axis.fold_scale_axis import FoldScaleAxis
 from passline.passes.relax.fold_scale_axis.forward_fold_scale_axis import fold_scales_forward

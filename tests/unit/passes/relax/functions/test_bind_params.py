@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 import passline
-from passline.interpreters.arrays import Array
-from passline.interpreters.shape_bindings import ShapeBindingError
+from passline.compiler.interpreters.arrays import Array
+from passline.compiler.interpreters.shape_bindings import ShapeBindingError
 from passline.passes import BindParams
 from passline.passes.relax.functions.bind_params import bind_params
 from passline.passmanager.errors import PasslineError

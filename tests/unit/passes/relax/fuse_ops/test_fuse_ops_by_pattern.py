@@ -7,14 +7,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.analysis.fusion.dataflow_pattern import (
+from passline.compiler.analysis.fusion.dataflow_pattern import (
     Match,
     Pattern,
     is_const,
     is_op,
     wildcard,
 )
-from passline.analysis.fusion.dataflow_pattern_parser import parse_pattern
+from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes.relax.fuse_ops.fuse_ops_by_pattern import FuseOpsByPattern
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context

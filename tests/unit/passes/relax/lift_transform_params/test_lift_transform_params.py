@@ -7,9 +7,9 @@ from support.models.from_text import run
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.func import FuncOp
 
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.instruments import SemanticsInstrument
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
 from passline.passes.relax.lift_transform_params.lift_transform_params import LiftTransformParams
 from passline.passmanager import PassContext
 from passline.passmanager.ir.text.parser import parse_module

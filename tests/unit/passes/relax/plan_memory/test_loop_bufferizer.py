@@ -11,11 +11,11 @@ from support.native.needs_llvmlite import needs_native
 from support.passes.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.compiler.native.function import compile_module
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native.function import compile_module
 
 T = "tensor<40xf32>"
 KERNELS = """

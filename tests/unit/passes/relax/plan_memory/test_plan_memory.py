@@ -11,7 +11,7 @@ from support.passes.laws import check_equal, run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
-from passline.analysis.memory.storage_plan import ALIGNMENT
+from passline.compiler.analysis.memory.storage_plan import ALIGNMENT
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory

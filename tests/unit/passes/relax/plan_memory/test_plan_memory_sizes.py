@@ -9,8 +9,8 @@ from support.programs.dynamic_programs import BRANCH, CHAIN, COUNT
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
 
-from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.compiler.interpreters.interpret import interpret
+from passline.compiler.interpreters.signature import entry_function
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.checks.verifier import verify

@@ -25,11 +25,11 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.pattern_rewriter import RewritePattern
 
+from passline.compiler.interpreters.arrays import bounds, number_of
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.dialects.relax.elementwise.elementwise import AstypeOp
 from passline.dialects.relax.types import Element
-from passline.interpreters.arrays import bounds, number_of
 from passline.passes.relax.simplify_expr.data_movement_patterns import MergeCasts
 from passline.passes.relax.simplify_expr.simplify_expr import SimplifyExpr
 from passline.passmanager.rewriting.rewriting import apply_patterns

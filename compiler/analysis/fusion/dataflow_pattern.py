@@ -1,0 +1,193 @@
+"""Dataflow patterns: descriptions of the operations that compute a value.
+
+Source: `tvm.relax.dpl`.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import Commutative, ConstantLike
+
+from ....dialects.relax.attributes import PropertyValue, properties_of
+
+__all__ = ["Match", "OpPattern", "Pattern", "is_const", "is_op", "wildcard"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """The operations that a pattern matched, and the values of its named wildcards."""
+
+    ops: tuple[Operation, ...] = ()
+    values: Mapping[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+
+
+class Pattern(ABC):
+    """A description of a value by the operations that compute it.
+
+    `str` returns the text that `parse_pattern` reads.
+    """
+
+    @abstractmethod
+    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        """Yield `found` extended by this pattern, for each way to match `value`."""
+
+    @abstractmethod
+    def last_ops(self) -> frozenset[str]:
+        """Return the names of the operations that can compute a matched value."""
+
+    def __or__(self, other: Pattern) -> Pattern:
+        return Either(self, other)
+
+    def optional(self, wrap: Callable[[Pattern], Pattern]) -> Pattern:
+        """Match `wrap` of this pattern, or else this pattern alone."""
+        return wrap(self) | self
+
+
+def wildcard(name: str = "") -> Pattern:
+    """Match any value; all wildcards of one name match the same value."""
+    return Wildcard(name)
+
+
+def is_const() -> Pattern:
+    """Match a constant."""
+    return Constant()
+
+
+def is_op(name: str, **attributes: PropertyValue) -> OpPattern:
+    """Match the first result of an operation `name` with these properties.
+
+    Call the pattern with patterns of operands to constrain these too:
+    `is_op("relax.add")(wildcard(), is_const())`, in any order if the operation is commutative.
+    """
+    return OpPattern(name, attributes)
+
+
+@dataclass(frozen=True)
+class Wildcard(Pattern):
+    """Any value."""
+
+    name: str
+
+    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        if not self.name:
+            yield found
+        # A match is immutable and extended by copying, so that a failed alternative leaves nothing
+        # behind.
+        elif found.values.get(self.name, value) is value:
+            yield Match(found.ops, {**found.values, self.name: value})
+
+    def last_ops(self) -> frozenset[str]:
+        return frozenset()
+
+    def __str__(self) -> str:
+        return f"%{self.name}" if self.name else "*"
+
+
+@dataclass(frozen=True)
+class Constant(Pattern):
+    """A constant."""
+
+    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        if isinstance(value.owner, Operation) and value.owner.has_trait(
+            ConstantLike, value_if_unregistered=False
+        ):
+            yield found
+
+    def last_ops(self) -> frozenset[str]:
+        return frozenset()
+
+    def __str__(self) -> str:
+        return "const"
+
+
+@dataclass(frozen=True)
+class Either(Pattern):
+    """A choice of two patterns; matches of the first come first."""
+
+    first: Pattern
+    second: Pattern
+
+    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        # Lazily: the second is tried only if no later part of the pattern fits with the first.
+        yield from self.first.matches(value, found)
+        yield from self.second.matches(value, found)
+
+    def last_ops(self) -> frozenset[str]:
+        return self.first.last_ops() | self.second.last_ops()
+
+    def __str__(self) -> str:
+        return f"({self.first} | {self.second})"
+
+
+@dataclass(frozen=True)
+class OpPattern(Pattern):
+    """The result of an operation."""
+
+    name: str
+    attributes: Mapping[str, PropertyValue]
+    operands: tuple[Pattern, ...] | None = None
+
+    def __call__(self, *operands: Pattern) -> Pattern:
+        return OpPattern(self.name, self.attributes, operands)
+
+    def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
+        op = value.owner
+        if not isinstance(op, Operation) or op.name != self.name or not self._has_attributes(op):
+            return
+        found = Match((*found.ops, op), found.values)
+        if self.operands is None:
+            yield found
+        elif len(self.operands) == len(op.operands):
+            # Of n operands there are n! orders; commutative operations of `relax` have two.
+            orders = (
+                permutations(self.operands)
+                if op.has_trait(Commutative, value_if_unregistered=False)
+                else [self.operands]
+            )
+            for patterns in orders:
+                yield from _match_all(patterns, op.operands, found)
+
+    def _has_attributes(self, op: Operation) -> bool:
+        if not self.attributes:
+            return True
+        if not isinstance(op, IRDLOperation):
+            return False
+        if not self.attributes.keys() <= op.get_irdl_definition().properties.keys():
+            return False
+        expected = properties_of(type(op), self.attributes)
+        return all(_property(op, name) == value for name, value in expected.items())
+
+    def last_ops(self) -> frozenset[str]:
+        return frozenset([self.name])
+
+    def __str__(self) -> str:
+        text = self.name
+        if self.attributes:
+            parts = (f"{name}={json.dumps(value)}" for name, value in self.attributes.items())
+            text += f"{{{', '.join(parts)}}}"
+        if self.operands is not None:
+            text += f"({', '.join(map(str, self.operands))})"
+        return text
+
+
+def _match_all(
+    patterns: Sequence[Pattern], values: Sequence[SSAValue], found: Match
+) -> Iterator[Match]:
+    if not patterns:
+        yield found
+        return
+    # Backtracks: `add(%x, mul(%x, *))` has to try each way to bind %x.
+    for first in patterns[0].matches(values[0], found):
+        yield from _match_all(patterns[1:], values[1:], first)
+
+
+def _property(op: IRDLOperation, name: str) -> Attribute | None:
+    default = op.get_irdl_definition().properties[name].default_value
+    return op.properties.get(name, default)

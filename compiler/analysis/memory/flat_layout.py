@@ -1,0 +1,184 @@
+"""Layouts of buffers, and of views of them, in a buffer of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    i64,
+)
+from xdsl.ir import SSAValue
+
+from ....compat.memref import offset_of
+from ..arith.analyzer import Analyzer
+from ..arith.linear_form import ONE, ZERO, LinearForm
+from .buffers import Buffer, View, buffer_type, is_static
+
+__all__ = [
+    "FlatLayout",
+    "flat_type",
+    "layout_of_view",
+    "one_group",
+    "row_major_strides",
+    "static_strides",
+]
+
+
+@dataclass(frozen=True)
+class FlatLayout:
+    """A layout of a buffer of any rank in the flat buffer `buffer`.
+
+    The element at indices `i` is `buffer[offset + i[0] * strides[0] + ...]`. `begin` is the offset
+    of `buffer` in its own memory, or None if unknown. `owned` says that the memory is allocated in
+    this function, so that all its uses can be rewritten.
+    """
+
+    buffer: SSAValue
+    offset: LinearForm
+    strides: tuple[LinearForm, ...]
+    begin: int | None
+    owned: bool
+
+    @staticmethod
+    def of(buffer: SSAValue) -> FlatLayout:
+        """Return the layout of `buffer`, which has one dimension, in itself."""
+        begin = 0 if isinstance(buffer_type(buffer).layout, NoneAttr) else None
+        return FlatLayout(buffer, ZERO, (ONE,), begin, owned=False)
+
+
+def flat_type(type: Buffer) -> Buffer:
+    """Return the type of one dimension with the elements of `type`, a contiguous buffer."""
+    size = 1
+    for extent in type.get_shape():
+        size *= extent
+    length = size if is_static(type) else DYNAMIC_INDEX
+    return MemRefType(type.element_type, [length], NoneAttr(), type.memory_space)
+
+
+def static_strides(type: Buffer) -> Sequence[int] | None:
+    """Return the strides of `type` if all are known and positive and its offset is known."""
+    strides = None if isinstance(type.layout, NoneAttr) else type.layout.get_strides()
+    if strides is None or offset_of(type) is None:
+        return None
+    known = [stride for stride in strides if stride is not None and stride > 0]
+    return known if len(known) == len(strides) else None
+
+
+def row_major_strides(
+    sizes: Sequence[LinearForm], analyzer: Analyzer, last: LinearForm = ONE
+) -> list[LinearForm]:
+    """Return the row-major strides of a buffer of `sizes`; the last stride is `last`.
+
+    The first size has no influence, and may be anything.
+    """
+    strides = [last]
+    # Strides of sizes a, b, c are b*c, c, 1.
+    for size in reversed(sizes[1:]):
+        strides.append(analyzer.multiply(strides[-1], size))
+    return strides[::-1] if sizes else []
+
+
+def one_group(rank: int) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+    """Return the reassociation of `memref.collapse_shape` that puts all dimensions in one group."""
+    return ArrayAttr([ArrayAttr([IntegerAttr(axis, i64) for axis in range(rank)])])
+
+
+def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayout | None:
+    """Return the layout of the result of the view `op`, or None if unknown.
+
+    `source` is the layout of its operand.
+    """
+    match op:
+        case memref.CastOp() if isinstance(op.dest.type, MemRefType):
+            return source
+        case memref.SubviewOp():
+            return _subview(op, source, analyzer)
+        case memref.CollapseShapeOp():
+            return replace(source, strides=_collapsed(op, source))
+        case memref.ExpandShapeOp():
+            return replace(source, strides=_expanded(op, source, analyzer))
+        # The offset of a `reinterpret_cast` counts from the start of the allocation, not from the
+        # view that it is of.
+        case memref.ReinterpretCastOp() if source.begin is not None:
+            (offset,) = _forms(op.static_offsets, op.offsets, analyzer)
+            strides = _forms(op.static_strides, op.strides, analyzer)
+            return replace(source, offset=offset.shifted(-source.begin), strides=tuple(strides))
+        case _:
+            return None
+
+
+def _forms(
+    static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue], analyzer: Analyzer
+) -> list[LinearForm]:
+    """Return the linear forms of static numbers; the dynamic ones are taken from `dynamic`."""
+    dynamic_values = iter(dynamic)
+    forms: list[LinearForm] = []
+    for number in static.get_values():
+        if number == DYNAMIC_INDEX:
+            value = next(dynamic_values)
+            analyzer.make_available(value)
+            forms.append(analyzer.linear(value))
+        else:
+            forms.append(LinearForm((), number))
+    return forms
+
+
+def _subview(op: memref.SubviewOp, source: FlatLayout, analyzer: Analyzer) -> FlatLayout:
+    offset = source.offset
+    strides: list[LinearForm] = []
+    offsets = _forms(op.static_offsets, op.offsets, analyzer)
+    steps = _forms(op.static_strides, op.strides, analyzer)
+    # `subview %b[2, 4][...][1, 3]` of strides (64, 1): the offset 2*64 + 4, strides (64, 3).
+    for start, step, stride in zip(offsets, steps, source.strides, strict=True):
+        offset = analyzer.add(offset, analyzer.multiply(start, stride))
+        strides.append(analyzer.multiply(step, stride))
+    shape = buffer_type(op.result).get_shape()
+    kept: list[LinearForm] = []
+    # A rank-reducing subview drops dimensions of size 1. If the type does not say which of
+    # several, any will do: their index is 0.
+    to_drop = len(strides) - len(shape)
+    for size, stride in zip(op.static_sizes.get_values(), strides, strict=True):
+        if to_drop and size == 1 and (len(kept) == len(shape) or shape[len(kept)] != 1):
+            to_drop -= 1
+        else:
+            kept.append(stride)
+    return replace(source, offset=offset, strides=tuple(kept))
+
+
+def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
+    """Return the reassociation of `op` as integers."""
+    return [[int(axis.value.data) for axis in group] for group in op.reassociation]  # pyright: ignore
+
+
+def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[LinearForm, ...]:
+    """Return the strides of a collapsed view: for each group the stride of its last dimension.
+
+    Dimensions of size 1 are skipped, as their stride may be anything.
+    """
+    shape = buffer_type(op.src).get_shape()
+    strides: list[LinearForm] = []
+    for group in _groups(op):
+        extended = [axis for axis in group if shape[axis] != 1] or group
+        strides.append(source.strides[extended[-1]])
+    return tuple(strides)
+
+
+def _expanded(
+    op: memref.ExpandShapeOp, source: FlatLayout, analyzer: Analyzer
+) -> tuple[LinearForm, ...]:
+    """Return the strides of an expanded view: each group is row-major within its old stride."""
+    sizes = _forms(op.static_output_shape, op.output_shape, analyzer)
+    strides: list[LinearForm] = []
+    groups = _groups(op) or [list(range(len(sizes)))]
+    for group, stride in zip(groups, source.strides or (ONE,), strict=True):
+        strides += row_major_strides([sizes[axis] for axis in group], analyzer, stride)
+    return tuple(strides)

@@ -1,0 +1,215 @@
+"""In-place updates: buffers computed element by element from another that is dead afterwards."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ....dialects.tir.ops import ForOp
+from ..constants import integer_constant
+from .live_ranges import AllocationUses, OpNumbers
+
+__all__ = ["find_in_place_updates", "is_injective_access"]
+
+MAX_DEPTH = 50
+"""Recursion limit for the expression of an index."""
+
+ElementAccess: TypeAlias = tuple[Operation, Block | None, tuple[SSAValue, ...], Attribute]
+"""A load or store: its statement, its block, its indices, and the type of its value."""
+
+
+def find_in_place_updates(
+    allocations: Sequence[AllocationUses], kinds: Sequence[Hashable], numbers: OpNumbers
+) -> list[int]:
+    """Return for each allocation the index of the one whose memory it can take over, or its own.
+
+    `new` can take the memory of `old`, of the same kind, if the last statement that uses `old` is
+    the first that uses `new` and computes `new[i] = f(old[i])` once for each `i`:
+
+        tir.for %i = %c0 extent %c64 {
+          %0 = memref.load %old[%i] : memref<64xf32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %new[%i] : memref<64xf32>
+        }
+
+    In a chain of updates all allocations get the index of the first.
+    Source: TVM's `InplaceOpVerifier`, which does not check that no element is written twice.
+    """
+    # No pairs are compared: a new allocation looks up the loads of the element that it stores.
+    first = list(range(len(allocations)))
+    # Allocations whose last statement reads one element, by kind and that access.
+    ending: dict[Hashable, list[int]] = defaultdict(list)
+    for new in sorted(first, key=lambda index: numbers[allocations[index].statements[0]]):
+        store = allocations[new].accesses[0]
+        key = kinds[new], _first_write(allocations[new], numbers)
+        for old in ending[key] if key[1] is not None else ():
+            # The last load comes before the store, in the same block: as no element is stored
+            # twice, none is read after it was overwritten.
+            if numbers[allocations[old].accesses[-1]] < numbers[store]:
+                ending[key].remove(old)
+                first[new] = first[old]
+                break
+        if (access := _last_read(allocations[new])) is not None:
+            ending[kinds[new], access].append(new)
+    return first
+
+
+def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | None:
+    """Return the store of the first statement; None unless it writes each element at most once.
+
+    None also if the statement accesses the buffer in another way.
+    """
+    statement, store = uses.statements[0], uses.accesses[0]
+    # A second access in the statement may read the buffer, or write it twice.
+    if len(uses.statements) > 1 and uses.statements[1] is statement:
+        return None
+    match store:
+        case memref.StoreOp():
+            buffer, value = store.memref, store.value
+        case vector.StoreOp():
+            buffer, value = store.base, store.vector
+        case _:
+            return None
+    indices = tuple(store.indices)
+    if buffer is not uses.op.memref:
+        return None
+    if not is_injective_access(statement, store, indices, value.type, numbers):
+        return None
+    return statement, store.parent, indices, value.type
+
+
+def _last_read(uses: AllocationUses) -> ElementAccess | None:
+    """Return the load of the last statement; None if it accesses the buffer in another way."""
+    accesses: set[ElementAccess] = set()
+    last = uses.statements[-1]
+    for access, statement in zip(reversed(uses.accesses), reversed(uses.statements), strict=True):
+        if statement is not last:
+            break
+        match access:
+            case memref.LoadOp() if access.memref is uses.op.memref:
+                value = access.res
+            case vector.LoadOp() if access.base is uses.op.memref:
+                value = access.result
+            case _:
+                return None
+        accesses.add((last, access.parent, tuple(access.indices), value.type))
+    # Several loads are fine if all read the same element in each iteration.
+    return accesses.pop() if len(accesses) == 1 else None
+
+
+def is_injective_access(
+    statement: Operation,
+    op: Operation,
+    indices: Sequence[SSAValue],
+    type: Attribute,
+    numbers: OpNumbers,
+) -> bool:
+    """Return whether `op` accesses different elements in different iterations of `statement`.
+
+    `type` is the type of the value that is loaded or stored: the last index of a vector access runs
+    over the lanes too.
+    """
+    extents: dict[SSAValue, int | None] = {}
+    ancestor: Operation | None = op
+    while ancestor is not statement:
+        ancestor = ancestor.parent_op()
+        if isinstance(ancestor, ForOp):
+            extents[ancestor.variable] = integer_constant(ancestor.extent)
+        # A branch only leaves iterations out; other loops have ranges that are not known here.
+        elif not isinstance(ancestor, scf.IfOp):
+            return False
+    coefficients = _Coefficients(extents, numbers[statement], numbers)
+    unused = dict(extents)
+    for index in indices:
+        found = coefficients.of(index)
+        if found is None:
+            return False
+        terms = [(abs(factor), unused.pop(variable, None)) for variable, factor in found.items()]
+        if isinstance(type, VectorType) and index is indices[-1]:
+            if type.get_num_dims() != 1:
+                return False
+            terms.append((1, type.get_shape()[-1]))
+        if not _is_injective_sum(terms):
+            return False
+    # A loop whose variable is in no index writes the same elements in each iteration.
+    return all(extent is not None and extent <= 1 for extent in unused.values())
+
+
+def _is_injective_sum(terms: Iterable[tuple[int, int | None]]) -> bool:
+    """Return whether `sum(factor * n)`, with `0 <= n < extent`, determines each `n`.
+
+    `terms` are pairs of a factor and an extent, None if unknown. Like digits of a number, each
+    factor has to exceed the largest sum of the smaller ones: `8*i + j` with `j < 8`.
+    """
+    largest: int | None = 0
+    for factor, extent in sorted(terms, key=lambda term: term[0]):
+        if largest is None or factor <= largest:
+            return False
+        largest = None if extent is None else largest + factor * (extent - 1)
+    return True
+
+
+class _Coefficients:
+    """The coefficients of loop variables in indices that are linear in them.
+
+    `start` is the number of the operation in which all `variables` are defined: values computed
+    before it are loop-invariant.
+    """
+
+    def __init__(
+        self, variables: dict[SSAValue, int | None], start: int, numbers: OpNumbers
+    ) -> None:
+        self._variables = variables
+        self._start = start
+        self._numbers = numbers
+        self._found: dict[SSAValue, dict[SSAValue, int] | None] = {}
+
+    def of(self, value: SSAValue, depth: int = 0) -> dict[SSAValue, int] | None:
+        """Return the coefficient of each variable in `value`; None if it is not linear."""
+        if value not in self._found:
+            self._found[value] = self._compute(value, depth) if depth < MAX_DEPTH else None
+        return self._found[value]
+
+    def _compute(self, value: SSAValue, depth: int) -> dict[SSAValue, int] | None:
+        if value in self._variables:
+            return {value: 1}
+        owner = value.owner
+        definer = owner.parent_op() if isinstance(owner, Block) else owner
+        # Anything from before the statement adds a constant to the sum, which changes no distance.
+        if definer is None or self._numbers[definer] < self._start:
+            return {}
+        match owner:
+            case arith.ConstantOp():
+                return {}
+            case arith.AddiOp():
+                return self._sum(owner.lhs, owner.rhs, 1, depth)
+            case arith.SubiOp():
+                return self._sum(owner.lhs, owner.rhs, -1, depth)
+            case arith.MuliOp():
+                return self._product(owner.lhs, owner.rhs, depth)
+            case _:
+                return None
+
+    def _sum(
+        self, lhs: SSAValue, rhs: SSAValue, sign: int, depth: int
+    ) -> dict[SSAValue, int] | None:
+        left, right = self.of(lhs, depth + 1), self.of(rhs, depth + 1)
+        if left is None or right is None:
+            return None
+        total = dict(left)
+        for variable, factor in right.items():
+            total[variable] = total.get(variable, 0) + sign * factor
+        return {variable: factor for variable, factor in total.items() if factor}
+
+    def _product(self, lhs: SSAValue, rhs: SSAValue, depth: int) -> dict[SSAValue, int] | None:
+        # A factor of 0 is not used: it would drop a variable that the sum cannot determine then.
+        for value, scale in ((lhs, integer_constant(rhs)), (rhs, integer_constant(lhs))):
+            if scale:
+                factors = self.of(value, depth + 1)
+                return factors and {variable: n * scale for variable, n in factors.items()}
+        return None

@@ -1,0 +1,320 @@
+"""The shapes of values as expressions of the names at the parameters.
+
+    shapes = SymbolicShapes(module)
+    shapes.of(value)  # (batch, 2 * h, 64)
+    shapes.elements_of(shape_value)  # the integers in a small vector, such as a shape
+
+Each unknown dimension without a name is a symbol of its own. Names belong to one function. Two
+sizes that are equal are so in all runs in which the parameters have the sizes that their names say
+and no operation fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import count
+from operator import is_
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.scf import IfOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+
+from ....dialects.dimension_names import dimension_names_in, with_dimension_names
+from ....dialects.numbers import Computed, as_size
+from ....dialects.relax.dimensions import dimensions_in, symbolic_type
+from ....dialects.relax.graph import GraphOp
+from ....dialects.relax.shapes import SymbolicSize, broadcast_sizes
+from ....dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
+from ....dialects.sizes import Size, Symbol, TooComplex, size_of_text
+from ..calls.call_graph import CallGraph
+from ..region_flow import result_terminators
+from ..traversal import in_order
+from .rules import inferred_types
+from .values import Elements, computed_elements
+
+__all__ = ["Sizes", "SymbolicShapes", "name_results"]
+
+Sizes: TypeAlias = tuple[Size, ...]
+Dimensions: TypeAlias = "Sequence[Size | None] | None"
+
+
+class SymbolicShapes:
+    """The shapes of all tensors in a module, and the elements of small integer tensors."""
+
+    def __init__(self, module: ModuleOp, graph: CallGraph | None = None) -> None:
+        self._types: dict[SSAValue, Attribute] = {}
+        """The types of tensors, with the expressions of their sizes."""
+        self._shapes: dict[SSAValue, Sizes] = {}
+        """The shapes in these types that were asked for."""
+        self._elements: dict[SSAValue, Elements] = {}
+        self._results: dict[FuncOp, Sequence[Dimensions]] = {}
+        """The shapes of the results of functions that are done."""
+        self._numbers = count()
+        self._parts: dict[Size, frozenset[Size]] = {}
+        """The sizes that broadcast to a symbol."""
+        self._broadcast: dict[frozenset[Size], Size] = {}
+        """The symbols to which sizes broadcast."""
+        self._unlimited: dict[Size, Size] = {}
+        """The sizes of which symbols are the minimum with a number above 1."""
+        graph = CallGraph(module) if graph is None else graph
+        self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
+        # A call substitutes in the results of its callee, which therefore has to be known. In a
+        # recursion one function comes before its callee, and the results of that call get new
+        # symbols.
+        for op in graph.callees_first():
+            if isinstance(op, FuncOp):
+                self._visit(op)
+
+    @staticmethod
+    def of_function(function: FuncOp) -> SymbolicShapes:
+        """Return the shapes in a function that calls no other."""
+        shapes = SymbolicShapes(ModuleOp([]))
+        shapes._visit(function)
+        return shapes
+
+    @staticmethod
+    def of_operations(ops: Iterable[Operation], given: Mapping[SSAValue, Sizes]) -> SymbolicShapes:
+        """Return the shapes of the results of `ops`, one after the other, if values from outside
+        have the shapes `given`."""
+        shapes = SymbolicShapes(ModuleOp([]))
+        shapes._types = {v: symbolic_type(v.type, sizes) for v, sizes in given.items()}
+        for op in ops:
+            shapes._visit(op)
+        return shapes
+
+    # Queries
+
+    def of(self, value: SSAValue) -> Sizes | None:
+        """Return the shape of a tensor; None if its rank is unknown or it is not a tensor."""
+        if (found := self._shapes.get(value)) is None:
+            dimensions = dimensions_in(self.type_of(value))
+            if dimensions is None:
+                return None
+            found = tuple([size for number in dimensions if (size := as_size(number)) is not None])
+            if value in self._types:
+                self._shapes[value] = found
+        return found
+
+    def type_of(self, value: SSAValue) -> Attribute:
+        """Return the type of a value; unknown sizes of a tensor have expressions in it."""
+        found = self._types.get(value)
+        return self._declared(value, None) if found is None else found
+
+    def elements_of(self, value: SSAValue) -> Elements | None:
+        """Return the elements of a small integer vector or scalar, None for unknown ones; None if
+        no element is known."""
+        return self._elements.get(value)
+
+    def results_of(self, function: FuncOp) -> Sequence[Dimensions]:
+        """Return the shapes of the results of `function`, None for what is unknown."""
+        return self._results.get(function, [None] * len(function.function_type.outputs))
+
+    def move(self, old: SSAValue, new: SSAValue) -> None:
+        """Record that `new` takes the place of `old`."""
+        if old in self._types:
+            self._types[new] = self._types[old]
+        if old in self._elements:
+            self._elements[new] = self._elements[old]
+
+    # The walk
+
+    def _visit(self, root: Operation) -> None:
+        """Visit the operations in `root` in order; nothing recurses."""
+        pending: list[Iterator[Operation] | Operation] = [iter((root,))]
+        while pending:
+            item = pending.pop()
+            if isinstance(item, Operation):
+                self._leave(item)
+                continue
+            for op in item:
+                if op.regions and not isinstance(op, ModuleOp):
+                    # Regions first, then `op` once more (an Operation, not an iterator): its
+                    # results are what the regions yield. Then the rest of the block.
+                    pending += (item, op)
+                    blocks = [block for region in op.regions for block in region.blocks]
+                    self._enter(op, [arg for block in blocks for arg in block.args])
+                    pending += map(in_order, reversed(blocks))
+                    break
+                self._infer(op)
+
+    def _enter(self, op: Operation, arguments: Sequence[BlockArgument]) -> None:
+        """Give the arguments of the regions of `op` the sizes of their types and names."""
+        attributes = op.arg_attrs if isinstance(op, FuncOp) else None
+        for arg in arguments:
+            named: Dimensions = None
+            if attributes is not None and arg.owner is op.regions[0].first_block:
+                named = _named(attributes.data[arg.index], arg.type)
+            self._set(arg, symbolic_type(arg.type, named))
+
+    def _leave(self, op: Operation) -> None:
+        """Give the results of an operation with regions the shapes of what the regions yield."""
+        if isinstance(op, FuncOp):
+            self._results[op] = self._yielded(op, len(op.function_type.outputs))
+        elif isinstance(op, IfOp | GraphOp):
+            for result, dimensions in zip(op.results, self._yielded(op, len(op.results))):
+                self._set(result, symbolic_type(result.type, dimensions))
+        else:  # what a loop carries may have another size in each iteration
+            for result in op.results:
+                self._set(result, None)
+
+    def _yielded(self, op: Operation, number: int) -> Sequence[Dimensions]:
+        """Return the dimensions that all terminators of `op` agree on."""
+        ends = [[self.of(value) for value in end.operands] for end in result_terminators(op)]
+        if not ends or any(len(end) != number for end in ends):
+            return [None] * number
+        return [_common(shapes) for shapes in zip(*ends, strict=True)]
+
+    def _infer(self, op: Operation) -> None:
+        """Give the results of an operation without regions their shapes and elements."""
+        types: Sequence[Attribute] | None = None
+        is_unknown = any(static_shape(result.type) is None for result in op.results)
+        try:
+            if is_unknown:
+                types = self._call(op) if isinstance(op, CallOp) else inferred_types(op, self)
+            elements = computed_elements(op, self)
+        # Products of sums grow without limit, in deep models with many unknown sizes.
+        except TooComplex:
+            types = elements = None
+        for i, result in enumerate(op.results):
+            self._set(result, None if types is None else types[i])
+        if elements is not None:
+            self._elements[op.results[0]] = elements
+
+    def _call(self, op: CallOp) -> Sequence[Attribute] | None:
+        """Return the types of the results of a function for the shapes of the arguments; None
+        while they are unknown, as in a recursion."""
+        callee = self._functions.get(op.callee.string_value())
+        if (
+            callee is None
+            or (results := self._results.get(callee)) is None
+            or not callee.body.blocks
+        ):
+            return None
+        found: dict[str, Size | None] = {}
+        # `(batch, 2*h)` of the parameter gives `batch`; `2*h` is not solved for `h`, but `h` alone,
+        # elsewhere in the signature, is.
+        for parameter, argument in zip(callee.args, op.operands, strict=False):
+            for size, actual in zip(self.of(parameter) or (), self.of(argument) or ()):
+                if (symbol := size.lone_symbol) is not None:
+                    same = found.setdefault(symbol.name, actual) == actual
+                    # Two actual sizes for one name: the call breaks the contract, or they are equal
+                    # in a way that is not known. A name that is None stays so.
+                    found[symbol.name] = actual if same else None
+        known = {name: size for name, size in found.items() if size is not None}
+
+        def in_caller(size: Size | None) -> Size | None:
+            if size is None:
+                return None
+            values = {symbol: value_of(symbol) for symbol in size.symbols()}
+            return None if None in values.values() else size.substitute(values.__getitem__)
+
+        def value_of(symbol: Symbol) -> Size | None:
+            if (value := known.get(symbol.name)) is not None:
+                return value
+            parts = [in_caller(part) for part in self._parts.get(Size.symbol(symbol.name), ())]
+            sizes = [part for part in parts if part is not None]
+            return reduce(self._joined, sizes) if sizes and len(sizes) == len(parts) else None
+
+        rows = [None if row is None else [in_caller(size) for size in row] for row in results]
+        return [*map(symbolic_type, op.result_types, rows)]
+
+    def _set(self, value: SSAValue, inferred: Attribute | None) -> None:
+        if is_tensor(value.type):
+            self._types[value] = self._declared(value, inferred)
+
+    def _declared(self, value: SSAValue, inferred: Attribute | None) -> Attribute:
+        """Return the type with the known sizes of the declared type, the inferred ones, and new
+        symbols."""
+        type = value.type
+        if not is_tensor(type) or static_shape(type) is not None:
+            return type
+        shape = shape_of(type)
+        found = shape_of(inferred) if inferred is not None and is_tensor(inferred) else None
+        if shape is None:
+            if found is None:
+                return type
+            shape = (DYNAMIC_INDEX,) * len(found)
+        if found is None or len(found) != len(shape):
+            found = shape
+        sizes = [self._size(*pair) for pair in zip(shape, found, strict=True)]
+        if inferred is not None and all(map(is_, sizes, found)):
+            return inferred
+        return make_tensor_type(type.element_type, tuple(sizes))
+
+    def _size(self, declared: int, inferred: int) -> int:
+        if declared not in (DYNAMIC_INDEX, inferred):
+            return declared
+        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Size)
+        if is_sure or inferred != DYNAMIC_INDEX:
+            return inferred
+        number = inferred.number if isinstance(inferred, SymbolicSize) else None
+        if number is not None and (pair := broadcast_sizes(number)) is not None:
+            return SymbolicSize(self._joined(*pair))
+        new = self._new()
+        match number:
+            case Computed("minsi", (Size() as size, int(limit))) if limit > 1:
+                self._unlimited[new] = size
+            case _:
+                pass
+        return SymbolicSize(new)
+
+    def _new(self) -> Size:
+        return Size.symbol(f"?{next(self._numbers)}")
+
+    def _joined(self, a: Size, b: Size) -> Size:
+        """Return the size to which two sizes broadcast: the same for all orders in which sizes do,
+        and however often each of them does."""
+        # A table of 512 rows, cut to a length, is added to data of this length: that is at most 512
+        # unless the addition fails.
+        for size, other in ((a, b), (b, a)):
+            if self._unlimited.get(size) == other:
+                return other
+        rows = [self._parts.get(size, frozenset((size,))) for size in (a, b)]
+        parts = rows[0] | rows[1]
+        if parts in rows:
+            return (a, b)[rows.index(parts)]
+        if (size := self._broadcast.get(parts)) is None:
+            self._broadcast[parts] = size = self._new()
+            self._parts[size] = parts
+        return size
+
+
+def _named(attributes: DictionaryAttr, type: Attribute) -> Dimensions:
+    """Return the sizes that the names of a parameter stand for."""
+    if not is_tensor(type) or (shape := shape_of(type)) is None:
+        return None
+    names = dimension_names_in(attributes, len(shape))
+    return [None if name is None else size_of_text(name) for name in names]
+
+
+def _common(shapes: Sequence[Sizes | None]) -> Dimensions:
+    """Return the dimensions in which shapes agree."""
+    first, *others = shapes
+    if first is None or any(other is None or len(other) != len(first) for other in others):
+        return None
+    columns = zip(*(shape for shape in shapes if shape is not None), strict=True)
+    return [size if all(other == size for other in rest) else None for size, *rest in columns]
+
+
+def name_results(function: FuncOp, shapes: SymbolicShapes) -> None:
+    """Give the results of `function` the sizes that were found as names; a dimension of which
+    nothing is known keeps the name that it has."""
+    types = function.function_type.outputs.data
+    given = function.res_attrs or [DictionaryAttr({})] * len(types)
+    attributes: list[DictionaryAttr] = []
+    for type, old, found in zip(types, given, shapes.results_of(function), strict=True):
+        shape = (shape_of(type) if is_tensor(type) else None) or ()
+        sizes = found if found is not None and len(found) == len(shape) else [None] * len(shape)
+        rows = zip(shape, dimension_names_in(old, len(shape)), sizes, strict=True)
+        names = [_result_name(name, size) if d == DYNAMIC_INDEX else None for d, name, size in rows]
+        attributes.append(with_dimension_names(old, names))
+    function.res_attrs = ArrayAttr(attributes) if any(a.data for a in attributes) else None
+
+
+def _result_name(name: str | None, size: Size | None) -> str | None:
+    if size is None or (size.known is None and size.text is None):
+        return name
+    return size.text if size.known is None else None

@@ -1,0 +1,210 @@
+"""The code of a library, which is that of a prepared function and that of its C interface: LLVM's
+module with both, as an object file, assembly or LLVM IR; or the object files of a shared library,
+which are compiled at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from typing_extensions import Buffer
+
+from ...dialects.target import Target
+from ...passmanager.errors import PasslineError
+from ..native.jit import load_llvm, machine_of, optimize
+from ..native.llvm_ir import llvm_ir
+from ..native.llvm_text import quoted
+from ..native.objects import object_code
+from ..native.openmp import PREFIXES
+from ..native.preparation.preparation import Prepared
+from ..native.symbols import missing_text, undefined_symbols
+from .elf import ALIGNMENT, with_data
+from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+    from ..interpreters.arrays import Array
+
+__all__ = ["Code", "compile_code", "empty_object", "object_files"]
+
+MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 "
+    "fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 "
+    "log1p log2 logb lrint lround modf nearbyint nextafter pow remainder remquo rint round scalbn "
+    "sin sinh sqrt tan tanh tgamma trunc"
+).split()
+C_LIBRARY = frozenset(
+    ["malloc", "free", "memcpy", "memmove", "memset", "memcmp", "aligned_alloc", "abort"]
+).union(MATH, (f"{name}f" for name in MATH))
+"""The functions of C99, and `aligned_alloc` of C11, that code may call."""
+
+
+class Code:
+    """The compiled code of a library, and its large constants by symbol."""
+
+    def __init__(
+        self, module: llvm.ModuleRef, machine: llvm.TargetMachine, constants: Mapping[str, Array]
+    ) -> None:
+        self._module = module
+        self._machine = machine
+        self._constants = constants
+
+    def llvm_ir(self, triple: str) -> Iterator[bytes]:
+        """Yield the module as LLVM IR, of `triple`."""
+        self._module.triple = triple
+        names = {str(self._module.get_global_variable(name)): name for name in self._constants}
+        for line in str(self._module).splitlines():
+            if name := names.get(line):
+                yield from llvm_ir_of(name, self._constants[name])
+            else:
+                yield f"{line}\n".encode()
+
+    def assembly(self) -> Iterator[bytes]:
+        """Yield the code as assembly."""
+        yield self._machine.emit_assembly(self._module).encode()
+        yield from assembly_of(self._constants)
+
+    def object_file(self) -> list[Buffer]:
+        """Return the parts of the object file."""
+        return with_data(self._machine.emit_object(self._module), self._constants)
+
+    def called_functions(self) -> list[str]:
+        """Return the functions that the module calls and does not define."""
+        declared = (f.name for f in self._module.functions if f.is_declaration)
+        return [name for name in declared if not name.startswith("llvm.")]
+
+
+def compile_code(prepared: Prepared, interface: Interface) -> Code:
+    """Compile a prepared function and its C interface for the target of the interface.
+
+    PasslineError if it calls a function that neither the module nor C defines.
+    """
+    machine = machine_of(interface.target)
+    ir = llvm_ir(prepared.module, exported=(prepared.entry,))
+    module = optimize(ir, [prepared.entry], machine)
+    add_interface(module, interface)
+    constants = hide_data(module, interface, prepared.constants)
+    code = Code(module, machine, constants)
+    check_symbols(code.called_functions(), prepared)
+    return code
+
+
+def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]:
+    """Compile a prepared function, in parts at the same time if it is large, and its C interface;
+    return the object files, in parts. The linker is to hide their symbols.
+
+    PasslineError if it calls a function that neither the module nor C defines.
+    """
+    machine = machine_of(interface.target)
+    codes = object_code(prepared, interface.target, machine)
+    undefined = undefined_symbols(*codes)
+    constants = {n: prepared.constants[n] for n in undefined if n in prepared.constants}
+    called = [name for name in undefined if name not in constants]
+    check_symbols(called, prepared)
+    ir = f"{interface_ir(interface)}{references(constants)}"
+    return [*([code] for code in codes), with_data(object_of(ir, machine), constants)]
+
+
+def references(symbols: Iterable[str]) -> str:
+    """Return LLVM IR that refers to data of other files, so that its symbols are in the object
+    file."""
+    names = [quoted(symbol) for symbol in symbols]
+    if not names:
+        return ""
+    table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
+    return "\n".join(
+        [
+            *(f"{name} = external hidden constant i8" for name in names),
+            f"@library.constants = internal constant {table}",
+            "@llvm.used = appending global [1 x ptr] [ptr @library.constants], "
+            'section "llvm.metadata"',
+            "",
+        ]
+    )
+
+
+def object_of(ir: str, machine: llvm.TargetMachine) -> bytes:
+    """Return the object file of LLVM IR."""
+    module = load_llvm().parse_assembly(ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    return machine.emit_object(module)
+
+
+def empty_object(target: Target) -> bytes:
+    """Return an object file without code."""
+    return object_of("", machine_of(target))
+
+
+def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
+    """Raise PasslineError if code calls a function that is not one of C, nor, with several threads,
+    one of the OpenMP runtime."""
+    known = [name for name in called if name in C_LIBRARY]
+    if prepared.threads > 1:
+        known += [name for name in called if name.startswith(PREFIXES)]
+    if missing := [name for name in called if name not in known]:
+        raise PasslineError(missing_text(prepared.module, missing, "the C library"))
+
+
+def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
+    """Add the functions and the data of an interface, from which alone the function of the model is
+    called."""
+    added = load_llvm().parse_assembly(interface_ir(interface))
+    added.triple, added.data_layout = module.triple, module.data_layout
+    module.link_in(added)
+    module.get_function(interface.entry).linkage = "internal"
+
+
+def hide_data(
+    module: llvm.ModuleRef, interface: Interface, constants: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Make the data of the module internal, but for the description; return the large constants
+    that the module uses, with symbols that begin with the name of the library."""
+    exported = (LOADER_SYMBOL, library_symbol(interface.name))
+    used: dict[str, Array] = {}
+    for variable in module.global_variables:
+        name = variable.name
+        if variable.is_declaration and name in constants:
+            variable.name = f"{interface.name}.{name}"
+            variable.visibility = "hidden"
+            used[variable.name] = constants[name]
+        elif not variable.is_declaration and name not in exported:
+            variable.linkage = "internal"
+    return used
+
+
+CHUNK = 1 << 20
+"""The bytes that are turned into text at once."""
+
+
+def llvm_ir_of(name: str, array: Array) -> Iterator[bytes]:
+    """Yield the definition of a constant in LLVM IR."""
+    kind = "global" if array.flags.writeable else "constant"
+    yield f'{quoted(name)} = hidden {kind} [{array.nbytes} x i8] c"'.encode()
+    yield from texts(array, "\\{:02X}")
+    yield f'", align {ALIGNMENT}\n'.encode()
+
+
+def assembly_of(constants: Mapping[str, Array]) -> Iterator[bytes]:
+    """Yield the definitions of constants in the GNU assembler's language."""
+    for name, array in constants.items():
+        symbol = quoted(name)[1:]
+        section = '.data.passline,"aw"' if array.flags.writeable else '.rodata.passline,"a"'
+        yield (
+            f"\t.section\t{section},@progbits\n\t.p2align\t{ALIGNMENT.bit_length() - 1}\n"
+            f"\t.globl\t{symbol}\n\t.hidden\t{symbol}\n\t.type\t{symbol},@object\n{symbol}:\n"
+        ).encode()
+        for text in texts(array, "\\{:03o}"):
+            yield b'\t.ascii\t"' + text + b'"\n'
+        yield f"\t.size\t{symbol}, {array.nbytes}\n".encode()
+
+
+def texts(array: Array, form: str) -> Iterator[bytes]:
+    """Yield the text of the bytes of an array, a part at a time; `form` is that of one byte."""
+    import numpy as np
+
+    table = np.frombuffer("".join(map(form.format, range(256))).encode(), np.uint8)
+    table = table.reshape(256, -1)
+    data = np.frombuffer(array, np.uint8)
+    for start in range(0, len(data), CHUNK):
+        yield table[data[start : start + CHUNK]].tobytes()

@@ -1,0 +1,63 @@
+"""The frontend `onnx` of tools; the importer, which needs the package onnx, is imported when it is
+used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ...compat.frontends import Frontend
+from ...passmanager.errors import PasslineError
+from ...passmanager.registration.installation import install_hint, package_of
+
+if TYPE_CHECKING:
+    from ..interpreters.shape_bindings import Bindings
+
+__all__ = ["OnnxFrontend", "parse_onnx"]
+
+
+def parse_onnx(
+    model: bytes | str,
+    warn: Callable[[str], None] | None = None,
+    bindings: Bindings | None = None,
+) -> ModuleOp:
+    """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
+    sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
+    try:
+        from .onnx import import_model
+    except ModuleNotFoundError as error:
+        raise PasslineError(
+            f"reading ONNX needs {package_of(error.name)}, which is not installed: "
+            f"{install_hint('onnx')}"
+        ) from None
+    shapes = None if bindings is None else bindings.shapes
+    dims = None if bindings is None else bindings.dims
+    if warn is None:
+        return import_model(model, shapes=shapes, dims=dims)
+    return import_model(model, shapes=shapes, dims=dims, warn=warn)
+
+
+@dataclass(frozen=True)
+class OnnxFrontend(Frontend):
+    """The reader of ONNX models: the graph becomes `func.func @main`, in relax."""
+
+    name = "onnx"
+
+    shape: tuple[str, ...] = ()
+    """Shapes of inputs, as `x=1x3x?x192`."""
+    dim: tuple[str, ...] = ()
+    """Sizes of symbolic dimensions, as `batch=4`."""
+
+    def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
+        """Import a model; one that is read from a file finds its data in the files beside it."""
+        from ..interpreters.shape_bindings import read_bindings
+
+        is_file = getattr(input, "name", None) == input_name
+        return parse_onnx(
+            input_name if is_file else input.read(),
+            bindings=read_bindings(self.shape, self.dim),
+        )

@@ -1,0 +1,263 @@
+"""The arguments of a call: by name, at random, and checked against the parameter types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloatConstr,
+    DictionaryAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute
+
+from ...dialects.dimension_names import dimension_names_in
+from ...dialects.relax.shapes import merge
+from ...dialects.relax.types import is_element
+from ...dialects.sizes import size_of_text
+from ...passmanager.diagnostics.did_you_mean import did_you_mean
+from ...passmanager.errors import PasslineError
+from .shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
+from .signature import Function, Value, argument_names, input_types
+
+if TYPE_CHECKING:
+    from .arrays import Array
+
+__all__ = [
+    "check_arguments",
+    "has_related_sizes",
+    "is_scalar",
+    "is_shaped",
+    "named_arguments",
+    "random_arguments",
+    "unknown_dimensions",
+]
+
+Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
+
+MAX_RANDOM_BITS = 12
+"""Up to this power of 2 a size is tried for unknown dimensions of random arguments."""
+
+
+def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
+    """Return the arguments for `func` from arrays by parameter name.
+
+    `arr_0`, `arr_1`, ..., the names that `numpy.savez` gives to unnamed arrays, are positions.
+    PasslineError if a parameter has no array, or a name is not that of a parameter.
+    """
+    names = argument_names(func)
+    by_position = {f"arr_{i}": name for i, name in enumerate(names)}
+    given: dict[str, Array] = {}
+    for name, array in arrays.items():
+        parameter = name if name in names else by_position.get(name, name)
+        if parameter in given:
+            raise PasslineError(f"parameter '{parameter}' is given twice, by name and by position")
+        given[parameter] = array
+    for name in given:
+        if name not in names:
+            has = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
+            raise PasslineError(
+                f"@{func.sym_name.data} has no parameter '{name}'"
+                f"{did_you_mean(name, names) or f': {has}'}"
+            )
+    if missing := [name for name in names if name not in given]:
+        raise PasslineError(f"no value is given for parameter {', '.join(missing)}")
+    return [given[name] for name in names]
+
+
+def random_arguments(
+    func: Function, seed: int, ranges: Mapping[str, tuple[int, int]] = MappingProxyType({})
+) -> list[Array]:
+    """Return random arguments for `func`.
+
+    Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. `ranges`
+    gives parameters, by name, that are used as indices: they are uniform integers from the least to
+    the greatest. Unknown dimensions have the sizes of `unknown_dimensions`. PasslineError if a
+    parameter is not a number, or a tensor or buffer of numbers of known rank, or is too large for
+    the memory; for a negative seed.
+    """
+    import numpy as np
+
+    from .arrays import fit
+
+    if seed < 0:
+        raise PasslineError(f"the seed of random arguments is 0 or more, not {seed}")
+    rng = np.random.default_rng(seed)
+    arrays: list[Array] = []
+    chosen = _random_sizes(func)
+    rows = zip(argument_names(func), input_types(func), _dimensions(func), strict=True)
+    for name, type, dimensions in rows:
+        element = type.element_type if is_shaped(type) else type
+        element = i64 if isinstance(type, IndexType) else element
+        if not is_element(element):
+            raise PasslineError(
+                f"cannot generate random values for parameter '{name}' of type {type}: pass its "
+                "value, at the shell with --inputs"
+            )
+        shape = [_size(d, chosen) for d in dimensions or ()]
+        try:
+            if name in ranges or isinstance(element, IntegerType):
+                low, high = ranges.get(name, (0, 9))
+                array = rng.integers(low, high, shape, endpoint=True)
+            else:
+                array = rng.standard_normal(shape)
+        except (MemoryError, ValueError) as error:
+            raise PasslineError(
+                f"cannot generate random values for parameter '{name}' of type {type}: {error}"
+            ) from None
+        arrays.append(fit(np.asarray(array), element))
+    return arrays
+
+
+def unknown_dimensions(func: Function) -> dict[str, int]:
+    """Return the unknown dimensions of the parameters of `func` with the sizes that they have in
+    random arguments: `batch` for those of a name, `dimension 1 of x` for others.
+
+    The size is 1; if an expression such as `h // 2` is 0 then, names have the least power of 2 for
+    which it is not.
+    """
+    found: dict[str, int] = {}
+    chosen = _random_sizes(func)
+    for name, dimensions in zip(argument_names(func), _dimensions(func), strict=True):
+        for i, dimension in enumerate(dimensions or ()):
+            if isinstance(dimension, str):
+                names = [symbol.name for symbol in size_of_text(dimension).symbols()]
+                found |= {each: chosen[each] for each in names}
+            elif dimension is None:
+                found[f"dimension {i} of {name}"] = 1
+    return found
+
+
+def _dimensions(func: Function) -> list[tuple[Dimension, ...] | None]:
+    """Return the dimensions of each parameter; None for one that is not shaped."""
+    found: list[tuple[Dimension, ...] | None] = []
+    attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
+    for type, given in zip(input_types(func), attributes):  # results of a buffer function are last
+        if not is_shaped(type):
+            found.append(None)
+            continue
+        shape = type.get_shape()
+        names = dimension_names_in(given, len(shape))
+        pairs = zip(shape, names, strict=True)
+        found.append(tuple(name if d == DYNAMIC_INDEX else d for d, name in pairs))
+    return found
+
+
+def _random_sizes(func: Function) -> dict[str, int]:
+    """Return sizes of the names of dimensions for which no dimension is empty, if there are."""
+    texts = {d for dims in _dimensions(func) for d in dims or () if isinstance(d, str)}
+    names = {symbol.name for text in texts for symbol in size_of_text(text).symbols()}
+    for size in (1 << i for i in range(MAX_RANDOM_BITS)):
+        chosen = dict.fromkeys(names, size)
+        if all(_size(text, chosen) > 0 for text in texts):
+            return chosen
+    return dict.fromkeys(names, 1)
+
+
+def _size(dimension: Dimension, chosen: Mapping[str, int]) -> int:
+    """Return the size of a dimension of a random argument."""
+    bound = bound_dimension(dimension, chosen)
+    return max(bound, 0) if isinstance(bound, int) else 1
+
+
+def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
+    """Return the arguments in the form that the interpreter takes.
+
+    Tensors and buffers become arrays, scalars become Python numbers, other values stay as they are.
+    PasslineError if the number of arguments or the type of one does not match, or if dimensions of
+    one name differ.
+    """
+    names, types = argument_names(func), input_types(func)
+    if (given := len(arguments)) != (count := len(types)):
+        takes = f"@{func.sym_name.data} takes {count} argument{'s' * (count != 1)}"
+        raise PasslineError(f"{takes}, {given} {'is' if given == 1 else 'are'} given")
+    checked = tuple(map(_check_argument, names, types, arguments))
+    if func.arg_attrs is not None:
+        _check_names(func, checked)
+    return checked
+
+
+def _check_names(func: Function, arguments: Sequence[object]) -> None:
+    """Raise ShapeBindingError if dimensions of one name, or of an expression, have other sizes than
+    the names say: passes rely on these."""
+    rows = zip(argument_names(func), _dimensions(func), arguments, strict=True)
+    named = {
+        name: (dimensions, getattr(argument, "shape", ()))
+        for name, dimensions, argument in rows
+        if dimensions is not None and any(isinstance(d, str) for d in dimensions)
+    }
+    if named:
+        declared = {name: dimensions for name, (dimensions, _) in named.items()}
+        bind_shapes(declared, Bindings({name: shape for name, (_, shape) in named.items()}, {}))
+
+
+def has_related_sizes(func: Function) -> bool:
+    """Return whether the sizes of arguments have to agree: a name is that of several dimensions, or
+    of an expression."""
+    names = [d for dims in _dimensions(func) for d in dims or () if isinstance(d, str)]
+    return len({*names}) < len(names) or not all(map(str.isidentifier, names))
+
+
+def _check_argument(name: str, type: Attribute, value: Value) -> object:
+    if is_shaped(type):
+        return _check_array(name, type, value)
+    return _check_scalar(name, type, value) if is_scalar(type) else value
+
+
+def _check_scalar(name: str, type: Attribute, value: Value) -> object:
+    import numpy as np
+
+    integer = isinstance(type, IndexType | IntegerType)
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in ("biu" if integer else "biuf"):
+        got = f"an array of {array.ndim} dimensions" if array.ndim else array.dtype
+        expected = "an integer" if integer else "a number"
+        raise PasslineError(f"parameter '{name}' is {type}: expected {expected}, got {got}")
+    number = array.item()
+    bits = type.bitwidth if isinstance(type, IntegerType) else 64
+    # Signless integers: both the signed and the unsigned range are accepted.
+    if integer and not -(1 << bits - 1) <= number < 1 << bits:
+        raise PasslineError(f"parameter '{name}' is {type}: {number} is out of range")
+    return number
+
+
+def _check_array(name: str, type: Shaped, value: Value) -> Array:
+    import numpy as np
+
+    from .arrays import dtype_of
+
+    array = np.asarray(value)
+    element, shape = type.element_type, type.get_shape()
+    element = i64 if isinstance(element, IndexType) else element
+    dtype = dtype_of(element) if is_element(element) else array.dtype
+    fits = merge(shape, array.shape) is not None
+    if not fits or array.dtype != dtype:
+        expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
+        raise PasslineError(
+            f"parameter '{name}' is {type}: expected {expected}, "
+            f"got {array.dtype} of {_sizes(array.shape)}"
+        )
+    return array
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    """Return a shape for a message."""
+    return "x".join("?" if n == DYNAMIC_INDEX else str(n) for n in shape) or "no dimensions"
+
+
+def is_shaped(type: Attribute) -> TypeIs[Shaped]:
+    """Return whether `type` is the type of a ranked tensor or buffer."""
+    return isinstance(type, TensorType | MemRefType)
+
+
+def is_scalar(type: Attribute) -> bool:
+    """Return whether `type` is the type of a number."""
+    return isinstance(type, IndexType | IntegerType) or AnyFloatConstr.verifies(type)

@@ -1,0 +1,369 @@
+"""The check of the functions of a module: their results on seeded inputs, compared with those that
+they had before a transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation
+
+from ....dialects.relax.types import Float
+from ....dialects.transform_params import transformation_of
+from ....passmanager.errors import PasslineError
+from ....passmanager.ir.symbols import PRIVATE, symbol_of
+from ....passmanager.ir.walk import walk
+from ....passmanager.registration.rounding import Change, Rounding
+from ..arguments import check_arguments
+from ..arrays import float_limits
+from ..interpret import ArrayFunction
+from ..signature import Function, Value, argument_names, input_types
+from .comparison import EXACT, mismatch_in, tolerance
+from .constants import Number, numbers_in
+from .difference import Difference
+from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
+from .flags import free_numbers
+from .inputs import Numbers, element_of, is_open, leaves
+from .observations import changed_effects
+from .reachable import reachable
+from .samples import Sample, Sampler, reason_of
+from .sizes import sizes_around_constants
+from .trace import Run, Version, describe_first_difference
+from .values import flat_values
+
+__all__ = ["Equivalence", "epsilon_of", "find_difference", "public_functions"]
+
+
+def find_difference(
+    before: ModuleOp,
+    after: ModuleOp,
+    *,
+    seeds: int = 1,
+    rounds: bool | Rounding = False,
+    max_steps: int = MAX_STEPS,
+    ctx: Context | None = None,
+) -> Difference | None:
+    """Return the first input found on which a public function of `before` computes something else
+    in `after`, or None.
+
+    `rounds` allows floats to differ by rounding, as `Pass.rounds` does. `max_steps` is the budget
+    of each function. `ctx` is the context of xDSL's own interpreter functions. Functions that
+    cannot be evaluated, that `after` has not, or has with other parameters, are not compared.
+    """
+    check = Equivalence(before, seeds=seeds, max_steps=max_steps, ctx=ctx)
+    return check.compare(after, rounds=rounds)
+
+
+class Equivalence:
+    """The results of the public functions of a module, to compare those of later versions of it
+    with.
+
+    The functions are those directly in the module, with a body, and not private: passes may change
+    private ones, add and remove them. `unchecked` names the functions that cannot be compared, or
+    no longer, each with the reason; `left_out` those of whose inputs some were not accepted, with
+    their number and the first reason.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        *,
+        seeds: int = 1,
+        max_steps: int = MAX_STEPS,
+        ctx: Context | None = None,
+    ) -> None:
+        self._seeds, self._max_steps = seeds, max_steps
+        self._ctx = Context() if ctx is None else ctx
+        self.samples: dict[str, list[Sample]] = {}
+        self.unchecked: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}
+        self._interface: dict[str, tuple[object, int]] = {}
+        """The public functions, with their transformations and their number of parameters."""
+        self._numbers: dict[str, set[Number]] = {}
+        """The constants around which there are samples, by function."""
+        self._tried: dict[str, set[int]] = {}
+        """The sizes for which samples were sought after the first ones, by function."""
+        self._known: dict[str, list[Sample]] = {}
+        """The samples, also of functions that cannot be evaluated any more."""
+        self._version: Version | None = None
+        self._accept(module)
+
+    def compare(
+        self,
+        module: ModuleOp,
+        *,
+        rounds: bool | Rounding = False,
+        keeps_range: bool = True,
+        keeps_interface: bool = False,
+        changed: Callable[[Function], bool] = lambda _: True,
+    ) -> Difference | None:
+        """Compare the functions of `module` with those before; return the first difference, or None
+        and keep the results for the next call.
+
+        `keeps_range` is False if rounding may make a finite result infinite or NaN. With
+        `keeps_interface`, a function that is gone or has other parameters is a difference, else it
+        is not checked any more. Only the functions that are `changed` are evaluated.
+        """
+        functions = public_functions(module)
+        allowed = _Allowed.of(rounds, module, keeps_range, keeps_interface)
+        if keeps_interface and (difference := self._changed_interface(module)) is not None:
+            return difference
+        before = {} if self._version is None else public_functions(self._version.module)
+        for name in list(self.samples):
+            if name not in functions:
+                self._drop(name, "it is removed, or private now")
+            elif transformation_of(functions[name]) != transformation_of(before[name]):
+                del self.samples[name]  # other parameters: `_accept` makes new samples
+            elif changed(functions[name]):
+                if (difference := self._compare(module, functions[name], allowed)) is not None:
+                    return difference
+        self._accept(module)
+        return None
+
+    def check_engine(
+        self, module: ModuleOp, func: Function, function: ArrayFunction
+    ) -> Difference | None:
+        """Compare the last known results of `func`, also if it is too large to be evaluated now,
+        with those of `function`, which an engine made of it, and which may round elsewhere."""
+        bound = tolerance(epsilon_of(module))
+        for sample in self._known.get(func.sym_name.data, ()):
+            arguments = fit_arguments(func, sample.arguments)
+            try:
+                results = function(*check_arguments(func, arguments))
+            except PasslineError as error:
+                return _difference(func, sample, str(error), None)
+            if (reason := _changed(sample, results, bound)) is not None:
+                return _difference(func, sample, reason, results)
+        return None
+
+    def _accept(self, module: ModuleOp) -> None:
+        """Add the functions that are not known yet; keep a copy of the module, in which the first
+        difference of a later one can be found."""
+        functions = public_functions(module)
+        self._interface = {name: _interface_of(func) for name, func in functions.items()}
+        for name, func in functions.items():
+            if name in self.samples or name in self.unchecked:
+                continue
+            sampler = Sampler(module, func, self._ctx, self._max_steps)
+            if samples := [*sampler.samples(self._seeds)]:
+                self.samples[name] = self._known[name] = samples
+                self._numbers[name] = {*sampler.numbers}
+                self._note_left_out(name, sampler)
+            else:
+                self.unchecked[name] = sampler.reason
+        self._version = Version(module) if self.samples else None
+
+    def _note_left_out(self, name: str, sampler: Sampler) -> None:
+        if sampler.left_out:
+            count = f"{len(sampler.left_out)} of {sampler.tried} inputs"
+            self.left_out[name] = f"{count}; {sampler.left_out[0]}"
+
+    def _changed_interface(self, module: ModuleOp) -> Difference | None:
+        """Return the first public function that is gone, or has another number of parameters,
+        unless it says that its parameters were transformed. It may be a function of another dialect
+        now, of which nothing is known."""
+        functions = public_functions(module)
+        others = {symbol_of(op) for op in module.ops if not isinstance(op, Function)}
+        for name, (transformation, count) in self._interface.items():
+            if name in others:
+                continue
+            if name not in functions:
+                return Difference.of_interface(name, "it is removed, renamed, or private now")
+            now, number = _interface_of(functions[name])
+            if now == transformation and number != count:
+                reason = f"it has {number} parameters, before {count}"
+                return Difference.of_interface(name, reason)
+        return None
+
+    def _compare(self, module: ModuleOp, func: Function, allowed: _Allowed) -> Difference | None:
+        """Compare one function; drop the samples that can no longer be evaluated."""
+        self._add_sizes(func)
+        self._add_constants(module, func)
+        kept: list[Sample] = []
+        lost, left = "", self._max_steps
+        free = self._free_numbers(func.sym_name.data)
+        for sample in self.samples[func.sym_name.data]:
+            arguments = fit_arguments(func, sample.arguments)
+            try:
+                check_arguments(func, arguments)
+            except PasslineError as error:
+                lost = f"its parameters change: {error}"
+                if allowed.keeps_interface:
+                    return Difference.of_interface(func.sym_name.data, lost)
+                continue
+            outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
+            seen = sample if allowed.keeps_range else replace(sample, range_is_free=True)
+            run = _Comparison(seen, Run(module, func, arguments), allowed)
+            if isinstance(outcome, Refused):
+                return self._located(run, outcome.reason, None)
+            if not isinstance(outcome, Evaluated):
+                lost = reason_of(outcome)
+                break
+            reason = None if sample.recipe.numbers in free else run.changed(outcome)
+            if reason is not None:
+                return self._located(run, reason, outcome.results)
+            left -= outcome.steps
+            kept.append(replace(sample, outcome=outcome))
+        if kept:
+            self.samples[func.sym_name.data] = self._known[func.sym_name.data] = kept
+        else:
+            self._drop(func.sym_name.data, lost)
+        return None
+
+    def _free_numbers(self, name: str) -> Collection[Numbers]:
+        """Return the kinds of inputs for which fast-math flags leave the results of the function
+        open, in the version before."""
+        if self._version is None:
+            return ()
+        symbols = {symbol_of(op): op for op in self._version.module.ops}
+        return free_numbers(symbols[name], symbols)
+
+    def _add_sizes(self, func: Function) -> None:
+        """Add samples, of the version before, for the sizes around constants that a pass brought
+        in, such as those of its tiles."""
+        name = func.sym_name.data
+        samples, tried = self.samples[name], self._tried.setdefault(name, set())
+        if not any(map(is_open, leaves(input_types(func)))) or self._version is None:
+            return
+        known = tried | {sample.recipe.size for sample in samples}
+        new = [size for size in sizes_around_constants(func) if size not in known]
+        tried.update(new)
+        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
+        if new and base is not None:
+            module = self._version.module
+            old = public_functions(module)[name]
+            sampler = Sampler(module, old, self._ctx, self._max_steps)
+            samples += sampler.of_sizes(replace(base, distinct=False), new)
+
+    def _add_constants(self, module: ModuleOp, func: Function) -> None:
+        """Add samples, of the version before, around constants that a pass brought in."""
+        name = func.sym_name.data
+        samples, known = self.samples[name], self._numbers[name]
+        symbols = {symbol_of(op): op for op in module.ops}
+        new = [n for n in numbers_in(reachable(func, symbols)) if n not in known]
+        known.update(new)
+        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
+        if new and base is not None and (version := self._version) is not None:
+            old = public_functions(version.module)[name]
+            sampler = Sampler(version.module, old, self._ctx, self._max_steps)
+            samples += sampler.of_constants(base, new)
+
+    def _located(
+        self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None
+    ) -> Difference:
+        """Return the difference with the first operation whose value differs: both versions are
+        run once more."""
+        version, sample, run = self._version, comparison.sample, comparison.run
+        assert version is not None, "there are samples"
+        old = public_functions(version.module)[run.function.sym_name.data]
+        # What was accepted before has other arguments if tuples were taken apart since.
+        before = Run(version.module, old, fit_arguments(old, sample.arguments))
+        first = describe_first_difference(
+            before.trace(self._ctx, self._max_steps),
+            run.trace(self._ctx, self._max_steps),
+            version.counterparts,
+            comparison.allowed.bound,
+            sample.compared,
+            comparison.allowed.changes,
+        )
+        return replace(_difference(run.function, sample, reason, after), first=first)
+
+    def _drop(self, name: str, reason: str) -> None:
+        del self.samples[name]
+        self.unchecked[name] = reason
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """The changes of results that are allowed."""
+
+    bound: float
+    changes: tuple[Change, ...]
+    keeps_range: bool
+    keeps_interface: bool
+
+    @staticmethod
+    def of(
+        rounds: bool | Rounding, module: ModuleOp, keeps_range: bool, keeps_interface: bool
+    ) -> _Allowed:
+        """Return what a pass with `rounds` may change."""
+        if (rounding := Rounding.of(rounds)) is None:
+            return _Allowed(EXACT, (), keeps_range, keeps_interface)
+        keeps_range &= "finite may become infinite" not in rounding.changes
+        bound = tolerance(epsilon_of(module), rounding.units)
+        return _Allowed(bound, rounding.changes, keeps_range, keeps_interface)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A sample, the run with which it is compared, and what is allowed."""
+
+    sample: Sample
+    run: Run
+    allowed: _Allowed
+
+    def changed(self, outcome: Evaluated) -> str | None:
+        """Return how results and effects differ, in words."""
+        sample, bound, changes = self.sample, self.allowed.bound, self.allowed.changes
+        if bound and sample.rounds_apart:
+            return None
+        return _changed(sample, outcome.results, bound, changes) or changed_effects(
+            sample.outcome.effects, outcome.effects, bound, sample.compared, changes
+        )
+
+
+def _interface_of(func: Function) -> tuple[object, int]:
+    """Return the transformation of the parameters of a function, and their number."""
+    return transformation_of(func), len([*leaves(input_types(func))])
+
+
+def _difference(
+    func: Function, sample: Sample, reason: str, after: tuple[Value, ...] | None
+) -> Difference:
+    names = argument_names(func)
+    if len(names) != len(sample.arguments):  # the elements of tuples are parameters now
+        names = [f"arg{i}" for i in range(len(sample.arguments))]
+    return Difference(
+        function=func.sym_name.data,
+        names=names,
+        inputs=sample.arguments,
+        recipe=sample.recipe.text,
+        before=sample.outcome.results,
+        after=after,
+        reason=reason,
+    )
+
+
+def _changed(
+    sample: Sample,
+    after: Sequence[Value],
+    bound: float,
+    changes: tuple[Change, ...] = Rounding.changes,
+) -> str | None:
+    """Return how the results differ; the lowering makes results of the elements of tuples."""
+    before = flat_values(sample.outcome.results)
+    return mismatch_in(before, flat_values(after), bound, sample.compared, changes)
+
+
+def public_functions(module: ModuleOp) -> dict[str, Function]:
+    """Return the functions that a caller of the module can run, by name."""
+    return {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, Function) and not op.is_declaration and not _is_private(op)
+    }
+
+
+def _is_private(op: Operation) -> bool:
+    visibility = op.properties.get("sym_visibility") or op.attributes.get("sym_visibility")
+    return visibility == PRIVATE
+
+
+def epsilon_of(module: ModuleOp) -> float:
+    """Return the distance from 1 to the next number in the least precise type of floats that
+    occurs in the module; that of f32 if there are no floats."""
+    elements = {element_of(value.type) for op in walk(module) for value in op.results}
+    floats = [element for element in elements if isinstance(element, Float)]
+    return max(float_limits(element).epsilon for element in floats or [f32])

@@ -1,0 +1,189 @@
+# pyright: reportPrivateUsage=false
+# xDSL's interpreter does not say for which operations it has semantics.
+"""Functions of a module as Python functions on numpy arrays, run by xDSL's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from io import StringIO
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
+
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.location import place_of
+from ...passmanager.ir.symbols import name_of
+from ...passmanager.ir.walk import walk
+from . import has_semantics, semantics_of
+from .arguments import check_arguments
+from .assertions import AssertionFailed
+from .signature import Function, Value, is_buffer, result_buffers
+
+if TYPE_CHECKING:
+    from .prepared import PreparedInterpreter
+
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter", "own_semantics"]
+
+ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
+
+
+class NoSemanticsError(PasslineError):
+    """The error for an operation that has no semantics, whose name is `op_name`."""
+
+    def __init__(self, message: str, op_name: str) -> None:
+        super().__init__(message)
+        self.op_name = op_name
+
+
+def interpret(
+    module: ModuleOp,
+    func: Function,
+    ctx: Context | None = None,
+    listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
+) -> ArrayFunction:
+    """Return a Python function on arrays that runs `func`.
+
+    Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
+    is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
+    What the program prints is written to `output`; without one it is dropped.
+    The function raises PasslineError, naming the operation, if one cannot be computed, and
+    NoSemanticsError if it has no semantics.
+    """
+    interpreter = _interpreter(module, Context() if ctx is None else ctx, listeners, output)
+    position = interpreter.position
+
+    def call(*arguments: Value) -> tuple[Value, ...]:
+        values = check_arguments(func, arguments)
+        interpreter.forget()
+        try:
+            results = _run(interpreter, func, values)
+        except RecursionError:
+            name = func.sym_name.data
+            raise PasslineError(
+                f"@{name} cannot be computed: calls are nested too deeply"
+            ) from None
+        except AssertionFailed:
+            raise PasslineError(position.assertion_text()) from None
+        except Exception as error:  # semantics of other projects may raise anything
+            where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
+            kind = "" if isinstance(error, InterpretationError) else type(error).__name__
+            said = ": ".join(filter(None, (kind, str(error))))
+            message = f"{where} cannot be computed: {said}"
+            known = interpreter._impls._impl_dict
+            if position.op and type(position.op) not in known:
+                dialect = (name := name_of(position.op)).partition(".")[0]
+                lacking = f"no semantics are registered for the dialect '{dialect}'"
+                if any(cls.name.partition(".")[0] == dialect for cls in known):
+                    lacking = "it has no semantics"
+                raise NoSemanticsError(f"{where} cannot be computed: {lacking}", name) from error
+            raise PasslineError(message) from error
+        return tuple(map(_as_value, results))
+
+    return call
+
+
+def load_interpreter() -> None:
+    """Import the code that every interpretation needs, in no particular dialect."""
+    _interpreter(ModuleOp([]), Context())
+
+
+def _interpreter(
+    module: ModuleOp,
+    ctx: Context,
+    listeners: Sequence[Interpreter.Listener] = (),
+    output: IO[str] | None = None,
+) -> PreparedInterpreter:
+    """Return an interpreter with the semantics of all dialects that occur in the module.
+
+    Ours override xDSL's for operations that both define.
+    """
+    from xdsl.interpreters.pdl import PDLRewriteFunctions
+
+    from .prepared import PreparedInterpreter
+
+    file = StringIO() if output is None else output  # for None, xDSL's functions take stdout
+    interpreter = PreparedInterpreter(module, file=file, listeners=tuple(listeners))
+    interpreter.copy_implementations(_common_semantics())
+    interpreter.register_implementations(PDLRewriteFunctions(ctx), override=True)
+    found: dict[type[InterpreterFunctions], None] = {}
+    for cls in {type(op): None for op in walk(module)}:
+        if has_semantics(cls) and (functions := semantics_of(cls)) is not None:
+            found[functions] = None
+    # Own semantics last: a class of another project may derive from xDSL's of arith.
+    for functions in (*found, *own_semantics()) if found else ():
+        interpreter.register_implementations(functions(), override=True)
+    return interpreter
+
+
+@cache
+def _common_semantics() -> Interpreter:
+    """Return an interpreter with the semantics that all interpreters share: xDSL's, of which those
+    of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
+    `tensor`, ..., which belong to no entry of the table."""
+    from xdsl.interpreters import register_implementations
+    from xdsl.interpreters.pdl import PDLRewriteFunctions
+
+    from .foreign import on_xdsl_values
+
+    xdsls = Interpreter(ModuleOp([]))
+    register_implementations(xdsls, Context())
+    interpreter = Interpreter(ModuleOp([]))
+    for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
+        if functions is not PDLRewriteFunctions:
+            interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
+    for functions in own_semantics():
+        interpreter.register_implementations(functions(), override=True)
+    return interpreter
+
+
+def own_semantics() -> tuple[type[InterpreterFunctions], ...]:
+    """Return our semantics of MLIR's dialects and of tir, and of calls."""
+    from .codegens.calls import ExternalFunctions
+    from .mlir import MlirFunctions
+    from .tir import TirFunctions
+
+    return TirFunctions, MlirFunctions, ExternalFunctions
+
+
+def _run(interpreter: Interpreter, func: Function, values: PythonValues) -> PythonValues:
+    """Run `func` and return its results: its return values, or the buffers that it writes."""
+    arguments = _with_buffers(func, values)
+    results = interpreter.call_op(func, arguments)
+    if func.function_type.outputs.data or not (buffers := result_buffers(func)):
+        return results
+    return tuple(arguments[i] for i in buffers)
+
+
+def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
+    """Return the arguments with buffers copied and scalars in the form of the semantics, followed
+    by new buffers for the results."""
+    from .tir.memory import allocate
+
+    types = func.function_type.inputs.data
+    outputs = types[len(values) :]
+    return (
+        *map(_argument, types, values),
+        *(allocate(type) for type in outputs if is_buffer(type)),
+    )
+
+
+def _argument(type: Attribute, value: Any) -> object:
+    """Return an argument as the semantics take it: a copy of a buffer, a scalar of its type."""
+    from .tir.table import is_computed, number
+
+    if is_buffer(type):
+        return value.copy()
+    return number(value, type) if is_computed(type) else value
+
+
+def _as_value(result: object) -> Value:
+    """Return a result of the interpreter, numbers as arrays."""
+    import numpy as np
+
+    return cast(Value, result) if isinstance(result, tuple | Callable) else np.asarray(result)

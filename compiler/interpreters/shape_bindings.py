@@ -1,0 +1,266 @@
+"""The choice of sizes for the unknown dimensions of parameters.
+
+A dimension is a size, the name of an unknown size or an expression of such names, or None.
+Dimensions of one name have one size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...dialects.sizes import Size, TooComplex, size_of_text
+from ...passmanager.diagnostics.did_you_mean import did_you_mean
+from ...passmanager.errors import PasslineError
+
+__all__ = [
+    "Bindings",
+    "BoundShapes",
+    "Dimension",
+    "ShapeBindingError",
+    "bind_shapes",
+    "bound_dimension",
+    "dimensions_text",
+    "read_bindings",
+]
+
+Dimension: TypeAlias = int | str | None
+Dimensions: TypeAlias = Sequence[Dimension]
+
+
+class ShapeBindingError(PasslineError):
+    """The error for sizes that no parameter has, or that contradict each other."""
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """Sizes that a user chooses.
+
+    `shapes` are shapes of parameters by name, with None for a dimension that stays unknown; `dims`
+    are sizes of named dimensions.
+    """
+
+    shapes: Mapping[str, Sequence[int | None]]
+    dims: Mapping[str, int]
+
+    def __bool__(self) -> bool:
+        return bool(self.shapes or self.dims)
+
+
+@dataclass(frozen=True)
+class BoundShapes:
+    """The dimensions of parameters by name, None for an unknown rank, and the sizes of names."""
+
+    dimensions: Mapping[str, tuple[Dimension, ...] | None]
+    sizes: Mapping[str, int]
+
+
+def bind_shapes(declared: Mapping[str, Dimensions | None], bindings: Bindings) -> BoundShapes:
+    """Return the dimensions of parameters after a choice of sizes.
+
+    `declared` has the dimensions of all parameters, None for an unknown rank. Names are expressions
+    (`dialects/sizes.py`): a size that is chosen for `h`, or follows from one that is chosen for
+    `2 * h`, holds for all dimensions that contain `h`.
+
+    Errors: ShapeBindingError for a name that does not exist, another rank, another size than a
+    known one, two sizes for one name, and a negative size.
+    """
+    shapes, dims = bindings.shapes, bindings.dims
+    for name in shapes:
+        if name not in declared:
+            raise ShapeBindingError(
+                f"there is no parameter '{name}'{did_you_mean(name, declared) or _list(declared)}"
+            )
+    texts = [d for dimensions in declared.values() for d in dimensions or () if isinstance(d, str)]
+    names = [
+        symbol.name for text in dict.fromkeys(texts) for symbol in size_of_text(text).symbols()
+    ]
+    solver = _Solver()
+    for text, value in dims.items():
+        size = size_of_text(text)
+        if not {symbol.name for symbol in size.symbols()} <= {*names}:
+            raise ShapeBindingError(
+                f"no parameter has a dimension '{text}'{did_you_mean(text, names) or _list(names)}"
+            )
+        if value < 0:
+            raise ShapeBindingError(f"dimension '{text}' has size {value}")
+        solver.add(_Choice(f"the size given for '{text}'", text, size, value))
+    chosen: dict[str, tuple[Dimension, ...] | None] = {}
+    for name, dimensions in declared.items():
+        chosen[name] = None if dimensions is None else (*dimensions,)
+        if (shape := shapes.get(name)) is not None:
+            chosen[name] = tuple(_chosen(name, dimensions, shape, solver))
+    solver.solve()
+    sized = {
+        name: None
+        if dimensions is None
+        else tuple(
+            solver.sized(d, shapes.get(name, ())[i : i + 1], f"dimension {i} of parameter '{name}'")
+            for i, d in enumerate(dimensions)
+        )
+        for name, dimensions in chosen.items()
+    }
+    return BoundShapes(sized, solver.known)
+
+
+def bound_dimension(dimension: Dimension, sizes: Mapping[str, int]) -> Dimension:
+    """Return a dimension after the choice of sizes for names: `2 * h` is 16 if `h` is 8."""
+    if not isinstance(dimension, str):
+        return dimension
+    try:
+        size = size_of_text(dimension)
+        bound = size.bind(sizes)
+    except TooComplex:
+        return None
+    if bound == size:
+        return dimension
+    return bound.text if bound.known is None else bound.known
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A size that is chosen for an expression, with the text of both places for messages."""
+
+    place: str
+    text: str
+    size: Size
+    value: int
+
+
+class _Solver:
+    """Finds the sizes of names that follow from the sizes of expressions."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.places: dict[str, str] = {}
+        """Where the size of each name comes from."""
+        self.open: list[_Choice] = []
+
+    def add(self, choice: _Choice) -> None:
+        """Add a choice; it holds at once if it determines a name."""
+        if not self.settle(choice):
+            self.open.append(choice)
+
+    def solve(self) -> None:
+        """Determine names until nothing more follows."""
+        before = None
+        while before != len(self.open):
+            before = len(self.open)
+            self.open = [choice for choice in self.open if not self.settle(choice)]
+
+    def settle(self, choice: _Choice) -> bool:
+        """Check a choice whose names are known, or determine the only unknown one; return whether
+        nothing is left of it."""
+        rest = self.bind(choice.size, choice.place) - Size.of(choice.value)
+        if rest.known is not None:
+            if rest.known:
+                raise ShapeBindingError(
+                    f"{choice.place} is '{choice.text}', which is {rest.known + choice.value}"
+                    f"{self.reasons(choice.size)}, not {choice.value}"
+                )
+            return True
+        if (solution := rest.linear_root()) is None:
+            return False
+        symbol, dividend, divisor = solution
+        if dividend % divisor or dividend // divisor < 0:
+            raise ShapeBindingError(
+                f"{choice.place} is '{choice.text}', which is {choice.value} for no size of "
+                f"'{symbol.name}'{self.reasons(choice.size)}"
+            )
+        self.known[symbol.name] = dividend // divisor
+        self.places[symbol.name] = choice.place
+        return True
+
+    def reasons(self, size: Size) -> str:
+        """Return where the sizes of the names in `size` come from."""
+        places = [self.places.get(symbol.name) for symbol in size.symbols()]
+        found = [*dict.fromkeys(place for place in places if place is not None)]
+        return f" by {' and '.join(found)}" if found else ""
+
+    def sized(self, dimension: Dimension, given: Sequence[int | None], place: str) -> Dimension:
+        """Return a dimension with all that is known of it; `given` is its size in a shape."""
+        if not isinstance(dimension, str):
+            return dimension
+        bound = bound_dimension(dimension, self.known)
+        if isinstance(bound, int) and bound < 0:
+            size = size_of_text(dimension)
+            raise ShapeBindingError(
+                f"{place} is '{dimension}', which is {bound}{self.reasons(size)}"
+            )
+        return bound if isinstance(bound, int) or not given or given[0] is None else given[0]
+
+    def bind(self, size: Size, place: str) -> Size:
+        try:
+            return size.bind(self.known)
+        except TooComplex as error:
+            raise ShapeBindingError(f"{place}: {error}") from None
+
+
+def _chosen(
+    name: str, dimensions: Dimensions | None, shape: Sequence[int | None], solver: _Solver
+) -> Iterator[Dimension]:
+    """Yield the dimensions of one parameter with the sizes in `shape`, except for names, whose
+    sizes are added to `solver`."""
+    if dimensions is None:
+        dimensions = (None,) * len(shape)
+    if len(dimensions) != len(shape):
+        raise ShapeBindingError(
+            f"parameter '{name}' has {len(dimensions)} dimensions, {dimensions_text(dimensions)}, "
+            f"not the {len(shape)} of {dimensions_text(shape)}"
+        )
+    for i, (dimension, size) in enumerate(zip(dimensions, shape, strict=True)):
+        place = f"dimension {i} of parameter '{name}'"
+        if size is not None and size < 0:
+            raise ShapeBindingError(f"{place} has size {size}")
+        if isinstance(dimension, str) and size is not None:
+            solver.add(_Choice(place, dimension, size_of_text(dimension), size))
+        elif isinstance(dimension, int) and size not in (None, dimension):
+            raise ShapeBindingError(f"{place} is {dimension}, not {size}")
+        yield dimension if isinstance(dimension, str) or size is None else size
+
+
+def dimensions_text(dimensions: Dimensions) -> str:
+    """Return dimensions as in `batchx3x?`, `scalar` for none; for messages."""
+    return "x".join("?" if d is None else _factor(str(d)) for d in dimensions) or "scalar"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _list(names: Mapping[str, object] | Sequence[str]) -> str:
+    unique = dict.fromkeys(names)
+    return f": there {'are' if len(unique) > 1 else 'is'} {', '.join(unique)}" if unique else ""
+
+
+def read_bindings(shapes: Iterable[str], dims: Iterable[str]) -> Bindings:
+    """Read bindings such as `x=1x3x?x192` (`x=` is a scalar) and `batch=4`.
+
+    Errors: ShapeBindingError for text of another form, or a name that is given twice.
+    """
+    found_shapes: dict[str, tuple[int | None, ...]] = {}
+    for text in shapes:
+        name, sizes = _split(text, "x=1x3x?x192", found_shapes)
+        if not re.fullmatch(r"((\d{1,18}|\?)(x(\d{1,18}|\?))*)?", sizes):
+            raise ShapeBindingError(f"'{text}': expected sizes, such as x=1x3x?x192, got '{sizes}'")
+        parts = sizes.split("x") if sizes else []
+        found_shapes[name] = tuple(None if part == "?" else int(part) for part in parts)
+    found_dims: dict[str, int] = {}
+    for text in dims:
+        name, size = _split(text, "batch=4", found_dims)
+        if not re.fullmatch(r"\d{1,18}", size):
+            raise ShapeBindingError(f"'{text}': expected a size, such as batch=4, got '{size}'")
+        found_dims[name] = int(size)
+    return Bindings(found_shapes, found_dims)
+
+
+def _split(text: str, example: str, found: Mapping[str, object]) -> tuple[str, str]:
+    """Return the parts before and after the last `=`; names of ONNX may have others."""
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise ShapeBindingError(f"'{text}': expected a name and what it is, such as {example}")
+    if name in found:
+        raise ShapeBindingError(f"'{text}': '{name}' is given twice")
+    return name, value

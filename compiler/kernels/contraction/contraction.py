@@ -1,0 +1,214 @@
+"""Contractions: the tensors whose elements are sums of products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from xdsl.dialects.builtin import f32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.relax.types import is_integer
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, volume
+from ..builder import Buffer, KernelBuilder, Tensor
+from ..layouts import known
+from ..scalars import (
+    convert,
+    exact_integer,
+    greatest,
+    least,
+    multiply_add,
+    signless_form,
+    wide_type,
+)
+from ..tiles.edges import Edges
+from .packing import pack_rows
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["Contraction", "Coordinates", "Weights", "of_total", "total_type"]
+
+
+class Coordinates(NamedTuple):
+    """The place of an element of a contraction: of rhs, whatever `m` is."""
+
+    batch: Sequence[Index]
+    m: Index
+    rows: Sequence[Index]
+    column: Index
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A constant operand of a contraction, as a group of matrices whose columns are the terms."""
+
+    buffer: Buffer
+    is_lhs: bool
+    matrices: Callable[[Array], Array]
+    """Bring the elements of the constant into the shape groups, rows (of lhs, or columns of rhs),
+    terms."""
+    groups: int = 1
+    group_of: Callable[[Sequence[Index]], Index] = lambda _: 0
+    """Return the group (the index of the matrix) for the indices of a batch."""
+
+
+@dataclass(eq=False)
+class Contraction(Tensor):
+    """A batch of products of a matrix `lhs` and the columns of an image `rhs`.
+
+    With m a row of lhs, and k the row-major position of the indices `ks` among `terms`:
+
+        element(batch, m, rows, column) = sum of lhs(batch, m, k) * rhs(batch, ks, rows, column)
+
+    A plain matrix product has one row in its image: `rows` is empty. A convolution has its windows
+    as terms and its output positions as rows and columns (the im2col view, without the copy).
+    Products and sums are of the type `total`, and rounded to `element` once.
+    """
+
+    total: Attribute
+    batch: Shape
+    m: Index
+    rows: Shape
+    columns: Extent
+    terms: Shape
+    read_lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue] | None
+    """Return the element of lhs at batch, m and k; None if callers pass lhs packed, as `weights`,
+    and it has no other form: all elements are then computed at once, by `tiles`."""
+    rhs: Callable[[KernelBuilder, Sequence[Index], Coordinates], SSAValue]
+    """Return the element of rhs at terms, batch, rows and column."""
+    index_of: Callable[[KernelBuilder, Coordinates], list[Index]]
+    """Return the index in the tensor of the element at coordinates."""
+    coordinates_of: Callable[[KernelBuilder, Sequence[Index]], Coordinates]
+    """The inverse of `index_of`."""
+    rhs_along_terms: bool = False
+    """True if the terms of `rhs`, and not its columns, are contiguous in memory."""
+    weights: Weights | None = None
+    """The operand that is a constant, if callers can pass it packed."""
+    merged: bool = False
+    """True if an element has one index for rows and column: the row-major position in the image."""
+    rows_together: int = 1
+    """The rows of lhs whose elements of a column are next to each other in the tensor."""
+    margin: int = 0
+    """The columns after the last one at which `rhs` can be read, too: there are numbers, whatever
+    they are."""
+    edges: Edges | None = None
+    """The edges of the image, if windows reach beyond it: there `rhs` cannot be read."""
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the last terms are the channels of a block."""
+        return self.rhs_along_terms and len(self.terms) > 1
+
+    def __post_init__(self) -> None:
+        if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):
+            raise ValueError("a contraction whose lhs cannot be read needs it as packed weights")
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        """Return the element of lhs at batch, m and k, which is not in packed weights alone."""
+        assert self.read_lhs is not None
+        return self.read_lhs(b, batch, m, k)
+
+    def multiply_add(
+        self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
+    ) -> SSAValue:
+        """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
+        return multiply_add(b, acc, lhs, rhs)
+
+    def packed_weights(self, b: KernelBuilder, weights: Weights, width: int) -> Buffer:
+        """Return the constant operand in a buffer of groups, blocks of `width` rows (or columns),
+        terms and rows, which callers pass: all rows of a tile are then next to each other."""
+        # The bytes are those of a tile in the order in which it reads them: one stream, which the
+        # processor prefetches. Goto's packed A and B, oneDNN's blocked weights and the packed B of
+        # MLAS are alike.
+        rows, terms = known(self.m if weights.is_lhs else self.columns), volume(self.terms)
+        shape = weights.groups, -(-rows // width), terms, width
+        constant = weights.buffer
+        return b.prepare(
+            constant,
+            shape,
+            constant.element,
+            lambda array: pack_rows(weights.matrices(array), width),
+        )
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        """Write a loop that computes one element; `tiles` computes all elements faster."""
+        batch, m, rows, column = at = self.coordinates_of(b, index)
+        acc = b.alloc((1,), self.total, "local")
+        b.store(b.number(0, self.total), acc, [0])
+        with b.loops(self.terms) as terms, b.when(self.inside(b, rows, column, terms)):
+            lhs = self.lhs(b, batch, m, b.flat(terms, self.terms))
+            rhs = self.rhs(b, terms, at)
+            b.store(self.multiply_add(b, b.load(acc, [0]), lhs, rhs), acc, [0])
+        return self.element_of(b, b.load(acc, [0]))
+
+    def inside(
+        self, b: KernelBuilder, rows: Sequence[Index], column: Index, terms: Sequence[Index]
+    ) -> list[SSAValue]:
+        """Return the conditions that `rhs` can be read."""
+        # Only the taps along the spatial dimensions can be beyond an edge: terms are input
+        # channels, or blocks of them, then the taps, then perhaps the channels of a block.
+        if self.edges is None:
+            return []
+        taps = terms[1 : 1 + len(self.edges.windows)]
+        return self.edges.inside(b, [*rows, column], taps)
+
+    def element_of(self, b: KernelBuilder, total: SSAValue) -> SSAValue:
+        """Round a sum to the element type."""
+        return of_total(b, total, self.element)
+
+
+def of_total(b: KernelBuilder, total: SSAValue, element: Attribute) -> SSAValue:
+    """Round a sum to the element type; a float of integers is exact."""
+    if is_integer(element) and not is_integer(total.type):
+        return exact_integer(b, total, element)
+    return convert(b, total, element)
+
+
+def total_type(
+    element: Attribute, lhs: Tensor, rhs: Tensor, terms: Extent = 0, weights: Sequence[Array] = ()
+) -> Attribute:
+    """Return the type of the sums: f32 for shorter floats; for integers, which wrap around, the
+    element type of the result, or i64 if that is a float.
+
+    Sums of `terms` products of narrow integers are f32 if it holds all of them exactly, in any
+    order: processors multiply and add f32 faster than i32. `weights` are the matrices that rhs may
+    be, a row for each result, if they are known.
+    """
+    if is_integer(lhs.element):
+        total = element if is_integer(element) else i64
+        wider = is_integer(total) and total.bitwidth > 16
+        if wider and isinstance(terms, int):
+            # The bound holds for partial sums too, in any order, so neither blocks of terms nor
+            # fused multiply-adds round. Without known weights, up to 514 terms of ui8 * i8 fit, and
+            # 1024 of i8 * i8. Results of 16 bits and less are left out: their sums wrap around, and
+            # fptosi of what exceeds them is poison. The bound is 0 if callers do not give the
+            # number of terms.
+            if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
+                return f32
+        return signless_form(total)
+    return wide_type(lhs.element)
+
+
+EXACT = 1 << 24
+"""The greatest number up to which f32 holds all integers."""
+
+
+def greatest_sum(lhs: Attribute, rhs: Attribute, terms: int, weights: Sequence[Array]) -> int:
+    """Return a bound of the magnitude of sums of up to `terms` products of integers."""
+    low, high = int(least(lhs)), int(greatest(lhs))
+    if not weights:
+        return int(terms * max(-low, high) * max(-least(rhs), greatest(rhs)))
+    bounds = [0]
+    for matrix in weights:
+        # The greatest sum has the greatest datum at each positive weight, and the least one at each
+        # negative weight: of ui8 and the weights 3 -2, sums are from -510 to 765. The bound is 765;
+        # without the weights it is 65280.
+        wide = matrix.astype("int64")
+        above = [int(total) for total in wide.clip(min=0).sum(axis=1)]
+        below = [-int(total) for total in wide.clip(max=0).sum(axis=1)]
+        bounds += (a * high - b * low for a, b in zip(above, below, strict=True))
+        bounds += (b * high - a * low for a, b in zip(above, below, strict=True))
+    return max(bounds)

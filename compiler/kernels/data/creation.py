@@ -1,0 +1,105 @@
+"""Legalizations of operations that create tensors: ranges, shapes, one-hot, triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import f64, i64
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax.data import creation as ops
+from ....dialects.relax.dynamic.computation import DynamicOneHotOp
+from ....dialects.relax.types import is_integer
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
+from ..builder import Buffer, KernelBuilder, Legalization, Tensor
+from ..scalars import add, as_index, compare_integers, convert, multiply, select
+from .manipulation import moved
+
+__all__ = ["CREATION", "one_hot"]
+
+
+def shape_of(_: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = b.alloc((len(data.shape),), i64)
+    for axis, size in enumerate(data.shape):
+        b.store(b.number(size, i64), shape, [axis])
+    return Buffer((len(data.shape),), i64, shape)
+
+
+def size_of(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    return moved(op, b, lambda b, _: b.number(volume(data.shape), i64))
+
+
+def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
+    """Compute floats in f64, rounded once."""
+    element = start.element
+    wide = element if is_integer(element) else f64
+    if not isinstance(b.shape_of(op.result)[0], int):
+        require_finite(op, b, *(b.read(tensor, []) for tensor in (start, stop, step)))
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # start + i * step, not a sum that grows: that would add up its rounding errors, and each
+        # element would wait for the one before it.
+        first, distance = (convert(b, b.read(tensor, []), wide) for tensor in (start, step))
+        number = convert(b, b.index(index[0]), wide)
+        return convert(b, add(b, first, multiply(b, number, distance)), element)
+
+    return moved(op, b, read)
+
+
+def require_finite(
+    op: ops.ArangeOp, b: KernelBuilder, start: SSAValue, stop: SSAValue, step: SSAValue
+) -> None:
+    """Assert that a number of steps leads from `start` to `stop`."""
+    message = f"{op.name}: the range is not finite"
+    if is_integer(step.type):
+        zero = b.number(0, step.type)
+        b.require(b.negation(compare_integers(b, "eq", step, zero)), message, op)
+        return
+    start, stop, step = (convert(b, x, f64) for x in (start, stop, step))
+    distance = b.pure(arith.SubfOp, stop, start)
+    conditions = [b.pure(arith.CmpfOp, step, b.number(0.0, f64), arg="une")]
+    # NaN compares false in all of these. Below 2^62, the conversion to i64 does not overflow, and
+    # no memory has as many elements.
+    for value, limit in ((step, inf), (b.pure(arith.DivfOp, distance, step), 2.0**62)):
+        size = b.pure(math.AbsFOp, value)
+        conditions.append(b.pure(arith.CmpfOp, size, b.number(limit, f64), arg="olt"))
+    b.require(b.all(conditions), message, op)
+
+
+def one_hot(
+    op: ops.OneHotOp | DynamicOneHotOp, b: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor
+) -> Tensor:
+    axis = op.axis % (len(indices.shape) + 1)
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        hot = as_index(b, b.read(indices, [*index[:axis], *index[axis + 1 :]]))
+        return select(b, b.equal(hot, index[axis]), b.read(on, []), b.read(off, []))
+
+    return moved(op, b, read)
+
+
+def trilu(op: ops.TriluOp, b: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
+    rows, columns = data.shape[-2:]
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        # k may be any i64: clipped to where all or nothing is kept, it cannot overflow in the sum
+        # below.
+        diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
+        first = b.add(index[-2], diagonal)  # the column on the diagonal
+        place = index[-1]
+        kept = b.less(b.sub(first, 1), place) if op.upper else b.less(place, b.add(first, 1))
+        return b.choose([kept], lambda: b.read(data, index), lambda: b.number(0, data.element))
+
+    return moved(op, b, read)
+
+
+CREATION: dict[type[Operation], Legalization] = {
+    ops.ArangeOp: arange,
+    ops.OneHotOp: one_hot,
+    ops.ShapeOfOp: shape_of,
+    ops.SizeOfOp: size_of,
+    ops.TriluOp: trilu,
+}

@@ -1,0 +1,303 @@
+"""A stable sort of keys, which are integers, and of places beside them: of runs of 16 by rank, then
+by merges. The first keys in order are found without a sort of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, UnitAttr, i32, i64
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.llvm_extension import UNPREDICTABLE
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent
+from ....dialects.tir.ops import ForKind
+from ..builder import KernelBuilder
+from ..scalars import convert, is_unsigned, select, step_type, widen
+
+__all__ = ["RUN", "Rows", "allocate_rows", "key_of", "key_type", "select_first", "sort_rows"]
+
+RUN = 16
+"""The keys that are sorted by rank."""
+
+
+def key_type(element: Attribute) -> IntegerType:
+    """Return the type of the keys of elements."""
+    type = step_type(element)
+    assert isinstance(type, AnyFloat | IntegerType)
+    return i32 if type.bitwidth <= 32 else i64
+
+
+def key_of(b: KernelBuilder, value: SSAValue, descending: bool) -> SSAValue:
+    """Return the key of an element: keys have the order of the elements, or the reverse one. NaN is
+    greater than all numbers, and -0 is 0."""
+    value = widen(b, value)
+    type = key_type(value.type)
+    if isinstance(value.type, AnyFloat):
+        key = bits_in_order(b, value, type)
+    else:
+        key = convert(b, value, type)
+        if is_unsigned(value.type):  # the order of signed numbers
+            key = b.pure(arith.XOrIOp, key, b.number(least(type), type))
+    return b.pure(arith.XOrIOp, key, b.number(-1, type)) if descending else key
+
+
+def bits_in_order(b: KernelBuilder, value: SSAValue, type: IntegerType) -> SSAValue:
+    """Return an integer for a float: integers have the order of floats."""
+    # Without their sign, the bits of floats are in order; those of negative ones are inverted.
+    positive = b.pure(arith.AddfOp, value, b.number(0.0, value.type))  # -0 becomes 0
+    bits = b.pure(arith.BitcastOp, positive, target_type=type)
+    sign = b.pure(arith.ShRSIOp, bits, b.number(type.bitwidth - 1, type))
+    inverted = b.pure(arith.ShRUIOp, sign, b.number(1, type))
+    key = b.pure(arith.XOrIOp, bits, inverted)
+    is_number = b.pure(arith.CmpfOp, value, value, arg="ord")
+    return b.pure(arith.SelectOp, is_number, key, b.number(greatest(type), type))
+
+
+def least(type: IntegerType) -> int:
+    return -(1 << type.bitwidth - 1)
+
+
+def greatest(type: IntegerType) -> int:
+    return (1 << type.bitwidth - 1) - 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Two rows of keys and two of places, which take turns as source and target. The first entry
+    and the last one of a row are read but not used."""
+
+    keys: SSAValue
+    places: SSAValue
+    key_type: IntegerType
+
+    def key(self, b: KernelBuilder, row: Index, number: Index) -> SSAValue:
+        return b.load(self.keys, [row, b.add(number, 1)])
+
+    def place(self, b: KernelBuilder, row: Index, number: Index) -> SSAValue:
+        return b.load(self.places, [row, b.add(number, 1)])
+
+    def store(
+        self, b: KernelBuilder, row: Index, number: Index, key: SSAValue, place: SSAValue
+    ) -> None:
+        b.store(key, self.keys, [row, b.add(number, 1)])
+        b.store(place, self.places, [row, b.add(number, 1)])
+
+
+def allocate_rows(b: KernelBuilder, size: Extent, key: IntegerType) -> Rows:
+    """Allocate rows for `size` keys, which are filled up to a multiple of runs."""
+    shape = 2, (size + (RUN - 1)) // RUN * RUN + 2
+    return Rows(b.alloc(shape, key), b.alloc(shape, IndexType()), key)
+
+
+def sort_rows(b: KernelBuilder, rows: Rows, size: Index) -> Index:
+    """Sort the first `size` entries of row 0; return the row where the result is."""
+    # Of runs of 2, and 4 2 3 1 5, the rows have
+    #
+    #     4 2 3 1 5 .    as they are given, and filled up
+    #     2 4 1 3 5 .    runs of two, each sorted
+    #     1 2 3 4 5 .    runs of four
+    #     1 2 3 4 5 .    runs of eight
+    runs = b.ceildiv(size, RUN)
+    whole = b.mul(runs, RUN)
+    with b.loop(b.sub(whole, size), min=size) as number:
+        rows.store(b, 0, number, b.number(greatest(rows.key_type), rows.key_type), b.index(0))
+    with b.loop(runs) as run:
+        sort_run(b, rows, b.mul(run, RUN))
+    count = levels(b, runs)
+
+    def level(number: Index, width: Index) -> None:
+        """Merge pairs of sorted runs of `width` entries each."""
+        source, both = b.mod(b.add(number, 1), 2), b.mul(2, width)
+        with b.loop(b.ceildiv(whole, both)) as pair:
+            start = b.mul(pair, both)
+            middle, end = (b.min(b.add(start, size), whole) for size in (width, both))
+            merge(b, rows, Pair(source, start, middle, end))
+
+    if isinstance(count, int) and count <= 3:  # a call of loops of unknown extent takes 3 us more
+        for number in range(count):
+            level(number, RUN << number)
+    else:
+        with b.loop(count) as number:
+            level(number, b.pure(arith.ShLIOp, b.index(RUN), b.index(number)))
+    return b.mod(b.add(count, 1), 2)
+
+
+def levels(b: KernelBuilder, runs: Index) -> Index:
+    """Return how often pairs of runs have to be merged until there is one."""
+    if isinstance(runs, int):
+        return max(0, runs - 1).bit_length()
+
+    # No dimension has 2^62 elements.
+    def counted(number: SSAValue, index: list[Index]) -> SSAValue:
+        width = b.pure(arith.ShLIOp, b.index(1), b.index(index[0]))
+        return b.index(b.add(number, select(b, b.less(width, runs), 1, 0)))
+
+    return b.accumulate((62,), b.index(0), counted)
+
+
+def sort_run(b: KernelBuilder, rows: Rows, start: Index) -> None:
+    """Write the entries of a run of row 0 to row 1, in order."""
+    # The rank of an entry is the number of those that come before it, and each is compared with a
+    # vector of others.
+    ranks = b.alloc((RUN,), i32, "local")
+    with b.loop(RUN, ForKind.VECTORIZED) as lane:
+        own, rank = rows.key(b, 0, b.add(start, lane)), b.number(0, i32)
+        for number in range(RUN):
+            other = rows.key(b, 0, b.add(start, number))
+            equal = b.pure(arith.CmpiOp, other, own, arg="eq")
+            before = b.pure(
+                arith.OrIOp,
+                b.pure(arith.CmpiOp, other, own, arg="slt"),
+                b.pure(arith.AndIOp, equal, b.less(number, lane)),
+            )
+            rank = b.pure(arith.AddiOp, rank, convert(b, before, i32))
+        b.store(rank, ranks, [lane])
+    with b.loop(RUN, ForKind.UNROLLED) as lane:
+        rank = b.pure(arith.IndexCastOp, b.load(ranks, [lane]), target_type=IndexType())
+        number = b.add(start, lane)
+        rows.store(b, 1, b.add(start, rank), rows.key(b, 0, number), rows.place(b, 0, number))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sorted runs: `start` to `middle` and `middle` to `end` of row `source`, which are merged
+    into the other row."""
+
+    source: Index
+    start: Index
+    middle: Index
+    end: Index
+
+
+def merge(b: KernelBuilder, rows: Rows, pair: Pair) -> None:
+    """Write a loop that merges two sorted runs from both ends at once."""
+    # Each step waits for the comparison of the one before it, so two sequences of them take as long
+    # as one. Both write the entry in the middle if their number is odd.
+    ends = pair.middle, pair.end
+    first = [b.variable(value) for value in (pair.start, pair.middle)]
+    last = [b.variable(b.sub(value, 1)) for value in ends]
+    size = b.sub(pair.end, pair.start)
+    with b.loop(b.ceildiv(size, 2)) as step:
+        left, right = (b.load(cursor, [0]) for cursor in first)
+        less = is_right_less(b, rows, pair, left, right)
+        left_done = b.negation(b.less(left, pair.middle))
+        takes_right = b.all([b.less(right, pair.end), b.pure(arith.OrIOp, left_done, less)])
+        move(b, rows, pair, b.add(pair.start, step), either(b, takes_right, right, left))
+        advance(b, first, (left, right), takes_right, 1)
+
+        left, right = (b.load(cursor, [0]) for cursor in last)
+        less = is_right_less(b, rows, pair, left, right)
+        right_done = b.less(right, pair.middle)
+        takes_left = b.all(
+            [b.negation(b.less(left, pair.start)), b.pure(arith.OrIOp, right_done, less)]
+        )
+        target = b.sub(b.sub(pair.end, 1), step)
+        move(b, rows, pair, target, either(b, takes_left, left, right))
+        advance(b, last, (left, right), b.negation(takes_left), -1)
+
+
+def either(b: KernelBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+    """Return one of two indices, by a condition that changes at random."""
+    # LLVM would branch, and half of the branches would be mispredicted.
+    choice = b.insert(arith.SelectOp(condition, then, otherwise))
+    choice.attributes[UNPREDICTABLE] = UnitAttr()
+    return choice.results[0]
+
+
+def is_right_less(
+    b: KernelBuilder, rows: Rows, pair: Pair, left: SSAValue, right: SSAValue
+) -> SSAValue:
+    keys = (rows.key(b, pair.source, number) for number in (right, left))
+    return b.pure(arith.CmpiOp, *keys, arg="slt")
+
+
+def move(b: KernelBuilder, rows: Rows, pair: Pair, target: Index, number: SSAValue) -> None:
+    """Copy an entry to a place in the other row."""
+    key, place = rows.key(b, pair.source, number), rows.place(b, pair.source, number)
+    rows.store(b, b.sub(1, pair.source), target, key, place)
+
+
+def advance(
+    b: KernelBuilder,
+    cursors: list[SSAValue],
+    values: tuple[SSAValue, SSAValue],
+    is_right: SSAValue,
+    by: int,
+) -> None:
+    """Move the right one of two cursors, or the left one."""
+    moves = select(b, is_right, by, 0)
+    for cursor, value, moved in zip(cursors, values, (b.sub(by, moves), moves), strict=True):
+        b.store(b.index(b.add(value, moved)), cursor, [0])
+
+
+def select_first(b: KernelBuilder, rows: Rows, size: Index, count: Index) -> None:
+    """Move the `count` entries that are first in order, of the first `size` of row 0, to its front;
+    they stay in the order of the row."""
+    # The bound is the greatest number that is above fewer than `count` keys. It is found bit by
+    # bit, which takes a comparison of all keys for each, but in vectors, and as long whatever the
+    # keys are. Half of the bits leave few keys that may be first, as a rule.
+    type = rows.key_type
+    half = type.bitwidth // 2
+    bound = b.alloc((1,), type, "local")
+    b.store(b.number(least(type), type), bound, [0])
+    find_bits(b, rows, size, count, bound, half, half)
+    limit = b.pure(arith.OrIOp, b.load(bound, [0]), b.number((1 << half) - 1, type))
+    size = keep(b, rows, size, limit, size)
+    find_bits(b, rows, size, count, bound, half, 0)
+    limit = b.load(bound, [0])
+    keep(b, rows, size, limit, b.sub(count, count_less(b, rows, size, limit)))
+
+
+def find_bits(
+    b: KernelBuilder,
+    rows: Rows,
+    size: Index,
+    count: Index,
+    bound: SSAValue,
+    bits: int,
+    lowest: int,
+) -> None:
+    """Set `bits` bits of a bound, the last of them `lowest`, that keep less than `count` keys below
+    it."""
+    type = rows.key_type
+    with b.loop(bits) as step:
+        bit = b.pure(arith.IndexCastOp, b.index(b.sub(lowest + bits - 1, step)), target_type=type)
+        known = b.load(bound, [0])
+        tried = b.pure(arith.AddiOp, known, b.pure(arith.ShLIOp, b.number(1, type), bit))
+        fits = b.less(count_less(b, rows, size, tried), count)
+        b.store(b.pure(arith.SelectOp, fits, tried, known), bound, [0])
+
+
+def count_less(b: KernelBuilder, rows: Rows, size: Index, bound: SSAValue) -> SSAValue:
+    """Return how many of the first `size` keys of row 0 are less than a bound."""
+    # In the type of the keys, so that vectors have as many lanes.
+    number = b.accumulate(
+        (size,),
+        b.number(0, bound.type),
+        lambda number, at: b.pure(
+            arith.AddiOp,
+            number,
+            convert(b, b.pure(arith.CmpiOp, rows.key(b, 0, *at), bound, arg="slt"), bound.type),
+        ),
+    )
+    return b.pure(arith.IndexCastOp, number, target_type=IndexType())
+
+
+def keep(b: KernelBuilder, rows: Rows, size: Index, limit: SSAValue, equal: Index) -> SSAValue:
+    """Move the entries of row 0 whose keys are less than a limit, and the first `equal` of those
+    with that key, to the front; return how many there are."""
+    kept, left = b.variable(0), b.variable(equal)
+    with b.loop(size) as number:
+        key = rows.key(b, 0, number)
+        with b.when([b.pure(arith.CmpiOp, key, limit, arg="sle")]):
+            is_equal = b.pure(arith.CmpiOp, key, limit, arg="eq")
+            at, others = b.load(kept, [0]), b.load(left, [0])
+            others = b.sub(others, select(b, is_equal, 1, 0))
+            b.store(b.index(others), left, [0])
+            fits = b.pure(arith.OrIOp, b.negation(is_equal), b.less(-1, others))
+            with b.when([fits]):
+                rows.store(b, 0, at, key, rows.place(b, 0, number))
+                b.store(b.index(b.add(at, 1)), kept, [0])
+    return b.load(kept, [0])

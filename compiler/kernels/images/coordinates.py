@@ -1,0 +1,206 @@
+"""The source coordinates of resized elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import TypeAlias
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IndexType, f64, i64
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, UnknownExtent
+from ..builder import KernelBuilder
+from ..scalars import add, convert, divide, multiply, select
+
+__all__ = ["Coordinate", "clipped", "nearest_integer", "rounded"]
+
+
+NOMINAL = 64
+"""The extent of a dimension from which it is concluded how others are resized by the same scale."""
+
+
+Number: TypeAlias = SSAValue | float
+"""A value of type f64, or a number that is known."""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The coordinates, in a dimension of `extent`, of the elements of its resized form of `size`.
+
+    With a scale, the exact new size is scale * extent, of which `size` is the integer part (ONNX).
+    """
+
+    mode: str
+    extent: Extent
+    size: Extent
+    scale: float | None
+    start: float
+    end: float
+
+    def map(self, b: KernelBuilder | None, x: Number) -> Number:
+        """Return the coordinate of element `x`: a number if all of it is known, or else computed by
+        operations that `b` writes."""
+        a = Arithmetic(b)
+        extent, size = a.number(self.extent), a.number(self.size)
+        length = size if self.scale is None else a.times(self.scale, extent)
+
+        def back(x: Number) -> Number:
+            # The product first: a coordinate that is an integer is then exact.
+            return a.over(a.times(x, extent), size) if self.scale is None else a.over(x, self.scale)
+
+        def along(x: Number) -> Number:
+            return a.over(a.times(x, a.plus(extent, -1.0)), a.plus(length, -1.0))
+
+        # ONNX's `coordinate_transformation_mode`; TVM has all but half_pixel_symmetric. From 3 to 6
+        # elements, half_pixel gives -0.25 0.25 0.75 1.25 1.75 2.25, asymmetric 0 0.5 1 1.5 2 2.5,
+        # and align_corners 0 0.4 0.8 1.2 1.6 2: only the last one keeps both ends.
+        match self.mode:
+            case "half_pixel":
+                return a.plus(back(a.plus(x, 0.5)), -0.5)
+            case "half_pixel_symmetric":
+                # `length` is scale * extent before it is cut to `size`; what is cut off is half at
+                # each side.
+                share = a.plus(1.0, a.times(-1.0, a.over(size, length)))
+                shift = a.times(a.over(extent, 2.0), share)
+                return a.plus(a.plus(back(a.plus(x, 0.5)), shift), -0.5)
+            case "pytorch_half_pixel":
+                return a.if_many(self.size, lambda: a.plus(back(a.plus(x, 0.5)), -0.5), lambda: x)
+            case "tf_half_pixel_for_nn":
+                return back(a.plus(x, 0.5))
+            case "align_corners":
+                return a.if_many(self.size, lambda: along(x), lambda: x)
+            case "asymmetric":
+                return back(x)
+            case _:
+                last = a.plus(extent, -1.0)
+                first, share = a.times(self.start, last), self.end - self.start
+                middle = a.over(a.times(self.start + self.end, last), 2.0)
+                return a.if_many(
+                    self.size,
+                    lambda: a.plus(along(a.times(x, share)), first),
+                    lambda: a.plus(x, middle),
+                )
+
+    def is_identity(self) -> bool:
+        """Return whether the coordinates are the indices."""
+        if self.size != self.extent:
+            return False
+        if not isinstance(self.size, int):
+            return self.scale in (None, 1.0) and self.mode != "tf_crop_and_resize"
+        return all(self.at(i) == i for i in range(self.size))
+
+    def is_multiple(self) -> bool:
+        """Return whether there are as many new elements for each old one in an unknown extent, and
+        coordinates depend on the scale alone."""
+        scale = int(self.scale or 0)
+        # In the other modes, coordinates depend on the sizes, too, not on the scale alone.
+        by_scale = self.mode in ("asymmetric", "half_pixel", "tf_half_pixel_for_nn")
+        return by_scale and scale == self.scale and self.size == self.extent * scale
+
+    def nominal(self) -> Coordinate:
+        """Return the coordinates of a dimension of some extent with the same scale."""
+        assert self.scale is not None
+        return replace(self, extent=NOMINAL, size=int(NOMINAL * self.scale))
+
+    def known_scale(self) -> float:
+        """Return the quotient of size and extent; UnknownExtent if it is not known."""
+        if self.scale is not None:
+            return self.scale
+        if isinstance(self.size, int) and isinstance(self.extent, int):
+            return self.size / self.extent
+        raise UnknownExtent("the scale of an image")
+
+    def at(self, place: int) -> float:
+        """Return the coordinate of element `place`."""
+        x = self.map(None, float(place))
+        assert isinstance(x, float)
+        return x
+
+    def write(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        """Return the coordinate of the element at `index`, in f64."""
+        return Arithmetic(b).value(self.map(b, convert(b, b.index(index[0]), f64)))
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Arithmetic on f64, of which numbers that are known are folded."""
+
+    b: KernelBuilder | None
+
+    def number(self, extent: Extent) -> Number:
+        """Return an extent as a float."""
+        if isinstance(extent, int):
+            return float(extent)
+        assert self.b is not None
+        return self.b.count(extent, f64)
+
+    def value(self, x: Number) -> SSAValue:
+        """Return a number as a value."""
+        if isinstance(x, SSAValue):
+            return x
+        assert self.b is not None
+        return self.b.number(x, f64)
+
+    def plus(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__add__, add, x, y)
+
+    def times(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__mul__, multiply, x, y)
+
+    def over(self, x: Number, y: Number) -> Number:
+        return self._computed(float.__truediv__, divide, x, y)
+
+    def _computed(
+        self,
+        known: Callable[[float, float], float],
+        unknown: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue],
+        x: Number,
+        y: Number,
+    ) -> Number:
+        if not isinstance(x, SSAValue) and not isinstance(y, SSAValue):
+            return known(x, y)
+        assert self.b is not None
+        return unknown(self.b, self.value(x), self.value(y))
+
+    def if_many(
+        self, size: Extent, many: Callable[[], Number], one: Callable[[], Number]
+    ) -> Number:
+        """Return a number that depends on whether a size is more than 1."""
+        if isinstance(size, int):
+            return many() if size > 1 else one()
+        assert self.b is not None
+        return select(self.b, self.b.less(1, size), self.value(many()), self.value(one()))
+
+
+ROUNDINGS: Mapping[str, tuple[float, type[Operation], Callable[[float], int]]] = {
+    "round": (0.0, math.RoundEvenOp, round),
+    # As in TVM, a coordinate that rounding put slightly off an integer is that integer.
+    "floor": (1e-5, math.FloorOp, floor),
+    "ceil": (-1e-5, math.CeilOp, ceil),
+    "round_prefer_floor": (-0.5, math.CeilOp, ceil),
+    "round_prefer_ceil": (0.5, math.FloorOp, floor),
+}
+"""ONNX's ways of rounding: what is added first, and the functions of values and of numbers."""
+
+
+def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
+    """Return the integer nearest to a coordinate."""
+    shift, function, _ = ROUNDINGS[rounding]
+    return b.pure(function, add(b, x, b.number(shift, f64)) if shift else x)
+
+
+def nearest_integer(x: float, rounding: str) -> int:
+    """Return the integer that `rounded` computes for a coordinate that is known."""
+    shift, _, function = ROUNDINGS[rounding]
+    return function(x + shift)
+
+
+def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> SSAValue:
+    """Return the index in a dimension that is nearest to the integer `x`."""
+    number = b.pure(arith.FPToSIOp, x, target_type=i64)
+    at = b.pure(arith.IndexCastOp, number, target_type=IndexType())
+    return b.index(b.max(0, b.min(at, b.sub(extent, 1))))

@@ -1,0 +1,183 @@
+"""The dimensions that a kernel merges into one: the longer the loops, the fuller the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.contraction.convolution import ForwardConvolutionOp
+from ...dialects.relax.data.concatenation import ConcatenateOp
+from ...dialects.relax.data.permutation import TransposeOp
+from ...dialects.relax.interfaces import Elementwise
+from ...dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
+from ...dialects.relax.shapes import normalize_axes
+from ...dialects.relax.types import is_ranked
+from ...dialects.tir.extents import Shape, volume
+from .builder import Elements, KernelBuilder, Tensor
+from .contraction.blocked_convolution import is_blocked
+from .contraction.convolution import is_plain, is_trivial, windows_of
+
+__all__ = [
+    "RowNorm",
+    "first_of_row",
+    "groups_before",
+    "is_outside",
+    "merge",
+    "merged_dimensions",
+    "merged_order",
+    "merged_shape",
+    "order_of",
+]
+
+
+RowNorm: TypeAlias = LayerNormOp | RMSNormOp
+"""A normalization over some dimensions, with a parameter for each element of them."""
+
+
+def merged_dimensions(
+    ops: Sequence[Operation], end: ReturnOp, sizes: Mapping[SSAValue, Shape]
+) -> list[list[int]] | None:
+    """Return the groups of adjacent dimensions of the result, counted from the last, -1, that the
+    kernel of `ops` may run over as one; None if there is nothing to merge.
+
+    Each operand of an element-wise operation has to have all dimensions of a group, or be broadcast
+    along all of them; a convolution has to read its data from memory, or to have windows of one
+    element; the dimensions of a group have to be adjacent before a transposition too, which has to
+    be the first operation:
+
+        add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
+    """
+    shapes = {sizes[value] for value in end.operands}
+    if len(shapes) != 1 or len(frame := shapes.pop()) < 2:
+        return None
+    mergeable = (
+        Elementwise
+        | FullOp
+        | ConstantOp
+        | ForwardConvolutionOp
+        | ConcatenateOp
+        | TransposeOp
+        | RowNorm
+    )
+    if not all(isinstance(op, mergeable) for op in ops):
+        return None
+    together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
+    rows: list[list[object]] = []
+    for op in ops:
+        if isinstance(op, Elementwise | FullOp | ConstantOp | RowNorm):
+            rows += [extents(sizes[value], frame) for value in (*op.operands, *op.results)]
+        if isinstance(op, RowNorm):
+            if (first := first_of_row(op, len(frame))) is None:
+                return None
+            together = [ok and i + 1 != first for i, ok in enumerate(together)]
+        elif isinstance(op, ForwardConvolutionOp):
+            trivial = all(map(is_trivial, windows_of(op)))
+            plain = is_plain(op) and is_outside(op.data)
+            spatial = plain or (trivial and (is_plain(op) or is_blocked(op)))
+            last = len(together) - has_blocks(op)  # the channels of a block come last
+            together = [1 < i < last and spatial and ok for i, ok in enumerate(together)]
+        elif isinstance(op, TransposeOp):
+            if isinstance(op.data.owner, Operation):
+                return None
+            # (0, 2, 3, 1), NCHW to NHWC: dimensions 1 and 2 of the result are 2 and 3 of the data,
+            # adjacent there, too. So H and W are one dimension, and the transposition is one of
+            # matrices for each image.
+            axes = order_of(op)
+            together = [ok and axes[i] + 1 == axes[i + 1] for i, ok in enumerate(together)]
+        elif isinstance(op, ConcatenateOp):
+            axis = op.axis % len(frame)
+            together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
+    if not any(together):
+        return None
+    groups = [[0]]
+    for i in range(1, len(frame)):
+        if together[i - 1] and all(are_alike(row, [*groups[-1], i]) for row in rows):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    convolutions = [op for op in ops if isinstance(op, ForwardConvolutionOp)]
+    if len(groups) == len(frame):
+        return None
+    # Kernels of convolutions know (N, C, points) or (N, C / block, points, block), not parts of
+    # these.
+    if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
+        return None
+    return [[i - len(frame) for i in group] for group in groups]
+
+
+def first_of_row(op: RowNorm, rank: int) -> int | None:
+    """Return the first of the dimensions that `op` normalizes, if these are the last ones in order;
+    None otherwise."""
+    axes = [*normalize_axes(op.axes, rank)]
+    return axes[0] if axes and axes == [*range(rank - len(axes), rank)] else None
+
+
+def has_blocks(op: ForwardConvolutionOp) -> bool:
+    """Return whether the channels of the result are in blocks."""
+    return bool(op.layouts()[2].factors)
+
+
+def is_outside(value: SSAValue) -> bool:
+    """Return whether `value` is a parameter or a constant, whose dimensions are not merged yet."""
+    return not isinstance(value.owner, Operation) or isinstance(value.owner, FullOp | ConstantOp)
+
+
+def extents(shape: Shape, frame: Shape) -> list[object]:
+    """Return for each dimension of `frame` whether a value of `shape` has it, or else is broadcast
+    along it; None for a dimension of size 1, where both are the same, and the number of a dimension
+    for which it is not known."""
+    padded = (*[1] * (len(frame) - len(shape)), *shape)
+    return [
+        # + 2, as True and False are equal to 1 and 0: what is not known of one dimension must not
+        # be alike what is known of another.
+        None if n == 1 else size == n if size in (1, n) else axis + 2
+        for axis, (size, n) in enumerate(zip(padded, frame, strict=True))
+    ]
+
+
+def are_alike(row: Sequence[object], dimensions: Sequence[int]) -> bool:
+    """Return whether a value has all of `dimensions`, or is broadcast along all of them.
+
+    `row` is the result of `extents` for it.
+    """
+    return len({row[i] for i in dimensions} - {None}) < 2
+
+
+def order_of(op: TransposeOp) -> list[int]:
+    """Return for each dimension of the result the dimension of the data that it is."""
+    type = op.result.type
+    rank = type.get_num_dims() if is_ranked(type) else 0
+    return [*normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)]
+
+
+def groups_before(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the `groups` of dimensions of the result of a transposition, as groups of dimensions
+    of its data, in their order there."""
+    rank = len(order)
+    return sorted([order[i] - rank for i in group] for group in groups)
+
+
+def merged_order(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
+    """Return the order of a transposition of merged dimensions: `order` with one dimension for each
+    of the `groups`."""
+    before = groups_before(order, groups)
+    return [before.index([order[i] - len(order) for i in group]) for group in groups]
+
+
+def merged_shape(shape: Shape, groups: Sequence[Sequence[int]]) -> Shape:
+    """Return a shape with each group of dimensions merged into one; it may lack the first ones."""
+    rank = len(shape)
+    sizes = [[shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank]
+    return tuple(map(volume, sizes))
+
+
+def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+    """Return `tensor` with each group of dimensions merged into one."""
+    shape = merged_shape(tensor.shape, groups)
+    if isinstance(tensor, Elements):  # a fill: the elements do not depend on the index
+        return Elements(shape, tensor.element, tensor.compute)
+    return b.reshaped(tensor, shape)

@@ -1,0 +1,126 @@
+"""The prefetch of the packed weights that the next tiles of a contraction read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
+from ....dialects.tir.ops import PrefetchOp
+from ..builder import KernelBuilder
+from ..contraction.contraction import Contraction
+from ..layouts import known
+from ..scalars import select
+from .blocks import Block
+from .cost_model import LINE
+from .schedule import Schedule
+from .transposed import bytes_of
+
+__all__ = ["Following", "following_weights", "weights_ahead"]
+
+AHEAD = 4096
+"""The bytes between the weights that a tile of columns reads and those that it prefetches: a page,
+as the processor prefetches no further than to the end of one."""
+
+
+@dataclass(frozen=True)
+class Following:
+    """The weights after those that the tiles of columns of a block multiply with, of which each of
+    these tiles prefetches a part: weights come from memory once in a call, and nothing else hides
+    how long that takes."""
+
+    buffer: SSAValue
+    """The weights in groups."""
+    group: Index
+    first: Index
+    """The number of the first element of the part."""
+    step: int
+    """The elements of the part for each term of the tile."""
+    pitch: Index
+    """The distance of the elements for one term from those for the next: the step, or 0 if the tile
+    prefetches nothing new."""
+    line: int
+    """The elements of a line of a cache."""
+
+    def prefetch(self, b: KernelBuilder, k: Index) -> None:
+        """Write the prefetch of the elements for term `k` of the tile. One prefetch for each term
+        is faster than several at once."""
+        start = b.add(self.first, b.mul(k, self.pitch))
+        for line in range(0, self.step, self.line):
+            b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(b.add(start, line))]))
+
+
+def following_weights(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    tile: tuple[Index, Index, Index],
+    terms: tuple[Index, Index],
+) -> Following | None:
+    """Return the part of the next weights that a tile prefetches while it adds some terms: those of
+    the next block of terms, or of the next tile of lhs. `tile` is the number of the tile of lhs,
+    that of the tile of columns, and how many of these there are.
+
+    None if the first cache holds all weights, or if there are no others.
+    """
+    m_tile, number, count = tile
+    if t.weights is None or block.weights is None:
+        return None
+    groups, tiles, all_terms, width = (known(extent) for extent in block.weights.shape)
+    inputs, each = known(t.terms[0]), volume(known(extent) for extent in t.terms[1:])
+    held = min(s.inputs, inputs) * each
+    if tiles * all_terms == held:
+        return None
+    if volume(block.weights.shape) * bytes_of(t.total) <= b.target.l1_cache:
+        return None
+    # The `count` tiles of columns share the next block: with vectors of 32 weights and 4 tiles,
+    # each prefetches 8 for each of its terms, tile 1 those from number 8 * held on. As a whole,
+    # they are the block, once. If width is not a multiple of count, the last tiles prefetch parts
+    # again.
+    line = max(1, LINE // bytes_of(t.total))
+    step = pitch = -(-width // count) if isinstance(count, int) else min(width, line)
+    next_input = b.min(b.add(terms[0], s.inputs), inputs)
+    next_term = b.add(b.mul(m_tile, all_terms), b.mul(next_input, each))
+    # After the last block there is none: it is prefetched itself, without a branch. A prefetch has
+    # no effect on results, and never faults.
+    start = b.mul(b.min(next_term, tiles * all_terms - held), width)
+    part = b.min(b.mul(number, held * step), held * (width - step))
+    if not isinstance(count, int):
+        # The first tiles prefetch a line for each term until they have prefetched all.
+        pitch = select(b, b.less(number, -(-width // step)), step, 0)
+    return Following(
+        b.view(block.weights.buffer, (groups, tiles * all_terms * width)),
+        t.weights.group_of(block.batch),
+        b.add(start, part),
+        step,
+        pitch,
+        line,
+    )
+
+
+def weights_ahead(b: KernelBuilder, t: Contraction, block: Block, tile: Index) -> Following | None:
+    """Return the weights that a tile of columns, the one with the number `tile`, prefetches: those
+    `AHEAD` of what it reads. None if the second cache holds all weights.
+
+    Few rows take less time than their weights take to arrive from memory, although they are read in
+    the order in which they are in memory: at each page, the processor starts to prefetch anew.
+    """
+    if t.weights is None or block.weights is None:
+        return None
+    groups, tiles, terms, width = (known(extent) for extent in block.weights.shape)
+    size = bytes_of(block.weights.element)
+    if tiles * terms * width * size <= b.target.l2_cache:
+        return None
+    # After the last tile there is none: it prefetches itself.
+    first = b.min(b.add(b.mul(tile, terms * width), AHEAD // size), (tiles - 1) * terms * width)
+    return Following(
+        b.view(block.weights.buffer, (groups, tiles * terms * width)),
+        t.weights.group_of(block.batch),
+        first,
+        width,
+        width,
+        max(1, LINE // size),
+    )

@@ -1,0 +1,232 @@
+"""The loops of contractions, as the cost model schedules them.
+
+The kinds of the loops say how they are to run; passes on tir unroll and vectorize them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.ops import ForKind
+from ..builder import Buffer, KernelBuilder, Store, is_more
+from ..contraction.contraction import Contraction
+from ..contraction.dot_products import FEW_ROWS, write_dot_products
+from .blocks import Block, block_extents, part
+from .cost_model import peak_share, rest_columns
+from .packed_columns import pack_columns, panel_shape
+from .schedule import Operand, Schedule
+from .schedules import Schedules, extents_of
+from .tile import Tile, columns_in_order, has_rows
+
+__all__ = ["write_contraction"]
+
+
+def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
+    """Write loops that compute all elements of `t`, and call `finish` for each."""
+    if 0 in (*t.batch, t.m, *t.rows, t.columns):
+        return
+    extents = extents_of(t)
+    # A matrix that is multiplied by few rows is read once: to pack it, or to transpose it in
+    # registers, takes as long as the products. Its rows are multiplied as they are in memory, each
+    # a sum over lanes.
+    is_matrix = t.rhs_along_terms and len(t.terms) == 1
+    if is_matrix and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
+        write_dot_products(b, t, finish)
+        return
+    schedule = b.decide(Schedules(extents, b.target))
+    registers = schedule.m * schedule.vectors
+    b.remark(
+        "analysis",
+        "Schedule",
+        f"{schedule}",
+        Sums=f"{registers} of {b.target.vector_registers} registers",
+        PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
+    )
+    weights = None
+    if t.weights is not None:
+        width = schedule.rows_of_tile if t.weights.is_lhs else schedule.tile
+        weights = t.packed_weights(b, t.weights, width)
+    if is_row_special(t, schedule):
+        # A decoder computes one token most of the time: tiles of 8 rows would take twice as long as
+        # weights in a cache take to arrive, and a tenth longer than those in memory.
+        is_row = b.equal(t.m, 1)
+        with b.when([is_row]):
+            write_blocks(b, t, replace(schedule, m=1), weights, finish)
+        with b.when([b.negation(is_row)]):
+            write_blocks(b, t, schedule, weights, finish)
+    else:
+        write_blocks(b, t, schedule, weights, finish)
+
+
+def is_row_special(t: Contraction, s: Schedule) -> bool:
+    """Return whether loops for one row are written beside those for any number of rows: the number
+    is unknown, and constant columns make the vectors."""
+    is_constant = t.weights is not None and not t.weights.is_lhs
+    return is_constant and not isinstance(t.m, int) and not s.by_rows and s.m > 1
+
+
+def write_blocks(
+    b: KernelBuilder, t: Contraction, s: Schedule, weights: Buffer | None, finish: Store
+) -> None:
+    """Write loops over blocks of columns; `weights` are those of `t`, packed."""
+    # The loops of Goto and van de Geijn (Anatomy of High-Performance Matrix Multiplication, 2008):
+    #
+    #     for each block of columns:              its packed panel stays in the second cache
+    #       for each block of terms:              sums are in memory between them
+    #         pack the terms of these columns     so that a tile reads neighbors
+    #         for each row of tiles, each tile:   m x vectors sums in registers, see tile.py
+    #           for each term: m x vectors products
+    #
+    # The blocks are divided among the threads, not the tiles: each thread has a panel of its own.
+    image_rows = volume(t.rows)
+    rows, columns = block_extents(b, t, s)
+    with (
+        b.loops(t.batch, ForKind.PARALLEL) as batch,
+        b.loop(b.ceildiv(image_rows, rows), ForKind.PARALLEL) as row_block,
+        b.loop(b.ceildiv(t.columns, columns), ForKind.PARALLEL) as column_block,
+    ):
+        first_row, first_column = b.mul(row_block, rows), b.mul(column_block, columns)
+        block = Block(
+            batch,
+            first_row,
+            part(b, first_row, rows, image_rows),
+            first_column,
+            part(b, first_column, columns, t.columns),
+            b.alloc(panel_shape(t, s), t.total) if s.packs else None,
+            weights,
+            columns,
+        )
+        if s.in_place and not s.lhs_inside:
+            with b.loop(b.ceildiv(t.m, s.rows_of_tile)) as m_tile:
+                write_terms(b, t, s, block, finish, m_tile)
+        else:
+            write_terms(b, t, s, block, finish)
+
+
+def write_terms(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    finish: Store,
+    m_tile: Index | None = None,
+) -> None:
+    """Write loops over blocks of terms that compute the tiles of a block of columns, or those of
+    them in one row of tiles, `m_tile`. Between blocks of terms, the sums are in memory."""
+    # With all terms in one block, the sums of a tile never leave the registers until they are
+    # finished; else a tile loads them, adds the products of a block of terms, and stores them.
+    inputs = t.terms[0]
+    if not is_more(inputs, s.inputs):
+        if block.panel is not None:
+            pack_columns(b, t, s, block, (0, inputs))
+
+        def write(tile: Tile) -> None:
+            tile.clear()
+            tile.add((0, inputs))
+            tile.finish(finish)
+
+        for_tiles(b, t, s, block, m_tile, write)
+        return
+    shape = sums_shape(t, s, m_tile is None)
+    sums = b.alloc(shape, t.total)
+    b.fill(sums, shape, t.total)
+
+    def place(tile: Tile) -> tuple[Index, Index]:
+        return tile.number, tile.m_tile if m_tile is None else 0
+
+    with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
+        first = b.mul(term_block, s.inputs)
+        terms = first, part(b, first, s.inputs, inputs)
+        if block.panel is not None:
+            pack_columns(b, t, s, block, terms)
+
+        def add(tile: Tile) -> None:
+            tile.load(sums, place(tile))
+            tile.add(terms)
+            tile.store(sums, place(tile))
+
+        for_tiles(b, t, s, block, m_tile, add)
+
+    for_tiles(b, t, s, block, m_tile, lambda tile: tile.finish(finish, sums, place(tile)))
+
+
+def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> Shape:
+    """Return the shape of the sums of all tiles of a block of columns, or of one row of tiles."""
+    assert not isinstance(t.m, SSAValue)
+    down = (t.m + (s.rows_of_tile - 1)) // s.rows_of_tile if all_rows else 1
+    across = -(-s.rows * s.columns // s.tile)
+    if s.in_place and not has_rows(t, s):
+        across = s.rows * -(-s.columns // s.tile)
+    return (across, down, s.m, s.vectors, s.lanes)
+
+
+def for_tiles(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tile: Index | None,
+    write: Callable[[Tile], None],
+) -> None:
+    """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
+    down = b.ceildiv(t.m, s.rows_of_tile)
+    if s.in_place:
+        m_tiles = (0, down) if m_tile is None else (m_tile, 1)
+        for_tiles_in_place(b, t, s, block, m_tiles, write)
+        return
+    count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
+    loops = (count, down) if s.lhs_inside else (down, count)
+    with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
+        column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
+        first = b.mul(column_tile, s.tile)
+        write(Tile(b, t, s, block, m_tile, column_tile, first, s.m, column_tile, count))
+
+
+def for_tiles_in_place(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tiles: tuple[Index, Index],
+    write: Callable[[Tile], None],
+) -> None:
+    """Write the same for columns that are read one by one where they are: each tile is a part of
+    one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs,
+    `m_tiles` (the first one, and their number), are inside."""
+    columns = columns_in_order(t, s)
+    if isinstance(columns, int):
+        whole, last = columns // s.tile, columns % s.tile
+        others: Index = 1 if last else 0
+    else:
+        whole, last = b.floordiv(columns, s.tile), rest_columns(s)
+        others = b.ceildiv(b.sub(columns, b.mul(whole, s.tile)), last)
+    across = b.add(whole, others)
+    if has_rows(t, s):
+        lines, count = 1, across
+    else:
+        lines = block.rows
+        count = b.mul(s.rows if isinstance(t.columns, int) else lines, across)
+    first, down = m_tiles
+    with b.loop(lines) as row:
+        line = block
+        if not has_rows(t, s):
+            line = replace(block, first_row=b.add(block.first_row, row), rows=1)
+
+        def write_tile(column_tile: Index, column: Index, m: int, is_whole: bool) -> None:
+            number = b.add(b.mul(row, across), column_tile)
+            with b.loop(down, min=first) as m_tile:
+                place = m_tile, column_tile
+                write(Tile(b, t, s, line, *place, column, m, number, count, is_whole))
+
+        if whole != 0:
+            with b.loop(whole) as column_tile:
+                write_tile(column_tile, b.mul(column_tile, s.tile), s.m, is_whole=True)
+        if others != 0:
+            with b.loop(others) as i:
+                column = b.add(b.mul(whole, s.tile), b.mul(i, last))
+                write_tile(b.add(whole, i), column, last, is_whole=isinstance(columns, int))

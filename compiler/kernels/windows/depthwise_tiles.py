@@ -1,0 +1,165 @@
+"""The tiles of depthwise convolutions, and the blocks of rows in which there are tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from ....dialects.relax.windows.windows import Window
+from ....dialects.target import Target
+from ....dialects.tir.extents import Extent, Shape, volume
+from ..choices import Form, Space
+from ..tiles.cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
+from ..tiles.schedule import NOMINAL_IMAGE
+from ..tiles.schedules import nominal
+
+__all__ = ["Problem", "Tile", "Tiles", "row_bytes", "rows_of", "sources_of", "space_of"]
+
+SHARES = 1, 2, 4
+"""The parts of the nominal extents, one of them, halves and quarters, that tiles are chosen for."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The rows, and the vectors of columns, that are computed together."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Return the row and the first column of each vector."""
+        return [(i, j * self.lanes) for i in range(self.rows) for j in range(self.vectors)]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A depthwise convolution, for the cost model."""
+
+    channels: int
+    """The output channels of all images."""
+    out: tuple[int, ...]
+    """The spatial extents of the result; nominal ones for those that are not known."""
+    windows: Sequence[Window]
+    bits: int
+    """The bits of a sum in memory."""
+    is_known: bool
+    """False if one of the extents is nominal."""
+
+    @staticmethod
+    def of(channels: int, shape: Shape, windows: Sequence[Window], bits: int) -> Problem:
+        """Return the problem for a result whose spatial extents are `shape`."""
+        out = tuple(nominal(n, NOMINAL_IMAGE) for n in shape)
+        return Problem(channels, out, windows, bits, out == shape)
+
+
+@dataclass(frozen=True)
+class Tiles(Space[Tile]):
+    """The tiles of a depthwise convolution in blocks of `rows` rows."""
+
+    convolution: Problem
+    rows: int
+    target: Target
+
+    kind = "depthwise tile"
+
+    def problem(self) -> Form:
+        t = self.convolution
+        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
+        out = "x".join(map(str, t.out)) if t.is_known else "?"
+        return {"channels": t.channels, "out": out, "windows": windows, "bits": t.bits}
+
+    def candidates(self) -> Iterator[Tile]:
+        return tiles(self.convolution, self.rows, self.target)
+
+    def estimate(self, candidate: Tile) -> float:
+        t = self.convolution
+        blocks = t.channels * prod(t.out[:-2]) * (t.out[-2] // self.rows)
+        return blocks * cycles(candidate, t, self.rows, self.target)
+
+
+def tiles(t: Problem, rows: int, target: Target) -> Iterator[Tile]:
+    """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a
+    column of weights; of a long column, some weights are loaded again. Lanes beyond the columns
+    are computed in vain, but less than half of them."""
+    # 56 columns of 3x3 windows on x86-64-v3 get 10 rows of one vector: 10 sums, 3 weights, a vector
+    # of data and a product are 15 of 16 registers. 7 columns take vectors of 8.
+    columns, down = t.out[-1], t.windows[-2].size
+    lanes = min(target.lanes(t.bits), 1 << (columns - 1).bit_length())
+    registers = target.vector_registers
+    sums = max(registers // 2 - 1, registers - 2 - down)
+    for vectors in range(1, max(1, min(sums, columns // lanes)) + 1):
+        for count in range(1, min(rows, sums // vectors) + 1):
+            yield Tile(count, vectors, lanes)
+
+
+def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
+    """Return an estimate of the cycles that a block of `rows` rows takes."""
+    window = t.windows[-2]
+    sources = len({source for _, _, source in sources_of(window, tile.rows)})
+    # A load that crosses two cache lines counts twice.
+    # A vector of 32 bytes at any element of 4 crosses a line of 64 bytes half of the time, about.
+    crossing = 1 + tile.lanes * t.bits / 8 / LINE
+    loads = sources * tile.vectors * crossing + window.size
+    sums = tile.rows * tile.vectors
+    rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
+    columns_of_taps = volume(v.size for v in t.windows) // window.size
+    step = columns_of_taps * max(sums * window.size / rate, loads / LOADS)
+    columns = t.out[-1]
+    if t.is_known:
+        count = -(-rows // tile.rows) * -(-columns // tile.columns)
+    else:
+        count = average_count(tile, rows, columns)
+    return count * (step + sums + TILE_OVERHEAD)
+
+
+def average_count(tile: Tile, rows: int, columns: int) -> float:
+    """Return the average number of tiles that cover as many elements as a block of `rows` rows, of
+    images as large as that, and of smaller ones. Half of a tile exceeds the image, on the average,
+    along each dimension."""
+    counts = [
+        (rows / n / tile.rows + 0.5) * (columns / n / tile.columns + 0.5) * n * n for n in SHARES
+    ]
+    return sum(counts) / len(counts)
+
+
+def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """Return each row and tap of a tile with the phase and the quotient of the row of the image
+    that they read, sorted by the latter."""
+    found = [
+        (row, tap, (offset % window.stride, row + offset // window.stride))
+        for row, tap in product(range(rows), range(window.size))
+        for offset in [tap * window.dilation]
+    ]
+    return sorted(found, key=lambda source: source[2])
+
+
+def rows_of(t: Problem, target: Target) -> int:
+    """Return the rows of a block: as many as divide all rows, and of which the image and the sums
+    stay in the first cache, unless these are so few that most rows are copied twice."""
+    height, window = t.out[-2], t.windows[-2]
+    row = row_bytes(t.out, t.windows, t.bits)
+    fitting = [
+        n for n in range(window.span, height + 1) if height % n == 0 and row * n <= space_of(target)
+    ]
+    return max(fitting, default=height)
+
+
+def row_bytes(out: Sequence[Extent], windows: Sequence[Window], bits: int) -> Extent:
+    """Return the bytes of the elements of the image, and of the sums, that belong to a row of the
+    result."""
+    # With stride 2, an output row has two rows of the image and each of its columns two: 4
+    # elements.
+    reads = volume(min(v.stride, v.span) for v in windows)  # the phases of an element
+    return volume(out[:-2]) * out[-1] * bits // 8 * (1 + reads)
+
+
+def space_of(target: Target) -> int:
+    """Return the bytes of a block, which is to stay in the first cache."""
+    return target.l1_cache * 3 // 4

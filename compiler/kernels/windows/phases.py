@@ -1,0 +1,189 @@
+"""The data of convolutions: padded, and with strided dimensions split into their phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby, product
+
+from xdsl.ir import Attribute, SSAValue
+
+from ....dialects.relax.windows.windows import Window
+from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, volume
+from ..builder import Buffer, KernelBuilder, Tensor
+from .counts import count_of
+
+__all__ = [
+    "PhaseGroup",
+    "WithMargin",
+    "element_range",
+    "fill_borders",
+    "shape_of_phases",
+    "split_phases",
+    "with_margin",
+]
+
+
+@dataclass(eq=False)
+class WithMargin(Tensor):
+    """A tensor in row-major order in a buffer that has some more elements after it."""
+
+    buffer: SSAValue
+    """The buffer, of one dimension."""
+    margin: int
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.load(self.buffer, [b.flat(index, self.shape)])
+
+
+def split_phases(
+    b: KernelBuilder, data: Tensor, windows: Sequence[Window], margin: int = 0
+) -> Tensor:
+    """Return the data (NC...) padded, each spatial dimension of stride s split into s phases; if it
+    is copied, in a buffer with `margin` elements after it.
+
+    The result has the dimensions batch, channels, phases, quotients: position p is in phase p % s
+    at p // s. The elements that adjacent windows read at one tap are then contiguous:
+
+        stride 2, padding 1, data a b c d:    phase 0: 0 b d    phase 1: a c
+    """
+    images, channels, *extents = data.shape
+    counts = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
+    inner = shape_of_phases(windows, counts)
+    sizes = inner[len(windows) :]
+    shape = (images, channels, *inner)
+    # The data as they are, with one phase each, if windows reach neither into padding nor apart.
+    # `sizes` is compared, too: it is more than the extents with padding after the data.
+    if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == (
+        *extents,
+    ):
+        return b.reshaped(data, shape)
+    result, tensor = with_margin(b, shape, data.element, margin)
+    groups = [
+        phase_groups(b, window, n, size)
+        for window, n, size in zip(windows, extents, sizes, strict=True)
+    ]
+    fill_borders(b, result, shape, data.element, groups)
+    with b.loops((images, channels)) as outer:
+        for group in product(*groups):
+            copy_phases(b, data, result, windows, outer, group)
+    return tensor
+
+
+def with_margin(
+    b: KernelBuilder, shape: Shape, element: Attribute, margin: int
+) -> tuple[SSAValue, Tensor]:
+    """Return a buffer to write a tensor to, and the tensor; behind it are `margin` zeros."""
+    if not margin:
+        result = b.alloc(shape, element)
+        return result, Buffer(shape, element, result)
+    whole = b.alloc((volume(shape) + margin,), element)
+    # Arithmetic on what happens to be there might be slow: on denormal numbers.
+    with b.elements([margin], b.lanes) as (i,):
+        b.store(b.number(0, element), whole, [b.add(volume(shape), i)])
+    return b.view(whole, shape), WithMargin(shape, element, whole, margin)
+
+
+def shape_of_phases(windows: Sequence[Window], counts: Sequence[Extent]) -> Shape:
+    """Return the numbers of phases, then those of quotients, that `counts` windows read."""
+    phases = [min(window.stride, window.span) for window in windows]
+    sizes = [
+        count + (window.span - 1) // window.stride
+        for window, count in zip(windows, counts, strict=True)
+    ]
+    return (*phases, *sizes)
+
+
+@dataclass(frozen=True)
+class PhaseGroup:
+    """Consecutive phases of a dimension that have elements, not padding, at the same quotients."""
+
+    first: int
+    count: int
+    low: Index
+    high: Index
+    """The quotients, without `high`."""
+
+
+def phase_groups(
+    b: KernelBuilder, window: Window, extent: Extent, size: Extent
+) -> list[PhaseGroup]:
+    """Return the phases of a dimension in groups; there are few, whatever the stride is."""
+    phases = range(min(window.stride, window.span))
+    # Three groups at most: both bounds fall by one, and only once, from the first phase to
+    # the last. With stride 16, a group is a loop over its phases, not 16 copies of the code.
+    ranges = groupby(phases, lambda phase: element_range(b, window, phase, extent, size))
+    groups: list[PhaseGroup] = []
+    for (low, high), members in ranges:
+        first, *others = members
+        groups.append(PhaseGroup(first, 1 + len(others), low, high))
+    return groups
+
+
+def fill_borders(
+    b: KernelBuilder,
+    result: SSAValue,
+    shape: Shape,
+    element: Attribute,
+    groups: Sequence[Sequence[PhaseGroup]],
+    value: float = 0,
+) -> None:
+    """Write loops that set the quotients to `value` at which some phase has padding."""
+    # Stride 2, padding 1, 3 taps, data a b c d: positions are 0 a b c d 0. Quotients 0 and 2 have
+    # padding in one phase, and are filled in both; the copy then writes a and d there.
+    #
+    #     phase 0: 0 b d    phase 1: a c 0
+    #
+    # So the fill has to come before the copy.
+    first = len(shape) - len(groups)
+    for axis, members in enumerate(groups, first):
+        low = reduce(b.max, (g.low for g in members))
+        high = reduce(b.min, (g.high for g in members))
+        for start, end in ((0, b.min(low, shape[axis])), (high, shape[axis])):
+            count = b.max(b.sub(end, start), 0)
+            if count == 0:
+                continue
+            *outer, last = (*shape[:axis], count, *shape[axis + 1 :])
+            with b.loops(outer) as index, b.covering(last, b.lanes) as column:
+                place = [*index, column]
+                place[axis] = b.add(place[axis], start)
+                b.store(b.number(value, element), result, place)
+
+
+def element_range(
+    b: KernelBuilder, window: Window, phase: int, extent: Extent, size: Extent
+) -> tuple[Extent, Extent]:
+    """Return the range of quotients below `size` at which a phase has elements, not padding."""
+    # Position p of phase f at quotient q is q * stride + f - before in the data: at least 0 from
+    # q = ceil((before - f) / stride) on, and below the extent up to the second bound.
+    low = -((phase - window.before) // window.stride)
+    high = (extent + window.before - phase + window.stride - 1) // window.stride
+    return max(0, low), b.larger(0, b.smaller(size, high))
+
+
+def copy_phases(
+    b: KernelBuilder,
+    data: Tensor,
+    result: SSAValue,
+    windows: Sequence[Window],
+    outer: Sequence[Index],
+    groups: Sequence[PhaseGroup],
+) -> None:
+    """Write loops that copy the elements of a group of phases of each dimension."""
+    counts = [b.max(b.sub(group.high, group.low), 0) for group in groups]
+    if 0 in counts:
+        return
+    with (
+        b.loops([group.count for group in groups]) as members,
+        b.loops(counts[:-1]) as index,
+        b.covering(counts[-1], b.lanes) as column,
+    ):
+        phases = [b.add(i, group.first) for i, group in zip(members, groups, strict=True)]
+        places = [b.add(i, group.low) for i, group in zip([*index, column], groups, strict=True)]
+        source = [
+            b.sub(b.add(b.mul(place, window.stride), phase), window.before)
+            for place, window, phase in zip(places, windows, phases, strict=True)
+        ]
+        b.store(b.read(data, [*outer, *source]), result, [*outer, *phases, *places])

@@ -1,0 +1,280 @@
+"""The entry of a compiled function: a builtin function of Python, in machine code.
+
+It takes the address of the words of a call (`words.py`) and, for each parameter, an array in the
+form of numpy's array interface in C. It checks the arrays, and calls the function without the lock
+of the interpreter: in Python, each of these steps would take as long as a small model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+from ....dialects.tir.ops import output_count
+from ....passes.llvm.types import lowered_type
+from ...interpreters.signature import Function
+from ..jit import Code
+from ..llvm_ir import ModuleWriter
+from ..llvm_text import Body, Data, all_sizes, declaration, quoted
+from .parameters import Number, Parameter, parameters_of
+from .words import ALIGNMENT, FREE, CallWords
+
+__all__ = ["ENTRY", "FAILED", "REFUSED", "builtin_function", "entry_ir"]
+
+ENTRY = "passline.entry"
+"""The symbol of the entry."""
+DONE, REFUSED, FAILED = range(3)
+"""What the entry returns: REFUSED if an array does not fit, FAILED if an assertion does not
+hold."""
+
+INTERFACE = "{ i32, i32, i8, i32, i32, ptr }"
+"""The start of numpy's `PyArrayInterface`: its version, the number of dimensions, the kind and the
+size of elements, flags, the sizes."""
+SIZES, DATA = 3, 5
+"""The words of a `PyArrayInterface` with the pointers to the sizes and to the elements."""
+CONTIGUOUS, ALIGNED, NATIVE, WRITEABLE = 0x1, 0x100, 0x200, 0x400
+"""Flags of an array: its elements are in row-major order, aligned, in the byte order of the
+machine, and may be written to."""
+
+PYTHON = """\
+declare ptr @PyLong_AsVoidPtr(ptr)
+declare ptr @PyLong_FromLong(i64)
+declare ptr @PyCapsule_GetPointer(ptr, ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+"""
+"""The functions of Python that the entry calls, which are in its limited API: all versions have
+them."""
+
+FITS = f"""\
+define internal i1 @fits(ptr %array, i64 %rank, i8 %kind, i32 %bytes, i32 %flags, ptr %sizes) {{
+start:
+  %given = load {INTERFACE}, ptr %array
+  %dimensions = extractvalue {INTERFACE} %given, 1
+  %given.rank = sext i32 %dimensions to i64
+  %given.kind = extractvalue {INTERFACE} %given, 2
+  %given.bytes = extractvalue {INTERFACE} %given, 3
+  %given.flags = extractvalue {INTERFACE} %given, 4
+  %given.sizes = extractvalue {INTERFACE} %given, 5
+  %needed.flags = and i32 %given.flags, %flags
+  %has.rank = icmp eq i64 %given.rank, %rank
+  %has.kind = icmp eq i8 %given.kind, %kind
+  %has.bytes = icmp eq i32 %given.bytes, %bytes
+  %has.flags = icmp eq i32 %needed.flags, %flags
+  %has.type = and i1 %has.kind, %has.bytes
+  %is.plain = and i1 %has.rank, %has.flags
+  %is.same = and i1 %has.type, %is.plain
+  br i1 %is.same, label %axes, label %refused
+axes:
+  %axis = phi i64 [ 0, %start ], [ %next, %compare ]
+  %fits = phi i1 [ true, %start ], [ %is.size, %compare ]
+  %is.axis = icmp slt i64 %axis, %rank
+  %goes.on = and i1 %is.axis, %fits
+  br i1 %goes.on, label %compare, label %end
+compare:
+  %size.place = getelementptr i64, ptr %sizes, i64 %axis
+  %size = load i64, ptr %size.place
+  %given.place = getelementptr i64, ptr %given.sizes, i64 %axis
+  %given.size = load i64, ptr %given.place
+  %is.any = icmp eq i64 %size, {DYNAMIC_INDEX}
+  %is.equal = icmp eq i64 %size, %given.size
+  %is.size = or i1 %is.any, %is.equal
+  %next = add i64 %axis, 1
+  br label %axes
+end:
+  ret i1 %fits
+refused:
+  ret i1 false
+}}
+"""
+"""The function that compares an array with a parameter: the type of its elements, its sizes, and
+flags that it needs."""
+
+TAKE = f"""\
+declare void @free(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define internal void @take(ptr %words, i64 %place, ptr %data, i64 %size, i64 %end) {{
+  %counter = getelementptr i64, ptr %words, i64 {FREE}
+  %memory = getelementptr i64, ptr %words, i64 %place
+  %offset = getelementptr i64, ptr %memory, i64 1
+  %start = load i64, ptr %counter
+  %stop = add i64 %start, %size
+  %fits = icmp ule i64 %stop, %end
+  br i1 %fits, label %copy, label %keep
+copy:
+  %target = getelementptr i8, ptr %words, i64 %start
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %data, i64 %size, i1 false)
+  call void @free(ptr %data)
+  store i64 %start, ptr %offset
+  %more = add i64 %stop, {ALIGNMENT - 1}
+  %next = and i64 %more, -{ALIGNMENT}
+  store i64 %next, ptr %counter
+  ret void
+keep:
+  store ptr %data, ptr %memory
+  ret void
+}}
+"""
+"""The function that moves a result of `size` bytes to the room of the words of a call, and writes
+its offset to them; of a result that does not fit, the address."""
+
+
+def entry_ir(function: Function, callee: str, *, has_status: bool) -> str:
+    """Return the LLVM IR of the entry of a function, which calls the symbol `callee`; with
+    `has_status`, the last argument is the status of the call."""
+    layout, body, data = CallWords(function), Body(), Data()
+    parameters = parameters_of(function)
+    require(body, body.value(f"icmp eq i64 %count, {1 + len(parameters)}"))
+    words = body.value(f"call ptr @PyLong_AsVoidPtr(ptr {body.load('ptr', '%arguments', 0)})")
+    inputs = parameters[: len(parameters) - output_count(function)]
+    passed = read_arrays(body, data, parameters, inputs, returns=bool(layout.buffers))
+    passed += [f"ptr {words}"] * has_status
+    unknown = [buffer.shape.count(DYNAMIC_INDEX) for buffer in layout.buffers]
+    thread = body.value("call ptr @PyEval_SaveThread()")
+    results = body.call(callee, passed, unknown)
+    if has_status:
+        return_failure(body, words, results, thread)
+    take_results(body, words, results, layout)
+    return_from(body, DONE, thread)
+    body.block("refused")
+    return_from(body, REFUSED)
+    head = f"define ptr {quoted(ENTRY)}(ptr %self, ptr %arguments, i64 %count) {{"
+    callees = PYTHON, FITS, TAKE, declaration(callee, passed, unknown)
+    return "\n".join([*callees, head, *body.lines, "}", *data.lines, ""])
+
+
+def require(body: Body, condition: str) -> None:
+    """Refuse the arrays unless `condition` holds."""
+    body.add(f"br i1 {condition}, label %{(met := body.new())}, label %refused")
+    body.block(met)
+
+
+def return_from(body: Body, code: int, thread: str = "") -> None:
+    """Return a code from the entry, with the lock of the interpreter if `thread` was without it."""
+    if thread:
+        body.add(f"call void @PyEval_RestoreThread(ptr {thread})")
+    body.add(f"ret ptr {body.value(f'call ptr @PyLong_FromLong(i64 {code})')}")
+
+
+# Arrays
+
+
+def read_arrays(
+    body: Body,
+    data: Data,
+    parameters: Sequence[Parameter],
+    inputs: Sequence[Parameter],
+    *,
+    returns: bool,
+) -> list[str]:
+    """Check the arrays of `inputs`, the first parameters, and return the arguments of the function,
+    each after its type. A function that neither `returns` buffers nor has outputs writes to its
+    arrays."""
+    is_changed = len(inputs) == len(parameters) and not returns
+    arrays = [capsule_pointer(body, 1 + i) for i in range(len(parameters))]
+    for array, parameter in zip(arrays, inputs):
+        check_array(body, array, parameter, data, is_changed=is_changed)
+    pairs = zip(arrays, parameters, strict=True)
+    return [text for array, each in pairs for text in arguments(body, array, each)]
+
+
+def capsule_pointer(body: Body, position: int) -> str:
+    """Return the array interface in the capsule that is an argument of the entry."""
+    capsule = body.load("ptr", "%arguments", position)
+    return body.value(f"call ptr @PyCapsule_GetPointer(ptr {capsule}, ptr null)")
+
+
+def check_array(
+    body: Body, array: str, parameter: Parameter, data: Data, *, is_changed: bool
+) -> None:
+    """Refuse an array that machine code cannot read, or write to if it `is_changed`, as it is."""
+    dtype, flags = parameter.stored, CONTIGUOUS | ALIGNED | NATIVE
+    if is_changed and not isinstance(parameter, Number):
+        flags |= WRITEABLE
+    expected = f"i64 {len(parameter.shape)}, i8 {ord(dtype.kind)}, i32 {dtype.itemsize}"
+    sizes = data.table("i64", map(str, parameter.shape))
+    passed = f"ptr {array}, {expected}, i32 {flags}, ptr {sizes}"
+    require(body, body.value(f"call i1 @fits({passed})"))
+
+
+def arguments(body: Body, array: str, parameter: Parameter) -> list[str]:
+    """Return the arguments, each after its type, that stand for a parameter."""
+    data = body.load("ptr", array, DATA)
+    if isinstance(parameter, Number):
+        return [number(body, data, ModuleWriter().type(lowered_type(parameter.type)))]
+    axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
+    sizes = body.load("ptr", array, SIZES) if axes else ""
+    return [f"ptr {data}", *(f"i64 {body.load('i64', sizes, axis)}" for axis in axes)]
+
+
+def number(body: Body, data: str, type: str) -> str:
+    """Return a number in memory, after its type; an i1 takes a byte."""
+    if type != "i1":
+        return f"{type} {body.value(f'load {type}, ptr {data}')}"
+    byte = body.value(f"load i8, ptr {data}")
+    return f"i1 {body.value(f'trunc i8 {byte} to i1')}"
+
+
+# Results
+
+
+def return_failure(body: Body, words: str, results: Sequence[Sequence[str]], thread: str) -> None:
+    """Return from the entry if an assertion has failed: the results, which are there even so, are
+    freed."""
+    status = body.load("i64", words, 0)
+    failed, succeeded = body.unless(body.value(f"icmp eq i64 {status}, 0"))
+    body.block(failed)
+    for memory, *_ in results:
+        body.add(f"call void @free(ptr {memory})")
+    return_from(body, FAILED, thread)
+    body.block(succeeded)
+
+
+def take_results(
+    body: Body, words: str, results: Sequence[Sequence[str]], layout: CallWords
+) -> None:
+    """Write to the words of the call where the results are, and their sizes."""
+    if results:
+        body.store("i64", layout.room, words, FREE)
+    for buffer, place, (data, *unknown) in zip(layout.buffers, layout.places, results, strict=True):
+        total: str | int = buffer.stored.itemsize
+        for axis, size in enumerate(all_sizes(buffer.shape, unknown)):
+            body.store("i64", size, words, place + 2 + axis)
+            total = body.value(f"mul i64 {total}, {size}")
+        passed = f"ptr {words}, i64 {place}, ptr {data}, i64 {total}, i64 {layout.end}"
+        body.add(f"call void @take({passed})")
+
+
+# Python
+
+
+class Method(ctypes.Structure):
+    """The `PyMethodDef` of a builtin function."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("code", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+FASTCALL = 0x80
+"""The flag of functions that take an array of arguments."""
+
+
+def builtin_function(code: Code) -> Callable[..., int]:
+    """Return a builtin function of Python that runs machine code, and keeps it in memory."""
+    import numpy as np
+
+    method = Method(b"entry", code.address, FASTCALL, None)
+    types = ctypes.c_void_p, ctypes.py_object, ctypes.py_object
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, *types)(("PyCFunction_NewEx", ctypes.pythonapi))
+    # The second argument is the object that a method belongs to, which lives as long. The collector
+    # of garbage does not look into an array: it frees the code of a function in a cycle only after
+    # the finalizers of the cycle, which may call it.
+    (keeps := np.empty((), object))[()] = (method, code)
+    return cast("Callable[..., int]", new(ctypes.addressof(method), keeps, None))

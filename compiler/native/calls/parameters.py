@@ -1,0 +1,192 @@
+"""The parameters of a compiled function: conversion of arrays and numbers to the form that machine
+code reads."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BFloat16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from ....dialects.relax.types import SmallFloat
+from ....dialects.tir.ops import output_count
+from ....passmanager.errors import PasslineError
+from ....passmanager.ir.location import place_of
+from ....passmanager.limits import too_many_elements
+from ...interpreters.signature import Function, argument_names, is_buffer, result_names
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = ["Buffer", "Number", "Parameter", "address", "is_plain", "parameters_of"]
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+"""The widths of integers in buffers: those of less than 8 bits take a byte each."""
+NUMBER_WIDTHS = (1, 8, 16, 32, 64)
+"""The widths of integers that are passed as numbers."""
+ALIGNMENT = 64
+"""The bytes of a cache line."""
+SMALL = 1024
+"""Arrays of fewer bytes are not aligned: that would take more time than it saves."""
+NOTHING = ctypes.c_char * 0
+"""A type of no bytes, to ask for the address of a buffer of any size."""
+
+
+def is_plain(type: MemRefType[Attribute]) -> bool:
+    """Return whether a memref type has no layout: its elements are contiguous, in row-major
+    order."""
+    return isinstance(type.layout, NoneAttr)
+
+
+class Number:
+    """A parameter that is an integer, an index, an f32 or an f64; it is passed in an array without
+    dimensions.
+
+    PasslineError for other types, and for integers whose width is not in `NUMBER_WIDTHS`.
+    """
+
+    shape = ()
+    narrow = None
+
+    def __init__(self, name: str, type: Attribute) -> None:
+        from ...interpreters.tir.table import buffer_dtype
+
+        match type:
+            case IntegerType() if type.bitwidth in NUMBER_WIDTHS:
+                pass
+            case IndexType() | Float32Type() | Float64Type():
+                pass
+            case _:
+                widths = ", ".join(map(str, NUMBER_WIDTHS))
+                raise PasslineError(
+                    f"parameter '{name}' is {type}: expected a memref, index, f32, f64, or an "
+                    f"integer of {widths} bits"
+                )
+        self.type = type
+        self.stored = buffer_dtype(type)
+
+    def in_memory(self, value: object, *, writable: bool) -> Array:
+        """Return an array that holds `value`, converted to the type of the parameter as C does:
+        what exceeds f32 becomes infinity."""
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            return np.array(value).astype(self.stored)
+
+
+class Buffer:
+    """A parameter of memref type: it converts and allocates its arrays.
+
+    PasslineError for integers whose width is not in `WIDTHS`, for a layout, and for an output
+    whose shape is not static.
+    """
+
+    def __init__(self, name: str, type: MemRefType[Attribute], *, is_output: bool) -> None:
+        import numpy as np
+
+        from ...interpreters.tir.table import buffer_dtype
+
+        element = type.element_type
+        if isinstance(element, IntegerType) and element.bitwidth not in WIDTHS:
+            widths = ", ".join(map(str, WIDTHS))
+            raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
+        if not is_plain(type):
+            raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
+        self.name, self.type = name, type
+        self.shape = type.get_shape()
+        if is_output and DYNAMIC_INDEX in self.shape:
+            raise PasslineError(f"result '{name}' is {type}: expected a static shape")
+        self.narrow = element if isinstance(element, BFloat16Type | SmallFloat) else None
+        """The element type if it is one that callers have as f32."""
+        bits = np.uint16 if isinstance(element, BFloat16Type) else np.uint8
+        self.stored = buffer_dtype(type) if self.narrow is None else np.dtype(bits)
+        """The dtype of the elements in memory, as machine code reads and writes them."""
+        self._empty, self._array = np.empty, np.ndarray
+        self._size = prod(self.shape) * self.stored.itemsize
+        self.new = self._aligned
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes unless it
+        is `SMALL`."""
+        if self._size < SMALL:
+            self.new = partial(np.empty, self.shape, self.stored)
+
+    def check_size(self) -> None:
+        """Raise PasslineError if the arrays would exceed the limit on tensors."""
+        if DYNAMIC_INDEX not in self.shape and (reason := too_many_elements(self.shape)):
+            raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
+
+    def _aligned(self) -> Array:
+        memory = self._empty(self._size + ALIGNMENT, "u1")
+        return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
+
+    def in_memory(self, array: Array, *, writable: bool) -> Array:
+        """Return the elements contiguous in row-major order, in the type that machine code uses;
+        `array` itself if it already is so."""
+        import numpy as np
+
+        from ...interpreters.arrays import round_bf16
+        from ...interpreters.small_floats import codes_of
+
+        if self.narrow is not None:
+            if isinstance(self.narrow, BFloat16Type):
+                bits = round_bf16(array)
+            else:
+                bits = codes_of(array, self.narrow)
+            return np.ascontiguousarray(bits).reshape(array.shape)
+        return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
+
+    def from_memory(self, memory: Array) -> Array:
+        """Return `memory` as an array for the caller: narrow floats, which are stored as bits,
+        become f32."""
+        if self.narrow is None:
+            return memory
+        from ...interpreters.arrays import widen_bf16
+        from ...interpreters.small_floats import numbers_of
+
+        if isinstance(self.narrow, BFloat16Type):
+            return widen_bf16(memory)
+        return numbers_of(memory, self.narrow)
+
+
+Parameter: TypeAlias = Buffer | Number
+
+
+def parameters_of(function: Function) -> list[Parameter]:
+    """Return, for each parameter, how it is passed.
+
+    PasslineError for a function on tensors, one that returns numbers, and a parameter of another
+    type than those of `Buffer` and `Number`.
+    """
+    name = f"function @{function.sym_name.data}{place_of(function)}"
+    types = function.function_type
+    if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
+        raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
+    if not all(map(is_buffer, types.outputs)):
+        raise PasslineError(f"{name} returns numbers: expected one that writes them into buffers")
+    outputs = output_count(function)
+    inputs = len(types.inputs) - outputs
+    names = [*argument_names(function), *(result_names(function) if outputs else [])]
+    return [
+        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else Number(name, type)
+        for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
+    ]
+
+
+def address(array: Array) -> int:
+    """Return the address of the first element."""
+    try:  # twice as fast, but for writable contiguous arrays only
+        return ctypes.addressof(NOTHING.from_buffer(array))  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        return array.__array_interface__["data"][0]

@@ -1,0 +1,201 @@
+"""The measurement of candidates in a process of its own, which may crash or be killed.
+
+It reads tasks from stdin and writes measurements to stdout, a pickle each.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.relax.constant import ConstantOp
+from ...dialects.relax.types import is_element, tensor_type
+from ...dialects.target import Target, set_target
+from ...passes.relax.legalize_ops import legalize_operations
+from ...passmanager.context import PassContext
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.text.parser import parse_module
+from ...passmanager.registry import make_ir_context
+from ..analysis.loops.index_ranges import index_ranges
+from ..interpreters.arguments import random_arguments
+from ..interpreters.equivalence.check import epsilon_of
+from ..interpreters.equivalence.comparison import mismatch_in, tolerance
+from ..interpreters.equivalence.values import flat_values
+from ..interpreters.interpret import interpret
+from ..interpreters.signature import Value, argument_names, entry_function
+from ..kernels.choices import Choice
+from ..kernels.database import Database, Record, target_key
+from ..native import compile_module
+from .task import Measurement, Task
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
+
+__all__ = ["alternate", "main", "measure"]
+
+Compiled: TypeAlias = "Callable[..., tuple[Array, ...]]"
+"""A kernel as machine code."""
+
+SEED = 0
+"""The seed of arguments and constants."""
+TURN = 2e-3
+"""The seconds that a function runs before it is the other one's turn."""
+ROUNDS = 8
+"""The least number of turns."""
+
+
+def measure(task: Task) -> Measurement:
+    """Compile, check and measure a candidate in this process; what fails is the result, too."""
+    try:
+        reference = Reference.of(task)
+        estimated = reference.estimated
+        function = compiled(task, task.choices) if task.choices else estimated
+        if (wrong := reference.mismatch(function)) is not None:
+            return Measurement(error=f"wrong result: {wrong}")
+    except PasslineError as error:
+        return Measurement(error=str(error))
+    arguments = reference.arguments
+    best = alternate(
+        lambda: estimated(*arguments), lambda: function(*arguments), seconds=task.seconds
+    )
+    halves = [(min(a), min(b)) for a, b in zip(*(map(halved, best)), strict=True)]
+    old, new = map(min, best)
+    return Measurement(new, old, tuple(b / a for a, b in halves))
+
+
+def halved(times: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the first and the second half of the times."""
+    return times[: len(times) // 2], times[len(times) // 2 :]
+
+
+def alternate(*runs: Callable[[], object], seconds: float) -> list[list[float]]:
+    """Return the times of a call of each function in its turns, for `seconds` in all: the functions
+    take turns, so that the frequency and the load of the machine change for all of them."""
+    times: list[list[float]] = [[] for _ in runs]
+    repeats: list[int] = []
+    for run in runs:
+        run()  # the first call touches the memory
+        repeats.append(max(1, min(1000, int(TURN / max(timed(run, 1), 1e-7)))))
+    end = perf_counter() + seconds
+    while perf_counter() < end or len(times[0]) < ROUNDS:
+        for run, repeat, found in zip(runs, repeats, times, strict=True):
+            found.append(timed(run, repeat))
+    return times
+
+
+def timed(run: Callable[[], object], repeat: int) -> float:
+    """Return the seconds of one of `repeat` calls: those of the processor, as on a machine with
+    other load a thread may wait in every turn of one function, and in none of the other."""
+    start = thread_time()
+    for _ in range(repeat):
+        run()
+    return (thread_time() - start) / repeat
+
+
+def module_of(task: Task) -> ModuleOp:
+    """Return the module of a task, with random numbers in the place of constants."""
+    import numpy as np
+
+    from ..interpreters.arrays import dense_of, fit
+
+    module = parse_module(make_ir_context(), task.text, "<kernel>")
+    set_target(module, Target.parse(task.target))
+    main = entry_function(module, "main")
+    assert isinstance(main, FuncOp)
+    rng = np.random.default_rng(SEED)
+    for number in reversed(task.constants):
+        type = tensor_type(argument := main.args[number])
+        assert isinstance(type, TensorType) and is_element(element := type.element_type)
+        constant = ConstantOp(dense_of(fit(rng.standard_normal(type.get_shape()), element), type))
+        Rewriter.insert_op(constant, InsertPoint.at_start(main.body.block))
+        argument.replace_all_uses_with(constant.result)
+        main.body.block.erase_arg(argument)
+    main.update_function_type()
+    return module
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The results of a kernel on seeded arguments, as the semantics of its operations have them,
+    and its machine code with the estimated choices."""
+
+    arguments: Sequence[Array]
+    results: Sequence[Value]
+    bound: float
+    estimated: Compiled
+
+    @staticmethod
+    def of(task: Task) -> Reference:
+        """Return the reference for a task; that of the last kernel is kept."""
+        key = task.text, task.target, task.winograd
+        if key not in _last:
+            _last.clear()
+            _last[key] = Reference.made(task)
+        return _last[key]
+
+    @staticmethod
+    def made(task: Task) -> Reference:
+        """Return a new reference; PasslineError if the kernel has no semantics, or none that
+        machine code agrees with."""
+        module = module_of(task)
+        main = entry_function(module, "main")
+        assert isinstance(main, FuncOp)
+        names = argument_names(main)
+        ranges = {names[i]: range for i, range in index_ranges(module, main).items()}
+        arguments = random_arguments(main, SEED, ranges)
+        results = interpret(module, main)(*arguments)
+        bound = tolerance(epsilon_of(module))
+        reference = Reference(arguments, results, bound, compiled(task, ()))
+        if (wrong := reference.mismatch(reference.estimated)) is not None:
+            raise PasslineError(f"wrong result with the estimated choices: {wrong}")
+        return reference
+
+    def mismatch(self, function: Compiled) -> str | None:
+        """Return in words how the results of a function differ, or None."""
+        results = function(*self.arguments)
+        return mismatch_in(flat_values(self.results), flat_values(results), self.bound)
+
+
+_last: dict[tuple[str, str, str], Reference] = {}
+"""The reference of the last kernel."""
+
+
+def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
+    """Return the kernel of a task with some choices as a function; PasslineError if it does not
+    have them."""
+    module, target = module_of(task), Target.parse(task.target)
+    record = Record(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
+    database = Database([record])
+    kernels = legalize_operations(module, target, winograd=task.winograd, database=database)
+    made = [made.choice for kernel in kernels.values() for made in kernel.choices.made]
+    if not made or [*choices] != made[: len(choices)]:
+        raise PasslineError("the kernel does not have these choices")
+    with PassContext(opt_level=3, verify_each=False):
+        return compile_module(module, target=target)
+
+
+def main() -> None:
+    """Measure tasks until stdin ends."""
+    tasks, results = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what is printed goes to stderr
+    while True:
+        try:
+            task = cast(Task, pickle.load(tasks))
+        except EOFError:
+            return
+        pickle.dump(measure(task), results)
+        results.flush()
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    main()

@@ -1,0 +1,292 @@
+"""`passline-compile`: reads IR, runs a pipeline over it if one is given, and makes a library of a
+function of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from typing_extensions import Buffer
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from .. import __version__
+from ..compiler.compile.code import compile_code, empty_object, object_files
+from ..compiler.compile.header import FIRST_LINE, header_text
+from ..compiler.compile.interface import Interface
+from ..compiler.compile.linker import Linker, find_linker, openmp_library, version_script
+from ..compiler.compile.signature import identifier, signature_of
+from ..compiler.interpreters.signature import entry_function
+from ..compiler.native.jit import load_llvm
+from ..compiler.native.lowering import NECESSARY, bind_target, complete_lowering
+from ..compiler.native.preparation.preparation import Prepared, prepare
+from ..dialects.target import Target, has_target, host, target_of
+from ..passmanager.errors import PasslineError
+from ..passmanager.ir.garbage_collection import paused_collector
+from ..passmanager.output.files import check_writable
+from .command_line.argument_parser import nonempty_text, positive, written_file
+from .command_line.short_help import ShortHelp
+from .opt import PasslineOptMain
+from .output import ResultFile, is_same_file
+
+__all__ = ["PasslineCompileMain", "library_name", "main"]
+
+
+class PasslineCompileMain(PasslineOptMain):
+    """A `passline-opt` that writes the machine code of a function in place of the module."""
+
+    short_help = ShortHelp(
+        (
+            ("model.onnx -O3 -o model.so", "a library with a C interface"),
+            ("x.mlir --function f -o f.o --target=aarch64", "an object file for another processor"),
+            ("x.mlir -O3 -o x.ll", "LLVM IR"),
+        ),
+        "--passes -O --function --output-file --target --shape --dim --version --help",
+    )
+
+    def __init__(self, args: Sequence[str] | None = None) -> None:
+        super().__init__(
+            "Run passes over a module, then compile one of its functions to a library.", args
+        )
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        add = arg_parser.add_argument_group("compilation").add_argument
+        help = "the function to compile, by default main"
+        add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
+        help = "what to make, by default what the suffix of the output file says: so, a shared "
+        help += "library; o, an object file; ll, LLVM IR; s, assembly"
+        add("--emit", choices=[*KINDS], help=help)
+        help = "the header to write, by default FILE.h for FILE.so and FILE.o, else none"
+        add("--header", type=written_file, metavar="FILE.h", help=help)
+        help = "the threads on which the function runs, where there is enough work; by default 1"
+        add("--threads", type=positive, default=1, metavar="N", help=help)
+        help = "the name that the symbols in C begin with, by default that of the output file"
+        add("--name", type=c_name, metavar="NAME", help=help)
+
+    def check_arguments(self) -> None:
+        super().check_arguments()
+        check_files(self.args)
+        if self.args.target != "mlir":
+            raise PasslineError(
+                f"--target={self.args.target} is an output format: expected a processor, such as "
+                "x86-64-v3 or aarch64"
+            )
+        self.kind = kind_of(self.args)
+
+    @property
+    def entry(self) -> str:
+        return self.args.function
+
+    def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
+        """Bind the target first, and append the rest of the lowering."""
+        first = bind_target(self.processor, self.args.threads)
+        rest = complete_lowering(self.entry, self.processor, self.args.threads)
+        super().use_pipeline([first, *passes, rest])
+
+    def required_passes(self) -> Sequence[str]:
+        """Return the required passes, and those that machine code needs."""
+        return [*super().required_passes(), *NECESSARY]
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline, which may take long, after a look for the linker."""
+        entry_function(prog, self.entry)
+        load_llvm()
+        self.target = self.target_for(prog)
+        self.linker = find_linker(self.target) if self.kind == "so" else None
+        super().apply_passes(prog)
+
+    def target_for(self, prog: ModuleOp) -> Target:
+        """Return the target to compile for: that of --target, that of the module, or this machine.
+
+        PasslineError if its files are not in ELF.
+        """
+        own = target_of(prog) if has_target(prog) else host()
+        target = own if self.processor is None else self.processor
+        if "linux" not in target.triple:
+            raise PasslineError(
+                f"libraries are made for Linux, not for {target.triple}: name a --target, such as "
+                "x86-64-v3 or aarch64"
+            )
+        return target
+
+    def result_file(self) -> ResultFile:
+        files = self.args.output_file, header_file(self.args)
+        return LibraryFiles(*files, quiet=self.args.quiet)
+
+    def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
+        """Compile the function, and write its code and the header."""
+        assert isinstance(result, LibraryFiles)
+        with paused_collector():
+            prepared = prepare(prog, self.entry, self.target, self.args.threads)
+        interface = Interface(
+            library_name(self.args),
+            signature_of(prepared.function),
+            prepared.entry,
+            prepared.failures,
+            self.target,
+            f"passline {__version__}",
+        )
+        result.header.write(header_text(interface))
+        result.write_parts(self.parts(prepared, interface))
+
+    def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
+        """Compile, and return the output in parts."""
+        if self.linker is not None:
+            files = object_files(prepared, interface)
+            return linked(files, self.linker, interface, self.args.output_file, prepared.threads)
+        code = compile_code(prepared, interface)
+        match self.kind:
+            case "ll":
+                return code.llvm_ir(self.target.triple)
+            case "s":
+                return code.assembly()
+            case _:
+                return code.object_file()
+
+
+class LibraryFiles(ResultFile):
+    """The output file, and a header, which is written after it. The names and sizes of both are
+    printed on stderr unless it is `quiet`."""
+
+    def __init__(self, name: str | None, header: str | None, *, quiet: bool) -> None:
+        super().__init__(name)
+        self.header = ResultFile(header or os.devnull)
+        self._written = [Path(file) for file in (name, header) if file not in (None, "-")]
+        self._quiet = quiet
+
+    def commit(self) -> None:
+        super().commit()
+        self.header.commit()
+        sizes = [f"{file} ({size_text(file.stat().st_size)})" for file in self._written]
+        if sizes and not self._quiet:
+            print(f"wrote {' and '.join(sizes)}", file=sys.stderr)
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in the unit in which it is at least 1."""
+    for power, unit in ((9, "GB"), (6, "MB"), (3, "kB")):
+        if size >= 10**power:
+            return f"{size / 10**power:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def linked(
+    files: Iterable[Iterable[Buffer]],
+    linker: Linker,
+    interface: Interface,
+    output: str,
+    threads: int,
+) -> list[Buffer]:
+    """Link object files to a shared library of the name `output`, and return its content, which is
+    mapped into memory."""
+    with TemporaryDirectory(prefix="passline-compile-") as name:
+        directory = Path(name)
+        objects: list[Path] = []
+        for i, parts in enumerate(files):
+            objects.append(directory / f"{i}.o")
+            with objects[-1].open("wb") as file:
+                file.writelines(parts)
+        (empty := directory / "empty.o").write_bytes(empty_object(interface.target))
+        (symbols := directory / "symbols").write_text(version_script(interface.exported))
+        library = directory / "library.so"
+        runtime = openmp_library(interface.target) if threads > 1 else None
+        linker.link(objects, library, Path(output).name, symbols, empty, runtime)
+        with library.open("rb") as file:
+            return [mmap(file.fileno(), 0, access=ACCESS_READ)]
+
+
+KINDS = {"so": "a shared library", "o": "an object file", "ll": "LLVM IR", "s": "assembly"}
+"""What can be made: the suffix of its files, and what it is."""
+BINARY = ("so", "o")
+
+
+def c_name(text: str) -> str:
+    """Parse an identifier of C."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(f"expected letters, digits and _, got '{text}'")
+    return text
+
+
+def kind_of(args: argparse.Namespace) -> str:
+    """Return what to make, one of `KINDS`; PasslineError if the options do not say it."""
+    if args.emit is not None:
+        return args.emit
+    suffix = Path(args.output_file or "-").suffix[1:]
+    if suffix in KINDS:
+        return suffix
+    known = ", ".join(f".{suffix} ({what})" for suffix, what in KINDS.items())
+    if args.output_file in (None, "-"):
+        raise PasslineError(
+            f"name the output file with -o, with one of {known}; or write text to stdout with "
+            "--emit=ll or --emit=s"
+        )
+    raise PasslineError(
+        f"the suffix of '{args.output_file}' does not say what to make: expected one of {known}, "
+        "or --emit"
+    )
+
+
+def header_file(args: argparse.Namespace) -> str | None:
+    """Return the name of the header to write, None if there is none."""
+    if args.header is not None or kind_of(args) not in BINARY:
+        return args.header
+    return str(Path(args.output_file).with_suffix(".h"))
+
+
+def library_name(args: argparse.Namespace) -> str:
+    """Return the name that the symbols in C begin with."""
+    if args.name is not None:
+        return args.name
+    stem = "model" if args.output_file in (None, "-") else Path(args.output_file).stem
+    name = identifier(stem.removeprefix("lib") or stem)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """Raise PasslineError for files that exclude each other, and OSError for a header that cannot
+    be written, before anything is compiled."""
+    if args.out_dir is not None:
+        raise PasslineError("--out-dir is not for passline-compile: it makes one library")
+    if args.split_input_file:
+        raise PasslineError("--split-input-file is not for passline-compile: it makes one library")
+    kind = kind_of(args)
+    if kind in BINARY and args.output_file in (None, "-", "/dev/stdout"):
+        raise PasslineError(f"{KINDS[kind]} is not text: name its file with -o FILE.{kind}")
+    header = header_file(args)
+    if is_same_file(header, args.output_file):
+        raise PasslineError(f"the header would overwrite the file of -o, '{header}'")
+    for what, file in {"-o": args.output_file, "the header": header}.items():
+        if file in (None, "-"):
+            continue
+        if is_same_file(file, args.input_file):
+            raise PasslineError(f"{what} would overwrite the input '{file}'")
+        check_writable(Path(file))
+    if args.header is None and header is not None and is_foreign(Path(header)):
+        raise PasslineError(
+            f"'{header}' exists, and passline-compile did not write it: "
+            "name another file with --header"
+        )
+
+
+def is_foreign(header: Path) -> bool:
+    """Return whether a header exists that this tool did not write."""
+    if not header.exists():
+        return False
+    with header.open("rb") as file:
+        return not file.read(len(FIRST_LINE)).startswith(FIRST_LINE.encode())
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command `passline-compile`."""
+    PasslineCompileMain.main(args)
+
+
+if __name__ == "__main__":
+    main()
