@@ -39,7 +39,7 @@ OLDEST := 0.59.0
 oldest: $(VENV)/installed-test
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 		--target .cache/xdsl-oldest xdsl==$(OLDEST)
-	@PYTHONPATH=.cache/xdsl-oldest $(BIN)/python -m pytest -n auto -q tests/unit/compat \
+	@PYTHONPATH=.cache/xdsl-oldest $(BIN)/python -m pytest -n auto -q tests/unit/passmanager/releases tests/unit/passmanager/fast \
 		tests/unit/passmanager tests/unit/tools/test_opt.py tests/filecheck/tools \
 		tests/filecheck/passes/generic
 

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
         transform,
     )
     from .api.difference import Diff, diff
-    from .api.execution import CompiledFunction, compile, optimize, run
     from .api.notebook import load_ipython_extension, show
     from .api.source import load, save
-    from .api.tuning import Tuning, tune
     from .compiler import (
         analysis,
         frontends,
         interpreters,
         kernels,
     )
+    from .compiler.execution import CompiledFunction, compile, optimize, run
+    from .compiler.tuning import Tuning, tune
     from .passmanager import (
         Fixpoint,
         FunctionPass,

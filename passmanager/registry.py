@@ -13,10 +13,10 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from ..compat.frontends import Frontend
 from .diagnostics.did_you_mean import did_you_mean
 from .errors import PassNotFoundError
 from .registration.names import name_key
+from .releases.frontends import Frontend
 
 __all__ = [
     "ExtendingUniverse",

@@ -40,7 +40,7 @@ def requirements() -> list[Requirement]:
     """Return what our projects need, to be built too."""
     projects = [
         tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
-        for folder in (".", "examples/plugin", "new/template")
+        for folder in (".", "examples/plugin", "tools/new/template")
     ]
     texts = [
         *(text for project in projects for text in project["build-system"]["requires"]),

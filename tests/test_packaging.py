@@ -20,10 +20,8 @@ import passline
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
     "api",
-    "compat",
     "compiler",
     "dialects",
-    "new",
     "passes",
     "passmanager",
     "tools",

@@ -12,10 +12,8 @@ import pytest
 
 PACKAGES = (
     "api",
-    "compat",
     "compiler",
     "dialects",
-    "new",
     "passes",
     "passmanager",
     "tools",
@@ -24,7 +22,7 @@ PACKAGES = (
 
 def modules() -> list[str]:
     """The names of all modules of Passline."""
-    roots = ("corpus", "instrument", "instruments", "runtime", "transform")
+    roots = ("corpus", "instrument", "instruments", "transform")
     found = ["passline", *(f"passline.{name}" for name in roots)]
     for package in PACKAGES:
         root = importlib.import_module(f"passline.{package}")

@@ -8,8 +8,8 @@ import os
 import sys
 from importlib import import_module
 
-from ..compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE
-from ..compat.release import unknown_release, unsupported_release
+from ..passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE
+from ..passmanager.releases.release import unknown_release, unsupported_release
 
 __all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
 
@@ -64,10 +64,10 @@ COMMANDS = {
 def passline() -> None:
     """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name not in COMMANDS:
+    if (module := {**COMMANDS, "new": "new.tool"}.get(name)) is None:
         return _run("overview")
     sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
-    _run(COMMANDS[name])
+    _run(module)
 
 
 def _run(module: str) -> None:

@@ -10,8 +10,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_spec
 
-from ..compat.frontends import Frontend
-from ..compat.streams import binary_content
+from ..passmanager.releases.frontends import Frontend
+from ..passmanager.releases.streams import binary_content
 from .specs import class_of
 
 __all__ = ["read_with"]

@@ -20,9 +20,9 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from ..compat.frontends import Frontend
 from ..passmanager.errors import PasslineError
 from ..passmanager.registry import Installed, installed
+from ..passmanager.releases.frontends import Frontend
 
 __all__ = ["OPTION", "LoadedFileError", "load_file", "loaded_files"]
 

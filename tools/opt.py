@@ -22,10 +22,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
-from ..compat.frontends import MLIRFrontend
-from ..compat.streams import binary_content, chunk_stream, input_stream
-from ..compat.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..compiler.frontends.onnx_frontend import OnnxFrontend
+from ..compiler.targets import check_target, parse_processor, unprintable
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
@@ -42,6 +40,9 @@ from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.recursion import recursion_limit
 from ..passmanager.registry import installed
+from ..passmanager.releases.frontends import MLIRFrontend
+from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
+from ..passmanager.releases.targets import TARGETS_ARE_FUNCTIONS, MLIRTarget
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
 from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
@@ -63,7 +64,6 @@ from .listing import answer
 from .loading import OPTION, load_file, loaded_files
 from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
 from .output import ResultFile
-from .targets import check_target, parse_processor, unprintable
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ..compiler.analysis.loops.index_ranges import Range, index_ranges
+from ..compiler.engines import array_function, flat, returning_results
 from ..compiler.interpreters.argument_texts import split_values, written_arguments
 from ..compiler.interpreters.arguments import (
     check_arguments,
@@ -39,7 +40,6 @@ from ..passmanager.pipeline import pipeline_text
 from .command_line.argument_parser import nonempty_text, positive, size, written_file
 from .command_line.short_help import ShortHelp
 from .corpus.arguments import is_corpus
-from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
 

@@ -1,8 +1,8 @@
 """The C interface of a library, as LLVM IR: the function for callers in C, and the description of
 the library, by which a loader finds it.
 
-The types and the rules of the interface are in `header.py`, for readers of C; `passline.runtime`
-has them once more. A change of the structs changes `INTERFACE`, which all three know.
+The types and the rules of the interface are in `header.py`, for readers of C; `runtime.py` has
+them once more. A change of the structs changes `INTERFACE`, which all three know.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...compat.frontends import Frontend
 from ...passmanager.errors import PasslineError
 from ...passmanager.registration.installation import install_hint, package_of
+from ...passmanager.releases.frontends import Frontend
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings

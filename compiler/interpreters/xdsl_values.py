@@ -32,7 +32,7 @@ from xdsl.interpreters.utils.ptr import RawPtr, TypedPtr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
-from ...compat.interpreters import xdsl_scalar
+from ..releases.interpreters import xdsl_scalar
 from .arguments import is_scalar
 from .arrays import Array, dtype_of, fit, stored_dtype
 from .tir.table import element_type, is_computed, number

@@ -22,10 +22,10 @@ from pathlib import Path
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Operation
 
-from ...compat.release import xdsl_version
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from ...passmanager.registration.extensions import dialect_of, is_registered_here
+from ...passmanager.releases.release import xdsl_version
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
 
 __all__ = ["LIMIT", "is_covered", "key_of", "load", "store"]
@@ -35,7 +35,7 @@ LIMIT = "PASSLINE_CACHE_SIZE"
 DEFAULT_BYTES = 4 << 30
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 SUFFIX = ".native"
-PACKAGES = ("api", "compat", "compiler", "dialects", "passes", "passmanager")
+PACKAGES = ("compiler", "dialects", "passes", "passmanager")
 """The packages whose code decides what a module is compiled to."""
 EXACT_BYTES = 64
 """Smaller constants are part of the text that is hashed."""

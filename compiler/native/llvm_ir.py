@@ -29,12 +29,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...compat.floats import pack
-from ...compat.llvm import BrOp, ShuffleVectorOp
 from ...dialects.llvm_extension import UNPREDICTABLE, FCmpOp, PoisonOp
 from ...passes.llvm.lower_arith import suffix
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
+from ...passmanager.releases.floats import pack
+from ..releases.llvm import BrOp, ShuffleVectorOp
 
 __all__ = ["llvm_ir"]
 

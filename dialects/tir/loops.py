@@ -31,7 +31,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminat
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ...compat.attributes import EnumAttribute
+from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
 from .body import YieldOp, print_body
 

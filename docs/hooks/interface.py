@@ -22,7 +22,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.compiler.interpreters.codegens": ("Codegen", "register_codegen"),
     "passline.compiler.native": ("compile_module",),
     "passline.corpus": ("map", "Outcome"),
-    "passline.runtime": ("Library", "Function", "Tensor", "LibraryError"),
+    "passline.compiler.compile.runtime": ("Library", "Function", "Tensor", "LibraryError"),
 }
 """Public names that other pages mention, by module."""
 

@@ -33,7 +33,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from ...compat.floats import key_of
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
 from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
@@ -41,6 +40,7 @@ from ...passmanager.ir.creation import create_before
 from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
+from ...passmanager.releases.floats import key_of
 from .types import (
     POINTER,
     Buffer,

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...compat import llvm as compat
+from ...compiler.releases import llvm as compat
 from ...dialects.llvm_extension import (
     UNPREDICTABLE,
     FPToSIOp,

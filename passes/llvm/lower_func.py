@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
-from ...compat.llvm import BrOp
+from ...compiler.releases.llvm import BrOp
 from ...dialects.llvm_extension import PoisonOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

@@ -10,7 +10,7 @@ from xdsl.dialects import llvm, math
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, f32, i1, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...compat.llvm import InsertElementOp
+from ...compiler.releases.llvm import InsertElementOp
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
 from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass

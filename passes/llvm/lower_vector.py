@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ...compat.llvm import InsertElementOp, ShuffleVectorOp
+from ...compiler.releases.llvm import InsertElementOp, ShuffleVectorOp
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
 from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass

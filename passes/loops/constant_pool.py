@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from ...compat.floats import key_of
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.ir.edit import erase
+from ...passmanager.releases.floats import key_of
 
 __all__ = ["ConstantPool"]
 

@@ -12,7 +12,6 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
 
-from ...compat.floats import key_of
 from ...compiler.analysis.calls.call_evaluator import CallEvaluator
 from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
 from ...compiler.analysis.calls.purity import Purity
@@ -33,6 +32,7 @@ from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
+from ...passmanager.releases.floats import key_of
 from ..constants.evaluation_code import load_evaluation
 from ..constants.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 

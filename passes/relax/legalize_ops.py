@@ -17,7 +17,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...compat.memref import from_elements
 from ...compiler.analysis.calls.call_graph import CallGraph
 from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...compiler.kernels.builder import Preparation, Winograd
@@ -29,6 +28,7 @@ from ...compiler.kernels.key import kernel_key
 from ...compiler.kernels.legalizations import legalization_of
 from ...compiler.kernels.no_kernel import NoKernel
 from ...compiler.kernels.sizes.call_sizes import CallSizes
+from ...compiler.releases.memref import from_elements
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp

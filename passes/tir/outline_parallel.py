@@ -13,10 +13,10 @@ from xdsl.ir.region_utils import iter_used_values_defined_above
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...compat.effects import is_side_effect_free
 from ...compiler.analysis.constants import integer_constant
 from ...compiler.analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
 from ...compiler.analysis.memory.buffers import View
+from ...compiler.releases.effects import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind
 
-from ...compat.effects import get_effects
 from ...compiler.analysis.constants import constant_extent
 from ...compiler.analysis.memory.buffers import buffer_type, scope_of
+from ...compiler.releases.effects import get_effects
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
-from ...compat.acceleration.acceleration import is_accelerated
+from ..fast.acceleration import is_accelerated
 from ..recursion import deep_recursion
 from .creation import is_plain, set_operands
 from .garbage_collection import paused_collector

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 
-from ...compat.acceleration.acceleration import is_accelerated
+from ..fast.acceleration import is_accelerated
 from .per_class import PerClass
 
 __all__ = ["append_op", "create_before", "is_plain", "set_operands", "set_results"]

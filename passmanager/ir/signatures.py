@@ -22,8 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
-from ...compat.attributes import BitEnumAttribute, EnumAttribute
-from ...compat.floats import DISTINGUISHES_ZEROS
+from ..releases.attributes import BitEnumAttribute, EnumAttribute
+from ..releases.floats import DISTINGUISHES_ZEROS
 from .access import Fields, read_type
 from .per_class import PerClass
 

@@ -62,10 +62,10 @@ from xdsl.ir.affine import (
     AffineSet,
 )
 
-from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr
 from passline.dialects.tir.loops import ForKind, ForKindAttr
 from passline.passmanager.registry import make_ir_context
+from passline.passmanager.releases.floats import PACKS_BF16
 
 __all__ = ["attributes", "context", "locations", "names", "types"]
 

@@ -14,7 +14,7 @@ import pytest
 from xdsl import __version__
 from xdsl.dialects.builtin import BFloat16Type
 
-from passline.compat.acceleration.acceleration import is_accelerated
+from passline.passmanager.fast.acceleration import is_accelerated
 
 __all__ = [
     "has_xdsl",

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from ...compat.frontends import MLIRFrontend
 from ...compiler.frontends.onnx_frontend import OnnxFrontend
 from ...dialects.target import is_target
 from ...passmanager.errors import PasslineError
+from ...passmanager.releases.frontends import MLIRFrontend
 from ..loading import OPTION
 from ..specs import check_spec
 from .argument_parser import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ... import __version__
-from ...compat.acceleration.acceleration import acceleration_text
-from ...compat.release import unknown_release, xdsl_version
+from ...passmanager.fast.acceleration import acceleration_text
+from ...passmanager.releases.release import unknown_release, xdsl_version
 
 __all__ = ["version_text"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...compat.release import xdsl_version
+from ...passmanager.releases.release import xdsl_version
 from .outcome import Outcome
 from .worker import digest_of
 

@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
-from ...compat.acceleration.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
-from ...compat.release import unknown_release
 from ...passmanager.diagnostics.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -19,10 +17,12 @@ from ...passmanager.diagnostics.diagnostics import (
     print_message,
 )
 from ...passmanager.errors import InvalidIRError, PasslineError
+from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
+from ...passmanager.releases.release import unknown_release
 from ..loading import LoadedFileError
 
 __all__ = [

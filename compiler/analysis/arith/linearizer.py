@@ -9,8 +9,8 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ....compat.floats import key_of
 from ....dialects.tir.ops import ForOp
+from ....passmanager.releases.floats import key_of
 from ..scoped_dict import ScopedDict
 from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic

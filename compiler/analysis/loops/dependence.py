@@ -21,9 +21,9 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ....compat.effects import is_side_effect_free
 from ....dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
 from ....passmanager.ir.walk import ancestors, walk
+from ...releases.effects import is_side_effect_free
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
 from ..memory.buffers import Allocation, View

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
-from ....compat.effects import only_has_effect
 from ....dialects.tir.ops import ForOp
 from ....passmanager.ir.walk import walk
+from ...releases.effects import only_has_effect
 from ..constants import integer_constant
 from ..memory.buffers import Allocation
 

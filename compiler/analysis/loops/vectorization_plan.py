@@ -11,10 +11,10 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from ....compat.effects import is_side_effect_free
 from ....dialects.tir.lanewise import LANEWISE
 from ....dialects.tir.ops import ForOp, LikelyOp
 from ....passmanager.ir.per_class import PerClass
+from ...releases.effects import is_side_effect_free
 from ..arith.families import DIVISIONS
 from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar

@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, SSAValue, Use
 
-from ....compat.memref import AssumeAlignmentOp
 from ....dialects.tir.ops import PrefetchOp
+from ...releases.memref import AssumeAlignmentOp
 
 __all__ = [
     "DOUBLE_BUFFER",

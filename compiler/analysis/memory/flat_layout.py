@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from ....compat.memref import offset_of
+from ...releases.memref import offset_of
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import ONE, ZERO, LinearForm
 from .buffers import Buffer, View, buffer_type, is_static

@@ -19,7 +19,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from ....compat.floats import (
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import Element, Tensor, is_element, make_tensor_type, shape_of
+from ....passmanager.releases.floats import (
     NARROW_FLOATS,
     Float4E2M1FNType,
     Float8E4M3FNType,
@@ -28,8 +30,6 @@ from ....compat.floats import (
     Float8E5M2Type,
     Float8E8M0FNUType,
 )
-from ....dialects.relax.shapes import Shape
-from ....dialects.relax.types import Element, Tensor, is_element, make_tensor_type, shape_of
 from ...interpreters.shape_bindings import Dimension
 from .errors import Unsupported
 

@@ -29,7 +29,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import InterpretationError
 
-from ....compat.interpreters import by_name
+from ...releases.interpreters import by_name
 from ..tir.atomic import combine, identity_of
 from ..tir.functions import return_operands
 from ..tir.memory import check_indices

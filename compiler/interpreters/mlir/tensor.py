@@ -20,9 +20,9 @@ from xdsl.interpreter import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from ....compat.interpreters import by_name
 from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
+from ...releases.interpreters import by_name
 from ..arrays import check_size
 from ..tir.functions import return_operands
 from ..tir.memory import check_indices, drop_unit_dims, merge_dynamic, slices_of

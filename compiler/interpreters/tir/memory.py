@@ -28,8 +28,8 @@ from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
-from ....compat.memref import AssumeAlignmentOp
 from ....dialects.tir.ops import PrefetchOp
+from ...releases.memref import AssumeAlignmentOp
 from ..arrays import array_of, check_size
 from .atomic import KINDS, combine
 from .functions import return_operands

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr
 
-from ....compat.interpreters import by_name
+from ...releases.interpreters import by_name
 from .arithmetic import Elementwise, fma
 from .atomic import combine
 from .memory import check_indices, merge_dynamic

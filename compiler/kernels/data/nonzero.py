@@ -17,12 +17,12 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import SSAValue
 
-from ....compat.memref import dim_op
 from ....dialects.relax.data.gather import NonzeroOp
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import SmallFloat, Tensor, is_integer, is_ranked, tensor_type
 from ....dialects.tir.builder import TirBuilder
 from ....dialects.tir.ops import PrimFuncOp
+from ...releases.memref import dim_op
 from ..scalars import signless_form, with_sign
 from .separate_kernels import SeparateKernels, parameter_shape
 

@@ -21,7 +21,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ....compat.memref import dim_op
 from ....dialects.target import Target
 from ....dialects.tir.ops import LanewiseOp
 from ....passes.dead_code.symbols import remove_unreachable_symbols
@@ -32,6 +31,7 @@ from ....passmanager.ir.clone import clone
 from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of, walk
 from ...interpreters.signature import Function, entry_function, is_buffer
+from ...releases.memref import dim_op
 from ..calls.parameters import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions

@@ -34,11 +34,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....compat.floats import pack
 from ....dialects.relax.types import SmallFloat
 from ....dialects.vector_types import element_of, is_vector, with_element
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ops_of, walk
+from ....passmanager.releases.floats import pack
 from .arithmetic import Arithmetic
 from .conversions import EXTEND, TRUNCATE, Half, integer_to_odd, sum_to_odd, truncate_to_odd
 from .small_floats import SmallFloats

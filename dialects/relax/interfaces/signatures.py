@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....compat.acceleration.acceleration import is_accelerated
+from ....passmanager.fast.acceleration import is_accelerated
 
 __all__ = ["SignatureTable"]
 

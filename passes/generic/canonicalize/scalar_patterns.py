@@ -12,10 +12,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
-from ....compat.floats import key_of
 from ....compiler.analysis.arith.families import COMMUTATIVE
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
+from ....passmanager.releases.floats import key_of
 from ...constants.scalar_folds import (
     constant_integer,
     fold_scalar,

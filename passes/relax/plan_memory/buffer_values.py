@@ -22,13 +22,13 @@ from xdsl.dialects.memref import GlobalOp
 from xdsl.dialects.tensor import DimOp, FromElementsOp, ReshapeOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
-from ....compat.floats import byte_size
 from ....dialects.argument_names import name_in, with_name
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.types import is_ranked
 from ....dialects.sizes import Size
 from ....passmanager.ir.walk import walk
+from ....passmanager.releases.floats import byte_size
 
 __all__ = [
     "Buffer",

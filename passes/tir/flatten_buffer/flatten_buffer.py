@@ -19,8 +19,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....compat.effects import is_side_effect_free
-from ....compat.memref import dim_op, offset_of
 from ....compiler.analysis.arith.analyzer import Analyzer
 from ....compiler.analysis.arith.bounds.ranges import Range
 from ....compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
@@ -43,6 +41,8 @@ from ....compiler.analysis.memory.flat_layout import (
     row_major_strides,
     static_strides,
 )
+from ....compiler.releases.effects import is_side_effect_free
+from ....compiler.releases.memref import dim_op, offset_of
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions

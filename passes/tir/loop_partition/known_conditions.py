@@ -8,7 +8,7 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Operation, OpResult
 from xdsl.rewriter import Rewriter
 
-from ....compat.effects import is_side_effect_free
+from ....compiler.releases.effects import is_side_effect_free
 from ....dialects.tir.ops import LikelyOp
 from ....passmanager.ir.edit import erase, insert_before
 from ...loops.branches import inline_branch

@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....compat.effects import is_side_effect_free
 from ....compiler.analysis.constants import integer_constant
 from ....compiler.analysis.loops.vectorization_plan import VectorizationPlan
+from ....compiler.releases.effects import is_side_effect_free
 from ....dialects.tir.ops import LanewiseOp
 from ....passmanager.ir.edit import insert_before
 from ...loops.cloning import BinaryOp, clone_ops, create_or_fold

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
-from ....compat.targets import MLIRTarget
 from ...context import PassContext
 from ...errors import PasslineError
 from ...instrument import PassInstrument
 from ...ir.clone import clone
 from ...output.files import replace_file
 from ...registration.info import PassInfo
+from ...releases.targets import MLIRTarget
 from ...run import Run
 
 __all__ = ["CrashReproducer", "Reproducer", "read_reproducer"]

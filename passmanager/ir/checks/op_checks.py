@@ -20,7 +20,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ....compat.acceleration.acceleration import is_accelerated
+from ...fast.acceleration import is_accelerated
 from ..access import parts_of_verifier, read_type
 from ..per_class import PerClass
 from ..signatures import is_of_signature

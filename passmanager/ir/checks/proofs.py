@@ -27,7 +27,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.runtime_final import is_runtime_final
 
-from ....compat.attributes import AnyRange, VerificationContext
+from ...releases.attributes import AnyRange, VerificationContext
 
 __all__ = ["Proof", "Variables", "element_proof", "proof_of"]
 

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.utils.bitwise_casts import convert_f32_to_u32, convert_f64_to_u64
 
-from ....compat.floats import byte_size, pack, unpack
+from ...releases.floats import byte_size, pack, unpack
 
 __all__ = ["Float", "bits_of", "float_words", "value_of"]
 

@@ -36,8 +36,8 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ....compat.acceleration.acceleration import is_known
-from ....compat.floats import rounded
+from ...fast.acceleration import is_known
+from ...releases.floats import rounded
 from .float_bits import value_of
 
 __all__ = ["LiteralParser", "with_number"]

@@ -46,7 +46,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
-from ....compat.acceleration.acceleration import is_accelerated
+from ...fast.acceleration import is_accelerated
 from ...limits import too_many_elements
 from ...output.status import doing
 from ..creation import append_op

@@ -36,8 +36,8 @@ from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 
-from ....compat.floats import PACKS_BF16, byte_size, print_float, unpack
 from ...errors import InvalidIRError, PasslineError
+from ...releases.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..per_class import PerClass
 from .custom_forms import has_exact_custom_form, returns_function
 from .float_bits import Float, bits_of, float_words

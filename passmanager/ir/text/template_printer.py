@@ -26,8 +26,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from ....compat.acceleration.acceleration import is_accelerated
-from ....compat.printing import name_blocks
+from ...fast.acceleration import is_accelerated
+from ...releases.printing import name_blocks
 from ..access import Fields, read_fields, read_type
 from ..per_class import PerClass
 from ..signatures import Signature, Signatures

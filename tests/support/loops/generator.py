@@ -13,12 +13,12 @@ from support.operations.special_values import special_numbers
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute
 
-from passline.compat.floats import PACKS_BF16
 from passline.compiler.interpreters.arrays import fit, is_bool
 from passline.compiler.interpreters.signature import Function, is_buffer
 from passline.dialects.relax.types import is_number
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
+from passline.passmanager.releases.floats import PACKS_BF16
 
 from ..networks.choices import Choices
 from .accesses import Accesses

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
-from passline.compat.floats import PACKS_BF16
 from passline.dialects.relax.types import Element
+from passline.passmanager.releases.floats import PACKS_BF16
 
 __all__ = ["ELEMENTS", "FLOATS", "INTEGERS", "MAX_ELEMENTS", "SIZES", "Choices"]
 

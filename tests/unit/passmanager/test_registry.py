@@ -16,11 +16,11 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
-from passline.compat.targets import MLIRTarget
 from passline.passmanager import PassNotFoundError, find_pass, register_pass
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
+from passline.passmanager.releases.targets import MLIRTarget
 
 
 @dataclass

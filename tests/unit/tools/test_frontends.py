@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from passline.compat.frontends import Frontend
 from passline.passmanager.registry import installed
+from passline.passmanager.releases.frontends import Frontend
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.compat import release
-from passline.compat.acceleration.acceleration import VARIABLE, acceleration_text
 from passline.passmanager import ModulePass, PassContext, register_pass
+from passline.passmanager.fast.acceleration import VARIABLE, acceleration_text
 from passline.passmanager.registry import installed
+from passline.passmanager.releases import release
 from passline.tools import commands
 
 OPT = Path(sys.executable).with_name("passline-opt")

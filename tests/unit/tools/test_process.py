@@ -52,7 +52,7 @@ COMMANDS = [
     "passline-reduce --quiet small.mlir --test true",
     "passline-report run.jsonl -o -",
     "passline-report run.jsonl --timing",
-    f"{sys.executable} -m passline.new --help",
+    "passline new --help",
 ]
 
 
@@ -101,7 +101,7 @@ sys.argv = ["command", "--help"]
 {call}
 """
 CALL = "from passline.tools import commands; commands.{0}()"
-NEW = "import runpy; runpy.run_module('passline.new', run_name='__main__')"
+NEW = "sys.argv.insert(1, 'new'); from passline.tools import commands; commands.passline()"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ NEW = "import runpy; runpy.run_module('passline.new', run_name='__main__')"
         ("xdsl.ir", CALL.format("reduce")),
         ("xdsl.ir", CALL.format("report")),
         ("passline.passmanager.output.streams", NEW),
-        ("passline.new.project", NEW),
+        ("passline.tools.new.project", NEW),
     ],
 )
 def test_ctrl_c_while_modules_are_imported(module: str, call: str) -> None:

@@ -11,7 +11,7 @@ from support.native.c_compiler import check_c, needs_cc
 from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import capture
 
-from passline.runtime import Library, LibraryError
+from passline.compiler.compile.runtime import Library, LibraryError
 from passline.tools.compile import PasslineCompileMain
 
 pytestmark = [needs_native, needs_cc]

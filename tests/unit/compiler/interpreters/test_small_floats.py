@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from support.releases import needs_xdsl
 
-from passline.compat.floats import (
+from passline.compiler.interpreters.small_floats import (
+    codes_of,
+    largest_of,
+    numbers_of,
+    round_small,
+)
+from passline.dialects.relax.types import SmallFloat
+from passline.passmanager.releases.floats import (
     NARROW_FLOATS,
     Float4E2M1FNType,
     Float8E4M3FNType,
@@ -18,13 +25,6 @@ from passline.compat.floats import (
     Float8E5M2Type,
     Float8E8M0FNUType,
 )
-from passline.compiler.interpreters.small_floats import (
-    codes_of,
-    largest_of,
-    numbers_of,
-    round_small,
-)
-from passline.dialects.relax.types import SmallFloat
 
 pytestmark = needs_xdsl("0.67", "floats of at most 8 bits")
 _ALL: list[tuple[type[SmallFloat], str]] = [

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerType, f32, i1, i32
 from xdsl.ir import SSAValue
 
-from ......compat.floats import Float8E8M0FNUType
 from ......dialects.relax.types import Element, Float, SmallFloat
+from ......passmanager.releases.floats import Float8E8M0FNUType
 from .....interpreters.arrays import float_limits
 from .....interpreters.small_floats import largest_of
 from ...node import Converters, Node

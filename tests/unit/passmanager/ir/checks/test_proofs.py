@@ -39,8 +39,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from passline.compat.attributes import AnyRange, VerificationContext
 from passline.passmanager.ir.checks.proofs import element_proof, proof_of
+from passline.passmanager.releases.attributes import AnyRange, VerificationContext
 
 T = VarConstraint("T", AnyAttr())
 ATTRIBUTES: list[Attribute] = [

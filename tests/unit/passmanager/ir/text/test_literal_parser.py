@@ -29,11 +29,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
-from passline.compat.floats import PACKS_BF16
 from passline.passmanager.ir.text.float_bits import bits_of, value_of
 from passline.passmanager.ir.text.locating_parser import LocatingParser
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
+from passline.passmanager.releases.floats import PACKS_BF16
 
 MANY = "9" * 6000
 HAS_BF16 = needs_xdsl("0.64", "dense constants of bf16")

@@ -24,9 +24,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
-from passline.compat.floats import pack, unpack
 from passline.dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.types import Element
+from passline.passmanager.releases.floats import pack, unpack
 
 ui1 = IntegerType(1, Signedness.UNSIGNED)
 si1 = IntegerType(1, Signedness.SIGNED)

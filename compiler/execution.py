@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
-from ..compiler.interpreters.arguments import named_arguments
-from ..compiler.interpreters.interpret import ArrayFunction
-from ..compiler.interpreters.signature import (
-    Function,
-    Value,
-    entry_function,
-    result_names,
-    result_values,
-)
+from ..api.source import Source, load
 from ..dialects.target import Target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
@@ -26,12 +18,20 @@ from ..passmanager.pipeline import parse_pipeline
 from ..passmanager.recursion import deep_recursion
 from ..passmanager.registration.info import check_context_level
 from ..passmanager.sequential import Sequential
-from ..tools.engines import Engine, array_function, flat, returning_results
-from ..tools.targets import parse_processor
-from .source import Source, load
+from .engines import Engine, array_function, flat, returning_results
+from .interpreters.arguments import named_arguments
+from .interpreters.interpret import ArrayFunction
+from .interpreters.signature import (
+    Function,
+    Value,
+    entry_function,
+    result_names,
+    result_values,
+)
+from .targets import parse_processor
 
 if TYPE_CHECKING:
-    from ..compiler.interpreters.arrays import Array
+    from .interpreters.arrays import Array
 
 __all__ = ["Argument", "CompiledFunction", "compile", "optimize", "run"]
 
@@ -113,13 +113,13 @@ def compile(
             return module
         if engine == "numpy":
             return optimize(module, level)
-        from ..compiler.native.lowering import bind_target
+        from .native.lowering import bind_target
 
         return optimize_with([bind_target(processor, threads)], module, level)
 
     with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
         if engine == "native" and cache and not inner.is_observed:
-            from ..compiler.native import cached_function
+            from .native import cached_function
 
             settings = processor, "compile", level, inner
             native = cached_function(module, function, *settings, lower=lowered, threads=threads)
@@ -135,7 +135,7 @@ def _required_by(engine: Engine) -> tuple[str, ...]:
     """Return the names of the passes without which an engine cannot run a function."""
     if engine == "numpy":
         return ()
-    from ..compiler.native.lowering import NECESSARY
+    from .native.lowering import NECESSARY
 
     return NECESSARY
 
@@ -187,7 +187,7 @@ class CompiledFunction:
         raise TypeError(
             f"the compiled function @{self.name} cannot be pickled: its code belongs to this "
             "process. Send the module, and compile it there, which the cache makes a load; or "
-            "write a library with passline-compile, which passline.runtime loads"
+            "write a library with passline-compile, which passline.compiler.compile.runtime loads"
         )
 
     def __repr__(self) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 
-from ..compiler.native.function import check_runnable
-from ..compiler.native.jit import load_llvm
-from ..compiler.tune.search import Settings
-from ..compiler.tune.tuning import Outcome, Tuning, tune_module
+from ..api.source import Source, load
 from ..dialects.target import Target, host
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
-from ..tools.targets import parse_processor
 from .execution import optimize_with
-from .source import Source, load
+from .native.function import check_runnable
+from .native.jit import load_llvm
+from .targets import parse_processor
+from .tune.search import Settings
+from .tune.tuning import Outcome, Tuning, tune_module
 
 __all__ = ["Outcome", "Tuning", "tune"]
 

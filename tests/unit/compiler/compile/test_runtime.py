@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from support.native.c_compiler import needs_cc
 
-from passline import runtime
-from passline.compiler.compile import interface
+from passline.compiler.compile import interface, runtime
+from passline.compiler.compile.runtime import FLAGS, Library, LibraryError, Tensor, missing_features
 from passline.compiler.interpreters.arrays import round_bf16
-from passline.runtime import FLAGS, Library, LibraryError, Tensor, missing_features
 
 
 def tensor(type: str, *shape: int | None, flags: int = 0) -> Tensor:

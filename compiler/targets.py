@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..compat.targets import MLIRTarget
 from ..dialects.target import NAMED
 from ..dialects.target import Target as Processor
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
-from .specs import check_spec
+from ..passmanager.releases.targets import MLIRTarget
+from ..tools.specs import check_spec
 
 __all__ = ["check_target", "parse_processor", "unprintable"]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..passmanager.errors import PasslineError
-from ..passmanager.registry import installed
+from ...passmanager.errors import PasslineError
+from ...passmanager.registry import installed
 
 __all__ = ["ProjectError", "ProjectName", "write_project"]
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ..compiler.interpreters.interpret import ArrayFunction, interpret
-from ..compiler.interpreters.signature import Function, Value, is_buffer
 from ..dialects.target import Target
 from ..passmanager.errors import PasslineError
+from .interpreters.interpret import ArrayFunction, interpret
+from .interpreters.signature import Function, Value, is_buffer
 
 if TYPE_CHECKING:
-    from ..compiler.interpreters.arrays import Array
-    from ..compiler.native import NativeFunction
+    from .interpreters.arrays import Array
+    from .native import NativeFunction
 
 __all__ = ["Engine", "array_function", "flat", "returning_results"]
 
@@ -38,7 +38,7 @@ def array_function(
     """
     if engine == "numpy":
         return interpret(module, func, ctx, output=sys.stdout)
-    from ..compiler.native import compile_module
+    from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)
     return returning_results(native)

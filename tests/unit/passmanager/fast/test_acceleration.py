@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 import passline
-from passline.compat.acceleration import acceleration, sources
-from passline.compat.acceleration.acceleration import (
+from passline.passmanager.fast import acceleration, sources
+from passline.passmanager.fast.acceleration import (
     PARTS,
     REPLACED,
     VARIABLE,
     checksum_of_files,
     unknown_place,
 )
-from passline.compat.acceleration.known_sources import FILE, known_places, known_releases
-from passline.compat.acceleration.record import record
-from passline.compat.acceleration.sources import checksum_of, source_of
+from passline.passmanager.fast.known_sources import FILE, known_places, known_releases
+from passline.passmanager.fast.record import record
+from passline.passmanager.fast.sources import checksum_of, source_of
 from passline.passmanager.ir.text.lexer import Lexer
 from passline.passmanager.ir.text.parser import MemoizingParser
 from passline.passmanager.ir.text.printer import ExactPrinter
@@ -145,7 +145,7 @@ def test_literals_are_left_to_an_xdsl_whose_reader_differs():
     code = (
         "from xdsl.parser import AttrParser\n"
         "from xdsl.dialects.builtin import IntegerAttr\n"
-        "from passline.compat.acceleration import acceleration\n"
+        "from passline.passmanager.fast.acceleration import acceleration\n"
         "acceleration.is_known = lambda part: False\n"
         "seven = lambda parser: parser.parse_integer() and IntegerAttr(7, 32)\n"
         "AttrParser.parse_optional_builtin_int_or_float_attr = seven\n"
@@ -172,7 +172,7 @@ def test_a_known_release_is_recognized_without_a_look_at_its_places(
 
 def test_the_environment_turns_everything_off():
     code = (
-        "from passline.compat.acceleration.acceleration import PARTS, is_accelerated\n"
+        "from passline.passmanager.fast.acceleration import PARTS, is_accelerated\n"
         "print(any(map(is_accelerated, PARTS)))"
     )
     found: list[str] = []
@@ -199,7 +199,7 @@ def test_recording_a_known_release_changes_nothing():
 def test_nothing_is_imported_for_the_sources():
     assert "xdsl.printer" in {p.partition(":")[0] for p in places_of("printing")}
     code = (
-        "import sys\nfrom passline.compat.acceleration.acceleration import PARTS, unknown_place\n"
+        "import sys\nfrom passline.passmanager.fast.acceleration import PARTS, unknown_place\n"
         "[*map(unknown_place, PARTS)]\n"
         "print([name for name in sys.modules if name.startswith('xdsl.')])"
     )

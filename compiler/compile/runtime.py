@@ -1,6 +1,6 @@
 """Functions in libraries of `passline-compile`, called with numpy arrays.
 
-    >>> from passline.runtime import Library
+    >>> from passline.compiler.compile.runtime import Library
     >>> library = Library("squeezenet.so")
     >>> (scores,) = library["main"](image)
 

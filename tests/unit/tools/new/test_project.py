@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from support.suites.inprocess import Result, capture
 
-from passline.new.__main__ import main
-from passline.new.project import ProjectError, ProjectName, template_files, write_project
+from passline.tools.diagnostics.failures import run_process
+from passline.tools.new.project import ProjectError, ProjectName, template_files, write_project
+from passline.tools.new.tool import run
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def new(*args: str) -> Result:
-    return capture(lambda: sys.exit(main(args)))
+    return capture(lambda: run_process(lambda: run(args)))
 
 
 @pytest.mark.parametrize("text", ["toy", "Toy", "my-compiler", "my_compiler", "x86-64-tools"])
@@ -54,7 +55,7 @@ def test_an_existing_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "toy").mkdir()
     result = new("toy", "--in", str(tmp_path))
     assert result.status == 2 and not [*(tmp_path / "toy").iterdir()]
-    assert result.stderr == f"passline.new: error: '{tmp_path / 'toy'}' exists already\n"
+    assert result.stderr.endswith(f": error: '{tmp_path / 'toy'}' exists already\n")
 
 
 def test_a_missing_parent_is_an_error_of_one_line(tmp_path: Path) -> None:

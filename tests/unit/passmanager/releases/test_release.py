@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from passline.compat import release
-from passline.compat.release import (
+from passline.passmanager.releases import release
+from passline.passmanager.releases.release import (
     NEWEST,
     OLDEST,
     unknown_release,
@@ -16,7 +16,7 @@ from passline.compat.release import (
     xdsl_version,
 )
 
-PROJECT = Path(__file__).parents[3] / "pyproject.toml"
+PROJECT = Path(__file__).parents[4] / "pyproject.toml"
 
 
 def test_the_range_is_that_of_the_project() -> None:

@@ -1,4 +1,4 @@
-"""`python -m passline.compat.acceleration.record PART ...`: record the sources of the installed
+"""`python -m passline.passmanager.fast.record PART ...`: record the sources of the installed
 xDSL, as ones with which these parts were tested.
 
 For maintainers, who run the tests with it: it rewrites `known_sources.txt`.

@@ -1,1 +1,0 @@
-"""The parts of xDSL that Passline does faster, and the sources that they depend on."""

@@ -1,0 +1,1 @@
+"""Adapters to older and newer releases of xDSL for the compiler, as `passmanager.releases`."""

@@ -1,1 +1,0 @@
-"""`python -m passline.new NAME`: a new project with a dialect, passes, an instrument and tests."""

@@ -1,0 +1,1 @@
+"""A new project with a dialect, passes, an instrument and tests."""
