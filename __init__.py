@@ -105,20 +105,20 @@ __version__ = "0.1.0"
 """The version of this package; that of `pyproject.toml`."""
 
 _HOMES = {
-    "CompiledFunction": "api.execution",
+    "CompiledFunction": "compiler.execution",
     "Diff": "api.difference",
-    "Tuning": "api.tuning",
-    "compile": "api.execution",
+    "Tuning": "compiler.tuning",
+    "compile": "compiler.execution",
     "diff": "api.difference",
     "load": "api.source",
     "load_ipython_extension": "api.notebook",
-    "optimize": "api.execution",
-    "run": "api.execution",
+    "optimize": "compiler.execution",
+    "run": "compiler.execution",
     "save": "api.source",
     "show": "api.notebook",
-    "tune": "api.tuning",
+    "tune": "compiler.tuning",
 }
-"""The modules of the names of `api`; others are in `passmanager`, or modules of this package."""
+"""The modules of functions; other names are in `passmanager`, or modules of this package."""
 _COMPILER = ("analysis", "frontends", "interpreters", "kernels")
 """The modules that are in `compiler`."""
 

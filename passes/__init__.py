@@ -347,7 +347,7 @@ UNIVERSE = ExtendingUniverse(
         **{name: _factory(place) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
-    all_frontends={"onnx": _factory(".frontends.onnx_frontend:OnnxFrontend")},
+    all_frontends={"onnx": _factory(".compiler.frontends.onnx_frontend:OnnxFrontend")},
     dialect_extensions=EXTENSIONS,
 )
 

@@ -20,13 +20,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, Region
 
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...passes.generic.analysis.call_graph import CallGraph
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
-from ..analysis.calls.call_graph import CallGraph
 from ..analysis.constants import constant_extent
 from . import codegen
 from .forks import Fork, Lost, Send, can_fork

@@ -13,8 +13,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ...passmanager.fast.unverified import init_op, set_results
 from ..signature import of_function_type, of_signature
-from ..unverified import init_op, set_results
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
 from .interfaces import InfersType

@@ -35,9 +35,9 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.fast.unverified import init_op, set_results
 from ...passmanager.releases.floats import byte_size, print_float, rounded, unpack
 from ..signature import of_signature
-from ..unverified import init_op, set_results
 from .base import RelaxOp
 from .types import (
     Float,

@@ -28,8 +28,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.ir.ordering import find_cycle
 from .base import RelaxOp
-from .data.ordering import find_cycle
 from .region_syntax import check_terminator, parse_body, parse_results, print_body
 
 __all__ = ["GraphOp", "OutputOp"]

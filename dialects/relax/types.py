@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.fast.unverified import make_attribute
 from ...passmanager.releases.floats import (
     Float4E2M1FNType,
     Float8E4M3FNType,
@@ -40,7 +41,6 @@ from ...passmanager.releases.floats import (
     Float8E8M0FNUType,
     byte_size,
 )
-from ..unverified import make_attribute
 from .shapes import MAX_SIZE, Shape, SymbolicSize, is_static, merge, shape_text, widen
 
 __all__ = [

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from ...compiler.releases.memref import dim_op
+from ...passmanager.releases.memref import dim_op
 from ..size_values import SizeValues
 from ..sizes import Size, Symbol, TooComplex
 from .extents import Extent, SymbolicExtent, UnknownExtent

@@ -10,9 +10,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ...compiler.analysis.arith.families import COMMUTATIVE, DIVISIONS
 from ...passmanager.ir.access import read_step
 from ...passmanager.releases.floats import key_of
+from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS
 
 if TYPE_CHECKING:
     from ...dialects.relax.constant import Number

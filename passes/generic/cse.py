@@ -12,7 +12,6 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
-from ...compiler.analysis.attribute_numbering import AttributeNumbering
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
@@ -30,7 +29,8 @@ from ...passmanager.ir.effects import (
     own_effects,
 )
 from ...passmanager.ir.per_class import PerClass
-from ..dead_code.dead_code import is_used
+from .analysis.attribute_numbering import AttributeNumbering
+from .dead_code.dead_code import is_used
 
 __all__ = ["CommonSubexpressionElimination", "cse"]
 

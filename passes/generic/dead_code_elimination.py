@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...compiler.analysis.calls.purity import Purity
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ..dead_code.dead_code import remove_dead_code
-from ..dead_code.symbols import remove_unreachable_symbols
+from .analysis.purity import Purity
+from .dead_code.dead_code import remove_dead_code
+from .dead_code.symbols import remove_unreachable_symbols
 
 __all__ = ["DeadCodeElimination"]
 

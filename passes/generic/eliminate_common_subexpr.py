@@ -18,10 +18,6 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from ...compiler.analysis.arith.families import COMMUTATIVE
-from ...compiler.analysis.attribute_numbering import AttributeNumbering
-from ...compiler.analysis.calls.purity import Purity, is_call
-from ...compiler.analysis.traversal import in_order
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
@@ -29,7 +25,11 @@ from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.location import location_of, place_text
+from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import PerClass
+from .analysis.arith_families import COMMUTATIVE
+from .analysis.attribute_numbering import AttributeNumbering
+from .analysis.purity import Purity, is_call
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 

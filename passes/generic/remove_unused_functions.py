@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...compiler.analysis.calls.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ..dead_code.symbols import remove_unreachable_symbols
+from .analysis.call_graph import CallGraph
+from .dead_code.symbols import remove_unreachable_symbols
 
 __all__ = ["RemoveUnusedFunctions"]
 

@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...compiler.analysis.calls.call_graph import CallGraph
-from ...compiler.analysis.calls.signature_liveness import SignatureLiveness, direct_calls
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase
-from ..dead_code.results import without, without_results
+from .analysis.call_graph import CallGraph
+from .analysis.signature_liveness import SignatureLiveness, direct_calls
+from .dead_code.results import without, without_results
 
 __all__ = ["RemoveUnusedParameters", "remove_unused_parameters"]
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...compiler.analysis.traversal import in_order
 from ...dialects.relax.interfaces import Conversion, LayoutRule
 from ...dialects.relax.layout import Relayout
 from ...dialects.relax.shapes import Shape
@@ -19,6 +18,7 @@ from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
+from ...passmanager.ir.ordering import in_order
 from .rewriter import LayoutRewriter, with_unit_dimensions
 
 __all__ = ["Hook", "change_layouts"]

@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...compiler.releases.memref import AssumeAlignmentOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import insert_before
+from ...passmanager.releases.memref import AssumeAlignmentOp
 from .conversion import Lowering, Patterns, contiguous, convert
 from .types import POINTER, Buffer, Number, lowered_type
 

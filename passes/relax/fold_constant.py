@@ -14,8 +14,6 @@ from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoM
 
 from ...compiler.analysis.calls.call_evaluator import CallEvaluator
 from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
-from ...compiler.analysis.calls.purity import Purity
-from ...compiler.analysis.traversal import in_order
 from ...compiler.interpreters import has_semantics
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
@@ -23,18 +21,20 @@ from ...dialects.relax.interfaces import NonComputational
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
-from ...dialects.unverified import make_op
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.fast.unverified import make_op
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead
+from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
 from ..constants.evaluation_code import load_evaluation
 from ..constants.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
+from ..generic.analysis.purity import Purity
 
 __all__ = ["FoldConstant", "fold_constants"]
 

@@ -13,13 +13,11 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...compiler.analysis.calls.call_graph import CallGraph, symbols_of
 from ...compiler.analysis.region_flow import (
     carried_arguments,
     first_carried_operand,
     result_terminators,
 )
-from ...compiler.analysis.traversal import in_order
 from ...dialects.relax.closures import LambdaOp, MakeClosureOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import InfersType
@@ -28,7 +26,9 @@ from ...dialects.relax.types import refine, unify
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import PerClass
+from ..generic.analysis.call_graph import CallGraph, symbols_of
 from ..sizes.type_casts import cast_at_regions, cast_for_users
 
 __all__ = ["InferType", "are_settled", "infer_types"]

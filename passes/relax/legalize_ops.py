@@ -17,7 +17,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...compiler.analysis.calls.call_graph import CallGraph
 from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...compiler.kernels.builder import Preparation, Winograd
 from ...compiler.kernels.contraction.packing import dense_constant
@@ -28,7 +27,6 @@ from ...compiler.kernels.key import kernel_key
 from ...compiler.kernels.legalizations import legalization_of
 from ...compiler.kernels.no_kernel import NoKernel
 from ...compiler.kernels.sizes.call_sizes import CallSizes
-from ...compiler.releases.memref import from_elements
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.dynamic.base import DynamicOp
@@ -49,7 +47,9 @@ from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.registration.rounding import Rounding
-from ..dead_code.dead_code import remove_dead_operations
+from ...passmanager.releases.memref import from_elements
+from ..generic.analysis.call_graph import CallGraph
+from ..generic.dead_code.dead_code import remove_dead_operations
 from ..sizes.known_sizes import functions_with_unknown_sizes
 from .fuse_ops.fuse_ops import fuse_operations, keeps_count
 from .fuse_ops.outliner import Outliner, fusible_functions, is_scalar_constant

@@ -12,14 +12,14 @@ from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
-from ...compiler.analysis.calls.opaque_functions import is_opaque
-from ...dialects.relax.data.ordering import dependence_order
 from ...dialects.relax.graph import GraphOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.ordering import dependence_order
 from ...passmanager.ir.walk import first_ops
+from ..generic.analysis.opaque_functions import is_opaque
 
 __all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]
 

@@ -9,12 +9,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...compiler.analysis.calls.call_graph import CallGraph
 from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_ranked, is_tensor, refine, shape_of, static_shape, with_shape
 from ...passmanager.ir.symbols import is_skipped
 from ...passmanager.ir.walk import walk
+from ..generic.analysis.call_graph import CallGraph
 from .type_casts import cast_for_users
 
 __all__ = ["functions_with_unknown_sizes", "retype_known_sizes"]

@@ -17,11 +17,11 @@ from xdsl.dialects.arith import AddiOp, MuliOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...compiler.analysis.arith.families import family
 from ...compiler.analysis.constants import integer_constant
-from ...compiler.releases.memref import dim_op
 from ...dialects.sizes import Quotient, Size, Symbol, TooComplex
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.releases.memref import dim_op
+from ..generic.analysis.arith_families import family
 
 __all__ = ["DIVISIONS", "SPECULATABLE", "SizeValues", "Where", "index_constant"]
 

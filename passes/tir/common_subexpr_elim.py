@@ -16,8 +16,6 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from ...compiler.analysis.arith.families import COMMUTATIVE, DIVISIONS, REORDERABLE
-from ...compiler.analysis.attribute_numbering import AttributeNumbering
 from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
@@ -26,6 +24,8 @@ from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
+from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE
+from ..generic.analysis.attribute_numbering import AttributeNumbering
 from .base import PrimFuncPass
 
 __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]

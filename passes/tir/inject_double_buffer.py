@@ -17,19 +17,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from ...compiler.analysis.memory.buffers import (
-    DOUBLE_BUFFER,
-    Allocation,
-    Buffer,
-    buffer_type,
-    mixed_shape,
-)
+from ...compiler.analysis.memory.buffers import DOUBLE_BUFFER, Buffer, buffer_type, mixed_shape
 from ...compiler.analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
+from ..generic.analysis.buffers import Allocation
 from ..loops.builder import Index, LoopBuilder, known_index
 from .base import PrimFuncPass
 

@@ -15,7 +15,6 @@ from xdsl.utils.hints import isa
 
 from ...compiler.analysis.constants import integer_constant
 from ...compiler.analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
-from ...compiler.analysis.memory.buffers import View
 from ...compiler.releases.effects import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
@@ -24,6 +23,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
+from ..generic.analysis.buffers import View
 from ..loops.builder import Index, LoopBuilder, known_index
 from ..loops.chunks import chunk_of
 

@@ -11,7 +11,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 
 from ...compiler.analysis.arith.expressions import negated_operand
-from ...compiler.analysis.memory.buffers import Allocation
 from ...compiler.analysis.memory.effects import (
     Effects,
     Epochs,
@@ -26,7 +25,8 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
-from ..dead_code.dead_code import is_used
+from ..generic.analysis.buffers import Allocation
+from ..generic.dead_code.dead_code import is_used
 from .base import PrimFuncPass
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]

@@ -10,14 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, NoneAttr, i
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...compiler.analysis.memory.buffers import (
-    DOUBLE_BUFFER,
-    Allocation,
-    Buffer,
-    View,
-    byte_size,
-    is_flat,
-)
+from ...compiler.analysis.memory.buffers import DOUBLE_BUFFER, Buffer, byte_size, is_flat
 from ...compiler.analysis.memory.live_ranges import (
     AllocationUses,
     OpNumbers,
@@ -35,6 +28,7 @@ from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
+from ..generic.analysis.buffers import Allocation, View
 from .base import PrimFuncPass
 
 __all__ = ["StorageRewrite", "rewrite_storage"]

@@ -7,7 +7,7 @@ each, where the work on an op in a walk takes a few of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from types import FunctionType
 from typing import TypeAlias, cast
@@ -23,6 +23,7 @@ __all__ = [
     "Step",
     "parts_of_verifier",
     "read_fields",
+    "read_operands",
     "read_step",
     "read_type",
 ]
@@ -73,6 +74,11 @@ read_step: Callable[[Operation], Step] = (
     attrgetter("_operands", "results", "regions", "_next_op") if _FAST else _read_step
 )
 """Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
+
+read_operands: Callable[[Operation], Sequence[SSAValue]] = attrgetter(
+    "_operands" if _FAST else "operands"
+)
+"""The operands of an op."""
 
 read_type: Callable[[SSAValue], Attribute] = attrgetter("_type" if _FAST else "type")
 """The type of a value; `map` calls it without a frame of Python."""

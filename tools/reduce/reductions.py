@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptAttributeDef, OptPropertyDef
 from xdsl.traits import IsolatedFromAbove, SymbolTable
 
-from ...compiler.analysis.calls.call_graph import References
+from ...passes.generic.analysis.call_graph import References
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.text.printer import is_dense
 from ...passmanager.ir.walk import walk

@@ -10,6 +10,7 @@ from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ....passes.generic.analysis.arith_families import DIVISIONS
 from .analyzer import Analyzer
 from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic
@@ -23,7 +24,6 @@ from .conjunctive_normal_form import (
     written_clauses_of,
 )
 from .expressions import expression_tree, is_expression
-from .families import DIVISIONS
 from .integer_types import BOOLEAN, INDEX, is_integer
 from .linear_form import LinearForm
 from .materialize import FormBuilder, insert

@@ -1,1 +1,1 @@
-"""Functions: who calls whom, what calls compute and change."""
+"""What calls compute, known before a program runs."""

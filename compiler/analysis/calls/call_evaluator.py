@@ -20,10 +20,10 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import is_ranked
+from ....passes.generic.analysis.call_graph import References
+from ....passes.generic.analysis.purity import Purity
 from ....passmanager.ir.clone import clone
-from .call_graph import References
 from .constant_evaluator import NotEvaluated, Values
-from .purity import Purity
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array

@@ -26,11 +26,11 @@ from ....dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ....dialects.relax.graph import GraphOp, OutputOp
 from ....dialects.relax.interfaces import OnHost
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
+from ....passes.generic.analysis.opaque_functions import is_opaque
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.per_class import PerClass
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import ancestors, walk
-from ..calls.opaque_functions import is_opaque
 from .domains import (
     Conflict,
     Domain,

@@ -22,11 +22,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
+from ....passes.generic.analysis.buffers import Allocation, View
 from ....passmanager.ir.walk import ancestors, walk
 from ...releases.effects import is_side_effect_free
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
-from ..memory.buffers import Allocation, View
 
 __all__ = ["Dependence", "dependence_of"]
 

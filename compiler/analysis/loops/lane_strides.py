@@ -18,10 +18,10 @@ from xdsl.traits import MemoryEffectKind
 from xdsl.utils.hints import isa
 
 from ....dialects.tir.ops import ForOp
+from ....passes.generic.analysis.buffers import Allocation
 from ....passmanager.ir.walk import walk
 from ...releases.effects import only_has_effect
 from ..constants import integer_constant
-from ..memory.buffers import Allocation
 
 __all__ = ["ElementAccess", "LaneStrides", "find_shared_store", "is_scalar"]
 

@@ -13,10 +13,10 @@ from xdsl.utils.hints import isa
 
 from ....dialects.tir.lanewise import LANEWISE
 from ....dialects.tir.ops import ForOp, LikelyOp
+from ....passes.generic.analysis.arith_families import DIVISIONS
+from ....passes.generic.analysis.buffers import Allocation
 from ....passmanager.ir.per_class import PerClass
 from ...releases.effects import is_side_effect_free
-from ..arith.families import DIVISIONS
-from ..memory.buffers import Allocation
 from .lane_strides import ElementAccess, LaneStrides, is_scalar
 
 __all__ = ["VectorizationPlan", "is_expandable"]

@@ -20,14 +20,12 @@ from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, SSAValue, Use
 
 from ....dialects.tir.ops import PrefetchOp
-from ...releases.memref import AssumeAlignmentOp
+from ....passes.generic.analysis.buffers import View
 
 __all__ = [
     "DOUBLE_BUFFER",
     "Access",
-    "Allocation",
     "Buffer",
-    "View",
     "buffer_type",
     "byte_size",
     "element_bytes",
@@ -40,21 +38,6 @@ __all__ = [
 
 DOUBLE_BUFFER = "double_buffer_scope"
 """The attribute of an allocation that `tir-inject-double-buffer` doubles."""
-
-Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
-"""An operation that allocates a buffer."""
-
-View: TypeAlias = (
-    AssumeAlignmentOp
-    | memref.CastOp
-    | memref.CollapseShapeOp
-    | memref.ExpandShapeOp
-    | memref.MemorySpaceCastOp
-    | memref.ReinterpretCastOp
-    | memref.SubviewOp
-    | memref.ViewOp
-)
-"""An operation whose result aliases its first operand, or a part of it."""
 
 Access: TypeAlias = (
     memref.AtomicRMWOp

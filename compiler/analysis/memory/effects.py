@@ -20,9 +20,10 @@ from xdsl.traits import (
 )
 
 from ....dialects.tir.ops import PrimFuncOp
+from ....passes.generic.analysis.buffers import Allocation, View
 from ....passmanager.ir.per_class import PerClass
 from ..scoped_dict import ScopedDict
-from .buffers import Allocation, View, uses_of
+from .buffers import uses_of
 
 __all__ = ["PURE", "Effects", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
 

@@ -8,9 +8,10 @@ from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import MemRefType, NoneAttr, ShapedType, VectorType
 from xdsl.ir import Operation, SSAValue
 
+from ....passes.generic.analysis.buffers import View
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import ONE, ZERO, LinearForm
-from .buffers import Access, Buffer, View, buffer_type, is_static
+from .buffers import Access, Buffer, buffer_type, is_static
 from .flat_layout import FlatLayout, flat_type, row_major_strides
 
 __all__ = [

@@ -18,10 +18,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from ...releases.memref import offset_of
+from ....passes.generic.analysis.buffers import View
+from ....passmanager.releases.memref import offset_of
 from ..arith.analyzer import Analyzer
 from ..arith.linear_form import ONE, ZERO, LinearForm
-from .buffers import Buffer, View, buffer_type, is_static
+from .buffers import Buffer, buffer_type, is_static
 
 __all__ = [
     "FlatLayout",

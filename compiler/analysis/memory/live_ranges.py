@@ -15,8 +15,9 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
 from ....dialects.tir.ops import ForKind, ForOp
+from ....passes.generic.analysis.buffers import Allocation, View
 from ....passmanager.ir.walk import ancestors, walk
-from .buffers import Allocation, Buffer, View, buffer_type, byte_size, uses_of
+from .buffers import Buffer, buffer_type, byte_size, uses_of
 from .storage_plan import LiveRange, peak_size
 
 __all__ = [

@@ -29,9 +29,9 @@ from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.shapes import SymbolicSize, broadcast_sizes
 from ....dialects.relax.types import is_tensor, make_tensor_type, shape_of, static_shape
 from ....dialects.sizes import Size, Symbol, TooComplex, size_of_text
-from ..calls.call_graph import CallGraph
+from ....passes.generic.analysis.call_graph import CallGraph
+from ....passmanager.ir.ordering import in_order
 from ..region_flow import result_terminators
-from ..traversal import in_order
 from .rules import inferred_types
 from .values import Elements, computed_elements
 

@@ -24,10 +24,10 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ....dialects.relax import annotation, device, kernels, tuples
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldOp
-from ....dialects.relax.data.ordering import dependence_order
 from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
+from ....passmanager.ir.ordering import dependence_order
 from ..arrays import Array, check_size, dtype_of, element_of
 from ..tir.functions import return_operands
 

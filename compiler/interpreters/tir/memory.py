@@ -29,7 +29,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from ....dialects.tir.ops import PrefetchOp
-from ...releases.memref import AssumeAlignmentOp
+from ....passmanager.releases.memref import AssumeAlignmentOp
 from ..arrays import array_of, check_size
 from .atomic import KINDS, combine
 from .functions import return_operands

@@ -22,7 +22,7 @@ from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import SmallFloat, Tensor, is_integer, is_ranked, tensor_type
 from ....dialects.tir.builder import TirBuilder
 from ....dialects.tir.ops import PrimFuncOp
-from ...releases.memref import dim_op
+from ....passmanager.releases.memref import dim_op
 from ..scalars import signless_form, with_sign
 from .separate_kernels import SeparateKernels, parameter_shape
 

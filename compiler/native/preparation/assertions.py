@@ -37,11 +37,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passes.tir.outline_parallel import PART
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import location_of, place_of
 from ....passmanager.ir.walk import ancestors, ops_of, walk
-from ...analysis.calls.call_graph import CallGraph
 from ...interpreters.assertions import assertion_text
 from ...interpreters.signature import is_buffer
 from .owned_memory import (

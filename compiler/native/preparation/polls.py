@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.ir.walk import ops_of, walk
-from ...analysis.calls.call_graph import CallGraph
 from ...analysis.constants import integer_constant
 
 __all__ = [

@@ -23,15 +23,15 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.ops import LanewiseOp
-from ....passes.dead_code.symbols import remove_unreachable_symbols
+from ....passes.generic.dead_code.symbols import remove_unreachable_symbols
 from ....passes.llvm.lower_parallel import share_loops
 from ....passes.llvm.lower_to_llvm import lower_to_llvm
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of, walk
+from ....passmanager.releases.memref import dim_op
 from ...interpreters.signature import Function, entry_function, is_buffer
-from ...releases.memref import dim_op
 from ..calls.parameters import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
 from .assertions import Failures, report_assertions

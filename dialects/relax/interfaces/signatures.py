@@ -1,28 +1,17 @@
-"""The inferred types of operations, computed once for each signature.
-
-The private fields `_operands` and `_type` are read here because a look-up takes a microsecond, of
-which the public properties would be a half.
-"""
+"""The inferred types of operations, computed once for each signature."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from operator import attrgetter
 from typing import TypeAlias
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
-from ....passmanager.fast.acceleration import is_accelerated
+from ....passmanager.ir.access import read_operands, read_type
 
 __all__ = ["SignatureTable"]
 
 Infer: TypeAlias = Callable[[], Sequence[Attribute]]
-
-_FAST = is_accelerated("fields")
-_read_type: Callable[[SSAValue], Attribute] = attrgetter("_type" if _FAST else "type")
-_read_operands: Callable[[Operation], Sequence[SSAValue]] = attrgetter(
-    "_operands" if _FAST else "operands"
-)
 
 
 class SignatureTable:
@@ -42,13 +31,13 @@ class SignatureTable:
 
         An error of `infer` is not recorded.
         """
-        properties, operands = op.properties, _read_operands(op)
-        types = map(_read_type, operands)
+        properties, operands = op.properties, read_operands(op)
+        types = map(read_type, operands)
         key = (type(op), *properties, *map(id, properties.values()), *map(id, types))
         if (entry := self._entries.get(key)) is not None:
             return entry[0]
         inferred = tuple(infer())
         if len(self._entries) >= self._capacity:  # dead types would stay in it for ever
             self._entries.clear()
-        self._entries[key] = inferred, (*properties.values(), *map(_read_type, operands))
+        self._entries[key] = inferred, (*properties.values(), *map(read_type, operands))
         return inferred

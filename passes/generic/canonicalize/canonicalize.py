@@ -17,8 +17,8 @@ from ....passmanager.ir.access import read_step
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting.pattern_index import DeclaredPatterns
 from ....passmanager.rewriting.rewriting import apply_patterns
-from ...dead_code.region_dead_code import remove_region_dead_code
-from ...dead_code.results import remove_dead_results
+from ..dead_code.region_dead_code import remove_region_dead_code
+from ..dead_code.results import remove_dead_results
 from .control_flow_patterns import control_flow_patterns
 from .declared_patterns import REPLACED
 from .scalar_patterns import FoldScalar, scalar_patterns

@@ -12,7 +12,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
-from ....compiler.analysis.arith.families import COMMUTATIVE
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
@@ -25,6 +24,7 @@ from ...constants.scalar_folds import (
     merge_floats,
     width_of,
 )
+from ..analysis.arith_families import COMMUTATIVE
 
 __all__ = ["FoldScalar", "ReassociateFloats", "scalar_patterns"]
 

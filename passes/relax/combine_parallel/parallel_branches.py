@@ -19,7 +19,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike, Pure
 
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.data.split import SplitOp
@@ -42,6 +41,7 @@ from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.ir.walk import walk
 from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
+from ...generic.analysis.opaque_functions import is_opaque
 
 __all__ = ["Check", "CombineParallel", "Describe", "Parallel", "combine_parallel"]
 

@@ -25,7 +25,7 @@ from ....dialects.relax.types import is_integer, tensor_type
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known
-from ...dead_code.dead_code import remove_dead_operations
+from ...generic.dead_code.dead_code import remove_dead_operations
 from .quantities import Affine, Quantity, Refused, Table
 from .quantization_rules import (
     MOVES,

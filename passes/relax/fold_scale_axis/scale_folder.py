@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.elementwise.binary import MultiplyOp
 from ....dialects.relax.interfaces import Along, Axes, Scaling
 from ....dialects.relax.types import Float, is_ranked
 from ....passmanager.base import FunctionPass
 from ....passmanager.diagnostics.actions import Actions
 from ....passmanager.ir.edit import erase
+from ....passmanager.ir.ordering import in_order
 from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.registration.rounding import Rounding
 from .scale_axes import can_scale, scale_axes, sizes_along

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import BlockArgument
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.interpreters.array_files import load_arrays
 from ....compiler.interpreters.shape_bindings import Bindings
 from ....compiler.interpreters.signature import argument_names
@@ -22,6 +21,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.per_class import OpClasses
+from ...generic.analysis.call_graph import CallGraph
 from ..sizes.bind_shapes import bind_function, function_to_bind
 
 if TYPE_CHECKING:

@@ -9,8 +9,6 @@ from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLo
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....compiler.analysis.calls.call_graph import CallGraph, References
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -18,6 +16,8 @@ from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE
 from ....passmanager.ir.walk import ancestors, walk
+from ...generic.analysis.call_graph import CallGraph, References
+from ...generic.analysis.opaque_functions import is_opaque
 
 __all__ = ["Inline", "inline_functions", "replace_by_body"]
 

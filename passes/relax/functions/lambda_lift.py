@@ -10,16 +10,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
-from ....dialects.relax.data.ordering import dependence_order
 from ....dialects.relax.graph import GraphOp
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.ordering import dependence_order
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
 from ....passmanager.ir.walk import ancestors, walk
+from ...generic.analysis.opaque_functions import is_opaque
 
 __all__ = ["LambdaLift", "lift_lambdas"]
 

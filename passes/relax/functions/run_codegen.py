@@ -18,8 +18,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from ....compiler.analysis.calls.call_graph import CallGraph
-from ....compiler.analysis.calls.purity import PURE
 from ....compiler.interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
@@ -27,6 +25,8 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
+from ...generic.analysis.call_graph import CallGraph
+from ...generic.analysis.purity import PURE
 
 __all__ = ["RunCodegen", "compile_function", "run_codegen"]
 

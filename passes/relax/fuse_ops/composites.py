@@ -8,13 +8,13 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation
 
-from ....compiler.analysis.calls.purity import Purity
 from ....compiler.analysis.fusion.merge_groups import MergeGroups, dependences
 from ....compiler.interpreters.codegens import CODEGEN
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.effects import NESTED, is_kept
 from ....passmanager.ir.walk import walk
+from ...generic.analysis.purity import Purity
 from .outliner import Outliner
 
 __all__ = ["composite_codegen", "merge_composites"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.analysis.fusion.fusion_graph import FusionGraph
 from ....compiler.analysis.fusion.graph_partitioner import GraphPartitioner
 from ....compiler.analysis.memory.concatenations import is_in_place
@@ -20,6 +19,7 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase
+from ...generic.analysis.call_graph import CallGraph
 from ...sizes.known_sizes import functions_with_unknown_sizes
 from .outliner import Outliner, fusible_functions, is_scalar_constant
 

@@ -11,7 +11,6 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
-from ....compiler.analysis.calls.purity import Purity
 from ....compiler.analysis.fusion.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ....compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from ....compiler.interpreters.codegens import codegen_named
@@ -20,6 +19,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.walk import walk
+from ...generic.analysis.purity import Purity
 from .composites import merge_composites
 from .outliner import Outliner, fusible_functions
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ....compiler.analysis.calls.purity import Purity
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
+from ...generic.analysis.purity import Purity
 from .composites import merge_composites
 from .outliner import Outliner, fusible_functions
 

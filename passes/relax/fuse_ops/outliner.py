@@ -17,8 +17,6 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike
 
-from ....compiler.analysis.attribute_numbering import AttributeNumbering
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....compiler.analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.dimension_names import with_dimension_names
 from ....dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
@@ -27,6 +25,8 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.access import read_fields, read_step
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
+from ...generic.analysis.attribute_numbering import AttributeNumbering
+from ...generic.analysis.opaque_functions import is_opaque
 
 __all__ = ["Outliner", "fusible_functions", "is_scalar_constant"]
 

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import DiagnosticException
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.interpreters.signature import argument_names
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.types import static_shape
@@ -23,7 +22,8 @@ from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
-from ...dead_code.dead_code import remove_dead_operations
+from ...generic.analysis.call_graph import CallGraph
+from ...generic.dead_code.dead_code import remove_dead_operations
 from ..functions.inline import replace_by_body
 from .reverse_mode import ReverseMode, is_differentiable
 from .tensors import Tensors

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ....compiler.analysis.calls.call_graph import CallGraph
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.symbols import PRIVATE
+from ...generic.analysis.call_graph import CallGraph
+from ...generic.analysis.opaque_functions import is_opaque
 from .weight_lifting import SUFFIX, lift_transform_params
 
 __all__ = ["LiftTransformParams"]

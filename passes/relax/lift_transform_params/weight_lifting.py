@@ -10,13 +10,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.effects import is_kept, own_effects
 from ....passmanager.releases.floats import key_of
+from ...generic.analysis.call_graph import CallGraph
 
 __all__ = ["SUFFIX", "lift_transform_params"]
 

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ....compiler.analysis.constants import integer_constant
 from ....compiler.analysis.memory.last_uses import dies_at
-from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
@@ -30,6 +29,7 @@ from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_tensor
 from ....dialects.sizes import Size
 from ....dialects.tir import ops as tir
+from ....passmanager.ir.ordering import in_order
 from .buffer_builder import BufferBuilder
 from .buffer_values import (
     Buffer,

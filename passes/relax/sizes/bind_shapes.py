@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.interpreters.shape_bindings import (
     Bindings,
     Dimension,
@@ -30,6 +29,7 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.walk import walk
+from ...generic.analysis.call_graph import CallGraph
 from ...sizes.type_casts import cast_for_users
 
 __all__ = ["BindShapes", "bind_function", "bind_module", "function_to_bind"]

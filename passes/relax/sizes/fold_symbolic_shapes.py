@@ -10,7 +10,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Operation, SSAValue
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.analysis.shapes.symbolic_shapes import Sizes, SymbolicShapes
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.permutation import TransposeOp
@@ -31,6 +30,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.walk import walk
+from ...generic.analysis.call_graph import CallGraph
 from ...sizes.known_sizes import functions_with_unknown_sizes, retype_known_sizes
 from ..infer_type import infer_types
 

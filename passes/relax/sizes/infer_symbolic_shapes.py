@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ....compiler.analysis.calls.call_graph import CallGraph
 from ....compiler.analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
 from ....dialects.dimension_names import annotate_results
 from ....dialects.sizes import Size
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.walk import walk
+from ...generic.analysis.call_graph import CallGraph
 from ...sizes.known_sizes import functions_with_unknown_sizes, retype_known_sizes
 from ..infer_type import infer_types
 

@@ -11,13 +11,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ....compiler.analysis.traversal import in_order
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
 from ....dialects.relax.interfaces import InfersType
 from ....dialects.relax.types import is_tensor, refine, tensor_type, with_element
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.ordering import in_order
 from .precision_policies import Policy
 
 __all__ = ["Narrow", "to_mixed_precision"]

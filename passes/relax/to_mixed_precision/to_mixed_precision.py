@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp, bf16, f16
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ....compiler.analysis.calls.opaque_functions import is_opaque
 from ....dialects.relax.interfaces import InfersType
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
@@ -20,6 +19,7 @@ from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
+from ...generic.analysis.opaque_functions import is_opaque
 from .mixed_precision import to_mixed_precision
 from .precision_policies import POLICIES, Policy
 

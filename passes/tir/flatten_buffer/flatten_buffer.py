@@ -23,7 +23,7 @@ from ....compiler.analysis.arith.analyzer import Analyzer
 from ....compiler.analysis.arith.bounds.ranges import Range
 from ....compiler.analysis.arith.linear_form import ONE, ZERO, LinearForm
 from ....compiler.analysis.arith.materialize import FormBuilder
-from ....compiler.analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
+from ....compiler.analysis.memory.buffers import Access, buffer_type, mixed_shape
 from ....compiler.analysis.memory.flat_accesses import (
     can_flatten,
     can_flatten_allocation,
@@ -42,11 +42,12 @@ from ....compiler.analysis.memory.flat_layout import (
     static_strides,
 )
 from ....compiler.releases.effects import is_side_effect_free
-from ....compiler.releases.memref import dim_op, offset_of
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.releases.memref import dim_op, offset_of
+from ...generic.analysis.buffers import Allocation, View
 from ..base import PrimFuncPass
 from .flat_index import build_flat_index
 

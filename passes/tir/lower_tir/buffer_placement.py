@@ -20,13 +20,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....compiler.analysis.memory.buffers import Allocation
 from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ancestors, walk
+from ...generic.analysis.buffers import Allocation
 
 __all__ = ["drop_storage_scopes", "place_buffers"]
 

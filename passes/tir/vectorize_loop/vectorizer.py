@@ -24,13 +24,13 @@ from xdsl.utils.hints import isa
 
 from ....compiler.analysis.loops.lane_strides import find_shared_store
 from ....compiler.analysis.loops.vectorization_plan import VectorizationPlan, is_expandable
-from ....compiler.analysis.memory.buffers import Allocation
 from ....compiler.releases.effects import only_has_effect
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.walk import walk
 from ....passmanager.releases.floats import PACKS_BF16
+from ...generic.analysis.buffers import Allocation
 from ...loops.cloning import clone_ops, create_or_fold
 from ...loops.constant_pool import ConstantPool
 from .lane_values import LaneValues, insert_in_place_of

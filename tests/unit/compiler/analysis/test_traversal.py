@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.compiler.analysis.traversal import in_order
+from passline.passmanager.ir.ordering import in_order
 
 
 def op(operands: Sequence[SSAValue] = ()) -> TestOp:

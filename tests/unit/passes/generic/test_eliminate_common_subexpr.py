@@ -22,9 +22,9 @@ from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from passline.compiler.analysis.attribute_numbering import LARGE
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.elementwise.unary import ExpOp
+from passline.passes.generic.analysis.attribute_numbering import LARGE
 from passline.passes.generic.eliminate_common_subexpr import (
     EliminateCommonSubexpr,
     eliminate_common_subexpressions,

@@ -145,7 +145,7 @@ def test_literals_are_left_to_an_xdsl_whose_reader_differs():
     code = (
         "from xdsl.parser import AttrParser\n"
         "from xdsl.dialects.builtin import IntegerAttr\n"
-        "from passline.passmanager.fast.acceleration import acceleration\n"
+        "from passline.passmanager.fast import acceleration\n"
         "acceleration.is_known = lambda part: False\n"
         "seven = lambda parser: parser.parse_integer() and IntegerAttr(7, 32)\n"
         "AttrParser.parse_optional_builtin_int_or_float_attr = seven\n"

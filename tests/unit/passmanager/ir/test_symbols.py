@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 import passline
-from passline.compiler.analysis.calls.opaque_functions import is_opaque
+from passline.passes.generic.analysis.opaque_functions import is_opaque
 from passline.passmanager.ir.symbols import is_skipped
 
 

@@ -1,4 +1,4 @@
-"""The topological order of the operations of a graph."""
+"""Orders of the operations of a block: the topological one of a graph, and that of passes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, OpResult
 
-__all__ = ["dependence_order", "find_cycle"]
+from .checks.dominance import is_graph_region
+
+__all__ = ["dependence_order", "find_cycle", "in_order"]
 
 
 def dependence_order(block: Block) -> list[Operation]:
@@ -54,3 +56,19 @@ def _dependences(op: Operation) -> Iterator[Operation]:
         if inner.regions:
             blocks = [block for region in inner.regions for block in region.blocks]
             pending += [nested for block in reversed(blocks) for nested in reversed([*block.ops])]
+
+
+def in_order(block: Block) -> Iterator[Operation]:
+    """Yield the ops of `block` in text order; in a graph region, in dependence order.
+
+    The caller may erase the op yielded last, and insert ops before it.
+    """
+    if block.parent is not None and is_graph_region(block.parent):
+        yield from dependence_order(block)
+        return
+    op = block.first_op
+    while op is not None:
+        # Read before the caller may erase `op`; what it inserts before `op` is not visited.
+        following = op.next_op
+        yield op
+        op = following

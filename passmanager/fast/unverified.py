@@ -25,7 +25,7 @@ from xdsl.ir import (
 )
 from xdsl.irdl import AttributeDef, IRDLOperation, OptionalDef, PropertyDef
 
-from ..passmanager.fast.acceleration import is_accelerated
+from .acceleration import is_accelerated
 
 __all__ = ["init_op", "make_attribute", "make_op", "set_results"]
 

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeAlias, TypeVar, cast
 from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...compiler.analysis.liveness import Liveness
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
-from ...passmanager.ir.effects import own_effects
-from ...passmanager.ir.walk import walk
+from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.ir.effects import own_effects
+from ....passmanager.ir.walk import walk
+from ..analysis.liveness import Liveness
 
 __all__ = ["remove_dead_results", "without", "without_results"]
 

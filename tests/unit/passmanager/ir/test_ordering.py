@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.dialects.relax.data.ordering import dependence_order, find_cycle
+from passline.passmanager.ir.ordering import dependence_order, find_cycle
 
 
 def op(operands: Sequence[SSAValue] = (), inner: Sequence[Operation] = ()) -> TestOp:

@@ -11,11 +11,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
-from ...compiler.analysis.calls.purity import Purity, is_call
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.access import read_step
-from ...passmanager.ir.edit import erase
-from ...passmanager.ir.effects import (
+from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.ir.access import read_step
+from ....passmanager.ir.edit import erase
+from ....passmanager.ir.effects import (
     NESTED,
     OBSERVABLE,
     VARYING,
@@ -23,8 +22,9 @@ from ...passmanager.ir.effects import (
     own_effects,
     would_be_dead,
 )
-from ...passmanager.ir.per_class import PerClass
-from ...passmanager.ir.walk import walk
+from ....passmanager.ir.per_class import PerClass
+from ....passmanager.ir.walk import walk
+from ..analysis.purity import Purity, is_call
 from .results import remove_dead_results
 
 __all__ = ["is_used", "remove_dead_code", "remove_dead_operations"]

@@ -8,8 +8,8 @@ from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from ...passmanager.ir.effects import OBSERVABLE, is_kept, own_effects
-from ...passmanager.ir.walk import walk
+from ....passmanager.ir.effects import OBSERVABLE, is_kept, own_effects
+from ....passmanager.ir.walk import walk
 
 __all__ = ["Liveness"]
 

@@ -8,8 +8,8 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region
 
-from passline.compiler.analysis.calls import purity as module_of_purity
-from passline.compiler.analysis.calls.purity import PURE, Purity
+from passline.passes.generic.analysis import purity as module_of_purity
+from passline.passes.generic.analysis.purity import PURE, Purity
 from passline.passmanager.ir.effects import UNKNOWN
 
 

@@ -16,7 +16,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.passes.dead_code.symbols import remove_unreachable_symbols
+from passline.passes.generic.dead_code.symbols import remove_unreachable_symbols
 from passline.passmanager import Recorder
 
 

@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 
-from passline.compiler.analysis.calls.call_graph import CallGraph
+from passline.passes.generic.analysis.call_graph import CallGraph
 
 MODULE = """
 builtin.module {

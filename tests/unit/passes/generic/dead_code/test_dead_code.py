@@ -20,7 +20,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 from passline.dialects.relax.closures import LambdaOp
 from passline.dialects.relax.closures import YieldOp as LambdaYieldOp
-from passline.passes.dead_code.dead_code import remove_dead_operations
+from passline.passes.generic.dead_code.dead_code import remove_dead_operations
 
 
 def function(name: str, ops: Sequence[Operation] = (), visibility: str | None = None) -> FuncOp:

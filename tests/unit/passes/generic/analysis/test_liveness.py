@@ -7,7 +7,7 @@ from xdsl.dialects import arith, cf, scf
 from xdsl.dialects.scf import ForOp, IfOp
 from xdsl.parser import Parser
 
-from passline.compiler.analysis.liveness import Liveness
+from passline.passes.generic.analysis.liveness import Liveness
 
 TEXT = """
 func.func @f(%c: i1, %n: index, %x: i32) -> i32 {

@@ -6,12 +6,16 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, SymbolRefAttr, UnitAttr
 from xdsl.dialects.builtin import UnrankedMemRefType as UnrankedMemRef
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import SymbolOpInterface
+from xdsl.irdl import IRDLOperation, PropertyDef
+from xdsl.traits import (
+    CallableOpInterface,
+    NoMemoryEffect,
+    SymbolOpInterface,
+    SymbolUserOpInterface,
+)
 
-from ....dialects.tir.functions import CallOp as KernelCallOp
-from ....dialects.tir.functions import PrimFuncOp
 from ....passmanager.ir.effects import (
     FREES,
     NESTED,
@@ -25,6 +29,7 @@ from ....passmanager.ir.effects import (
 from ....passmanager.ir.per_class import PerClass
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
+from .buffers import Allocation, View
 from .call_graph import symbols_of
 
 __all__ = ["PURE", "Purity", "is_call"]
@@ -34,12 +39,19 @@ PURE = "relax.pure"
 
 
 def _is_call(cls: type[Operation]) -> bool:
-    return issubclass(cls, CallOp | KernelCallOp)
+    if not issubclass(cls, IRDLOperation):
+        return False
+    callee = cls.get_irdl_definition().properties.get("callee")
+    if type(callee) is not PropertyDef or cls.has_trait(
+        NoMemoryEffect, value_if_unregistered=False
+    ):
+        return False
+    return cls.has_trait(SymbolUserOpInterface, value_if_unregistered=False)
 
 
 is_call = PerClass[Operation, bool](_is_call)
-"""Whether operations of a class call a function that may have effects; `relax.call_tir` is pure by
-its definition."""
+"""Whether operations of a class call a function that may have effects: the symbol in their property
+`callee`, as in `func.call`. `relax.call_tir` is pure by its definition."""
 
 
 class Purity:
@@ -127,8 +139,13 @@ def _declared(func: Operation) -> int | None:
         case IntegerAttr() as value:
             return 0 if value.value.data else UNKNOWN
         case _:
-            known = isinstance(func, FuncOp | PrimFuncOp) and not func.is_declaration
-            return None if known else UNKNOWN
+            return None if _has_known_body(func) else UNKNOWN
+
+
+def _has_known_body(func: Operation) -> bool:
+    """Return whether a function is no declaration, and calls of it run its body."""
+    callable_ = func.get_trait(CallableOpInterface)
+    return callable_ is not None and bool(callable_.get_callable_region(func).blocks)
 
 
 class _Body:
@@ -162,8 +179,6 @@ class _Body:
     def is_local(self, op: Operation, effects: int) -> bool:
         """Return whether the effects of `op` are only on memory that the function allocates, and
         does not return."""
-        from ..memory.buffers import Allocation
-
         # If any buffer is returned, which one may not be known: none counts as local then.
         if effects & ~(READS | WRITES | FREES) or self.returns_buffers:
             return False
@@ -174,8 +189,6 @@ class _Body:
 
     def is_allocated(self, buffer: SSAValue) -> bool:
         """Return whether `buffer` is an allocation in the function, or a view of one."""
-        from ..memory.buffers import Allocation, View
-
         path = [buffer]
         while path[-1] not in self.local and isinstance(view := path[-1].owner, View):
             path.append(view.operands[0])

@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ...compiler.analysis.calls.call_graph import CallGraph, symbols_of
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
-from ...passmanager.ir.edit import erase
-from ...passmanager.ir.symbols import PRIVATE
+from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.diagnostics.did_you_mean import did_you_mean
+from ....passmanager.ir.edit import erase
+from ....passmanager.ir.symbols import PRIVATE
+from ..analysis.call_graph import CallGraph, symbols_of
 
 __all__ = ["remove_unreachable_symbols"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
 
-from ...passmanager.releases.floats import key_of
+from ....passmanager.releases.floats import key_of
 
 __all__ = ["LARGE", "AttributeNumbering"]
 

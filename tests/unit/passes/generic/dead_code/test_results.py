@@ -8,8 +8,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Block, Operation, Region
 
-from passline.compiler.analysis.calls.purity import Purity
-from passline.passes.dead_code.dead_code import remove_dead_code
+from passline.passes.generic.analysis.purity import Purity
+from passline.passes.generic.dead_code.dead_code import remove_dead_code
 from passline.passmanager.diagnostics.actions import Actions
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk

@@ -1,0 +1,1 @@
+"""Facts about IR of any dialect that the passes beside ask for: calls, purity, liveness."""
