@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
+from .command_line.short_help import option_row
 from .command_line.versions import version_text
 from .commands import COMMANDS
 from .diagnostics.failures import run_process
@@ -47,14 +48,14 @@ class OverviewParser(ArgumentParser):
         width = terminal_width()
         lines = [f"usage: {self.prog} COMMAND ...", "", *filled(DESCRIPTION, width), ""]
         lines += ["commands:", *rows(SAYS.items(), width), ""]
-        options = [(", ".join(a.option_strings), a.help or "") for a in _options(self)]
+        options = [("-h, --help", "show this list, and exit"), *map(option_row, _options(self))]
         lines += ["options:", *rows(options, width), "", *filled(MORE, width)]
         return "\n".join(lines) + "\n"
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the options of the command itself."""
-    shown = ("--help", "--version", "--print-completion")
+    """Yield the options of the command itself, without those for help, which are the same here."""
+    shown = ("--version", "--print-completion")
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
         if action.option_strings[-1] in shown:
             yield action

@@ -135,8 +135,19 @@ class ArgumentParser(argparse.ArgumentParser):
             message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
             message += f" (did you mean '{closest}'?)"
+        elif choices := self._choices_of(message):
+            message = message.replace("expected one argument", f"expected one of {choices}")
         print_message(Severity.ERROR, f"{message}\nsee '{self.prog} --help'", self.prog)
         sys.exit(USAGE)
+
+    def _choices_of(self, message: str) -> str:
+        """Return the values of the option that argparse's message on a missing value names, as
+        text."""
+        named = message.removeprefix("argument ").removesuffix(": expected one argument")
+        for action in self._actions:
+            if "/".join(action.option_strings) == named and action.choices:
+                return ", ".join(map(str, action.choices))
+        return ""
 
 
 class AdoptedParser(ArgumentParser):

@@ -588,7 +588,7 @@ def test_help_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         "        The maximum number of elements of a folded operation's operands and results."
         in lines
     )
-    assert any("--config fold-constant.max_elements=" in line for line in lines)
+    assert any("--config fold-constant.max-elements=" in line for line in lines)
 
 
 def test_help_of_an_unknown_pass() -> None:

@@ -486,6 +486,12 @@ def test_unregistered_dialects(file: str) -> None:
     assert "is not registered" in failing(1, stdin='"a.b"() : () -> ()')
 
 
+def test_a_missing_value_is_answered_with_the_values_there_are() -> None:
+    message = "argument --print-completion: expected one of bash, zsh, fish\n"
+    assert message in failing(2, "--print-completion")
+    assert "argument -p/--passes/--pass-pipeline: expected one argument\n" in failing(2, "-p")
+
+
 # Listing
 
 

@@ -42,6 +42,8 @@ def test_the_list_of_commands(
     result = run(*args)
     assert result.status == 0 and all(f"\n  {name} " in result.stdout for name in SAYS)
     assert max(map(len, result.stdout.splitlines())) <= 60
+    assert "  -h, --help " in result.stdout and "all options, and exit" not in result.stdout
+    assert "--print-completion {bash,zsh,fish}" in result.stdout
 
 
 def test_versions(run: Run) -> None:
