@@ -56,8 +56,12 @@ def report(error: BaseException, *, debug: bool = False) -> int:
         traceback.print_exception(error)
     else:
         print_diagnostics(diagnostics_of(error))
-        for note in notes_of(error):
+        notes = notes_of(error)
+        for note in notes:
             print_message(Severity.NOTE, note)
+        if isinstance(error, InvalidIRError) and any(n.startswith("in pass ") for n in notes):
+            advice = "the pass left invalid IR: the bug is in it, not in the input"
+            print_message(Severity.HELP, advice)
     return status_of(error)
 
 
@@ -106,9 +110,24 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
         case _:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
-            where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
+            where = f"in the pass{_place_in_pass(error)}"
+            where = where if notes_of(error) else "in the tool, or in what it was given"
             newer = f"; {unknown}, which may be the cause" if (unknown := unknown_release()) else ""
             return [bug.help(f"this is a bug {where}; --debug shows the traceback{newer}")]
+
+
+def _place_in_pass(error: BaseException) -> str:
+    """Return `, at file:line`, the last line that ran of the file in which the pass begins; empty
+    text if that is no file of another project.
+    """
+    ours = {__name__.partition(".")[0], "xdsl", *sys.stdlib_module_names}
+    lines = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in ours
+    ]
+    last = [f", at {file}:{line}" for file, line in lines if file == lines[0][0]]
+    return last[-1] if last else ""
 
 
 def _of_parser(error: ParseError) -> Diagnostic:

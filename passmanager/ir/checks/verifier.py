@@ -12,7 +12,7 @@ from functools import partial
 from typing import cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import (
@@ -20,6 +20,7 @@ from xdsl.traits import (
     IsTerminator,
     NoTerminator,
     OpTrait,
+    SingleBlockImplicitTerminator,
     SymbolTable,
     SymbolUserOpInterface,
 )
@@ -178,7 +179,8 @@ class OpVerifier:
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
-            raise invalid(op, "is the last op of its block, but no terminator")
+            message = f"is the last op of its block, but no terminator{_terminator_of(op)}"
+            raise invalid(op, message)
         if (checks := self._checks[type(op)]) is not None:
             self._verify_checks(op, fields, checks)
         if successors:
@@ -371,6 +373,15 @@ def _needs_terminator(block: Block | None) -> bool:
     if region.first_block is not region.last_block:
         return True
     return region.parent is not None and not _has_no_terminator[type(region.parent)]
+
+
+def _terminator_of(op: Operation) -> str:
+    """Return `: expected 'func.return'`, if the op around says with what its blocks end."""
+    around = op.parent_op()
+    if isinstance(around, FuncOp):
+        return f": expected '{ReturnOp.name}'"
+    trait = around and around.get_trait(SingleBlockImplicitTerminator)
+    return f": expected '{trait.op_type.name}'" if trait else ""
 
 
 _is_terminator = PerClass[Operation, bool](

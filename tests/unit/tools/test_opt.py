@@ -341,6 +341,7 @@ def test_pass_with_a_bug_is_named_and_ends_with_3(file: str) -> None:
     message = failing(3, file, "-p", "toy-nothing,toy-fail")
     assert message.splitlines()[0] == "error: ValueError: boom"
     assert "note: in pass 'toy-fail' (2 of 2)" in message and "--debug" in message
+    assert re.search(r"a bug in the pass, at \S*/toy\.py:[0-9]+; --debug", message)
 
 
 @pytest.mark.usefixtures("passes")
@@ -415,7 +416,14 @@ def test_pass_that_leaves_invalid_ir_is_named(file: str) -> None:
     register_pass(Break)
     message = failing(1, file, "-p", "toy-break")
     assert "terminator" in message.splitlines()[0]
-    assert "in pass 'toy-break' (1 of 1) on function @f" in message
+    name, place = f"{file}:1:1", f"in 'relax.add' at {file}:4:8"
+    assert f"in pass 'toy-break' (1 of 1) on function @f at {name}, {place}\n" in message
+    assert message.endswith("help: the pass left invalid IR: the bug is in it, not in the input\n")
+
+
+def test_invalid_input_is_not_blamed_on_a_pass() -> None:
+    text = "func.func @f() {\n  %x = arith.constant 1 : i32\n}"
+    assert "the pass left" not in failing(1, "-p", "cse", stdin=text)
 
 
 # Split input

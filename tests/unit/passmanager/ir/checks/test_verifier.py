@@ -106,7 +106,9 @@ def test_missing_terminator():
     last = f.body.block.last_op
     assert last is not None
     error = broken(module, lambda: f.body.block.erase_op(last))
-    assert str(error) == "'arith.addi' op is the last op of its block, but no terminator"
+    assert str(error) == (
+        "'arith.addi' op is the last op of its block, but no terminator: expected 'func.return'"
+    )
 
 
 def test_empty_block():
