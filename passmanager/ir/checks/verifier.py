@@ -26,6 +26,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics.did_you_mean import did_you_mean
 from ..access import Fields, read_fields, read_type
 from ..changes.changes import Changes
 from ..location import place_of
@@ -205,6 +206,9 @@ class OpVerifier:
             if not IS_FAST and isinstance(op, FuncOp):
                 verify_dominance(op)  # says more of an operand from outside
             message = str(error).removeprefix(f"'{name_of(op)}' ")
+            if message.endswith("could not be found in symbol table") and isinstance(op, CallOp):
+                functions = [f"@{name}" for name in self._functions_around(op)]
+                message += did_you_mean(str(op.callee), functions)
             raise invalid(op, message) from error
         except (RecursionError, MemoryError):
             raise

@@ -290,8 +290,10 @@ def test_before_and_after_exclude_each_other(end: str) -> None:
     assert f"--{end}-after and --{end}-before exclude each other" in shown
 
 
-NAMING = ["--disable-pass", "--require-pass", "--print-ir-before", "--print-ir-after", "--profile"]
-NAMING += ["--stop-after", "--start-before"]
+NAMING = [
+    *("--disable-pass", "--require-pass", "--print-ir-before", "--print-ir-after", "--profile"),
+    *("--stop-after", "--start-before"),
+]
 
 
 @pytest.mark.parametrize("option", NAMING)

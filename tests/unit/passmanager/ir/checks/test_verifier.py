@@ -189,10 +189,10 @@ def test_call_of_a_function_that_has_gone():
     caller = func.FuncOp("main", ([], []))
     caller.body.block.add_ops([call := func.CallOp("g", [], []), func.ReturnOp()])
     callee = func.FuncOp.external("g", [], [])
-    module = ModuleOp([caller, callee])
+    module = ModuleOp([caller, callee, func.FuncOp.external("gg", [], [])])
     error = broken(module, callee.detach)
     assert error.op is call
-    assert "could not be found in symbol table" in str(error)
+    assert str(error).endswith("could not be found in symbol table, did you mean '@gg'?")
 
 
 def test_call_of_a_function_of_another_type():
