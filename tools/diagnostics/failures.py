@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
@@ -18,6 +19,7 @@ from ...passmanager.diagnostics.diagnostics import (
     print_diagnostics,
     print_message,
 )
+from ...passmanager.diagnostics.did_you_mean import nearest_file
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
@@ -105,7 +107,9 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
         case OSError() if error.strerror:
             name = f"'{error.filename}': " if error.filename is not None else ""
-            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}")]
+            is_missing = isinstance(error, FileNotFoundError) and error.filename
+            near = nearest_file(Path(str(error.filename))) if is_missing else ""
+            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}{near}")]
         case DiagnosticException() | PasslineError() | OSError():
             return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
         case _:

@@ -432,7 +432,10 @@ def test_remarks_output_on_stdout_comes_after_the_result(tmp_path: Path) -> None
 def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "r.yaml"
     result = run(*PIPELINE, f"--remarks-output={path}", status=1)
-    assert result.stderr == f"error: '{path}': No such file or directory\n"
+    assert result.stderr == (
+        f"error: '{path}': No such file or directory: there is no directory '{path.parent}'\n"
+        "note: given by --remarks-output\n"
+    )
 
 
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:

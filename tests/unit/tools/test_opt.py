@@ -85,6 +85,12 @@ def test_missing_file() -> None:
     assert failing(1, "nofile.mlir") == "error: 'nofile.mlir': No such file or directory\n"
 
 
+def test_missing_file_with_a_name_like_another(tmp_path: Path) -> None:
+    (tmp_path / "sequential.mlir").write_text(MODULE)
+    message = failing(1, str(tmp_path / "sequental.mlir"))
+    assert message.endswith("No such file or directory, did you mean 'sequential.mlir'?\n")
+
+
 def test_directory(tmp_path: Path) -> None:
     assert failing(1, str(tmp_path)) == f"error: '{tmp_path}': Is a directory\n"
 
@@ -698,7 +704,10 @@ def test_output_to_a_pipe_by_name() -> None:
 
 
 def test_file_that_cannot_be_written_is_named(file: str) -> None:
-    assert failing(1, file, "-o", "/nope/x") == "error: '/nope/x': No such file or directory\n"
+    assert failing(1, file, "-o", "/nope/x") == (
+        "error: '/nope/x': No such file or directory: there is no directory '/nope'\n"
+        "note: given by --output-file\n"
+    )
 
 
 @pytest.mark.parametrize("args", ["", "-", "-p cse -o y.mlir"])
