@@ -129,7 +129,7 @@ class ArgumentParser(argparse.ArgumentParser):
         try:
             return super()._get_value(action, arg_string)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
         except OSError as error:
-            error.add_note(f"given by {(action.option_strings or [action.dest])[-1]}")
+            error.add_note(f"given by {'/'.join(action.option_strings)}")
             raise
 
     def error(self, message: str) -> NoReturn:

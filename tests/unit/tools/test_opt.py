@@ -706,7 +706,7 @@ def test_output_to_a_pipe_by_name() -> None:
 def test_file_that_cannot_be_written_is_named(file: str) -> None:
     assert failing(1, file, "-o", "/nope/x") == (
         "error: '/nope/x': No such file or directory: there is no directory '/nope'\n"
-        "note: given by --output-file\n"
+        "note: given by -o/--output-file\n"
     )
 
 

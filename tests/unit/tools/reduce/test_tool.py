@@ -298,7 +298,7 @@ def test_output_that_cannot_be_written(file: str) -> None:
     shown = failing(1, file, "-p", "toy-stumble", "-o", "/no/such/x.mlir", "--quiet")
     assert shown == (
         "error: '/no/such/x.mlir': No such file or directory: there is no directory '/no/such'\n"
-        "note: given by --output-file\n"
+        "note: given by -o/--output-file\n"
     )
 
 
