@@ -441,7 +441,8 @@ def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
     path = tmp_path / "r.mlir"
     first = run("-p", "toy-append,toy-fail{message=why}", f"--crash-reproducer={path}", status=3)
-    assert f"reproducer written to '{path}'" in first.stderr
+    assert first.stderr.startswith("error: ValueError: why\n")
+    assert first.stderr.endswith(f"note: reproducer written to '{path}'\n")
     again = run(str(path), "--run-reproducer", status=3)
     assert "ValueError: why" in again.stderr and "toy-fail" in again.stderr
     assert run(str(path)).stdout.count("func.func") == 2, "without the option the IR is read"
