@@ -122,16 +122,23 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
 
 def _place_in_pass(error: BaseException) -> str:
     """Return `, at file:line`, the last line that ran of the file in which the pass begins; empty
-    text if that is no file of another project.
+    text if that is not known.
     """
-    ours = {__name__.partition(".")[0], "xdsl", *sys.stdlib_module_names}
     lines = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in ours
+        if not _runs_passes(str(frame.f_globals.get("__name__")))
     ]
     last = [f", at {file}:{line}" for file, line in lines if file == lines[0][0]]
     return last[-1] if last else ""
+
+
+def _runs_passes(module: str) -> bool:
+    """Return whether code of a module stands between the tool and a pass."""
+    package, _, rest = module.partition(".")
+    if package == __name__.partition(".")[0]:
+        return rest.partition(".")[0] in ("compat", "passmanager", "tools")
+    return package == "xdsl" or package in sys.stdlib_module_names
 
 
 def _of_parser(error: ParseError) -> Diagnostic:

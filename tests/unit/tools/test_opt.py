@@ -629,7 +629,8 @@ def test_full_disk_is_one_line() -> None:
     done = subprocess.run(
         ["bash", "-c", f"{OPT} > /dev/full"], input=MODULE, capture_output=True, text=True
     )
-    assert done.returncode == 1 and done.stderr == "error: No space left on device\n"
+    assert done.returncode == 1
+    assert done.stderr == "error: '<stdout>': No space left on device\n"
 
 
 def test_the_tool_starts_without_the_dialects() -> None:
