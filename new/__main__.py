@@ -64,7 +64,7 @@ def run() -> int:
     except BrokenPipeError:
         return 141
     except OSError as error:
-        print(f"passline.new: error: {error.strerror}", file=sys.stderr)
+        print(f"passline.new: error: '{error.filename}': {error.strerror}", file=sys.stderr)
         return 1
 
 

@@ -67,6 +67,14 @@ def test_a_command_runs(run: Run) -> None:
         (("passline-redcue",), "there is no command 'passline-redcue', did you mean 'reduce'?"),
         ((str(PROJECT),), f"there is no command '{PROJECT}'; 'passline opt {PROJECT}' reads the"),
         (("zzzz",), "there is no command 'zzzz'; choose from opt, run, compile, "),
+        (("help",), "there is no command 'help': write 'passline --help', or 'passline COMMAND "),
+        (("new", "x"), "there is no command 'new': 'python -m passline.new NAME' starts a project"),
+        (
+            ("--list-passes",),
+            "'--list-passes' is an option of a command, as in 'passline opt --list",
+        ),
+        (("-O3", "x.mlir"), "'-O3' is an option of a command, as in 'passline opt -O3'"),
+        (("--engine=native",), "'--engine=native' is an option of a command, as in 'passline run "),
         (("--verson",), "unrecognized arguments: --verson (did you mean '--version'?)"),
     ],
 )
