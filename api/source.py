@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from ..compiler.interpreters.shape_bindings import Bindings
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
+from ..passmanager.diagnostics.did_you_mean import nearest_file
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
@@ -142,20 +142,13 @@ def _load_file(
     path: Path, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
 ) -> ModuleOp:
     if not path.exists():
-        raise SourceNotFoundError(_not_found(path))
+        raise SourceNotFoundError(f"there is no file '{path}'{nearest_file(path)}")
     if path.is_dir():
         raise PasslineError(f"'{path}' is a directory, not a file with a module")
     if path.suffix == ".onnx":
         return parse_onnx(str(path), bindings=bindings)
     text = decode_mlir(str(path), path.read_bytes())
     return _parse(text, str(path), ctx, allow_unregistered, bindings)
-
-
-def _not_found(path: Path) -> str:
-    """Return the message about a path without a file, with the nearest name in its directory."""
-    if not path.parent.is_dir():
-        return f"there is no file '{path}': there is no directory '{path.parent}'"
-    return f"there is no file '{path}'{did_you_mean(path.name, os.listdir(path.parent))}"
 
 
 def _parse(

@@ -18,7 +18,6 @@ import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import gettempdir
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +43,8 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
 RESNET = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
+BUILD = Path(__file__).resolve().parents[1] / "build"
+"""The directory of the report, which git ignores."""
 STAGES = {
     "optimized": ",".join(OPTIMIZE[:-1]),
     "fused": OPTIMIZE[-1],
@@ -257,7 +258,7 @@ def show(file: Path, level: int, report: Path) -> None:
     with doing("writing the report"):
         write_report(file, level, report)
     title("The report of these stages", "(open it in a browser)")
-    console.print(str(report), markup=False)
+    console.print(from_here(report), markup=False)
 
 
 if __name__ == "__main__":
@@ -266,4 +267,6 @@ if __name__ == "__main__":
     parser.add_argument("--level", type=int, default=3, choices=range(4))
     parser.add_argument("--report", type=Path, metavar="FILE.html")
     args = parser.parse_args()
-    show(args.model, args.level, args.report or Path(gettempdir()) / f"{args.model.stem}.html")
+    if args.report is None:
+        BUILD.mkdir(exist_ok=True)
+    show(args.model, args.level, args.report or BUILD / f"{args.model.stem}.html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Set
 from functools import cache, cached_property
 from inspect import Parameter, Signature, get_annotations, isabstract
 from os import PathLike
@@ -15,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from .context import PassContext
+from .diagnostics.did_you_mean import closest_name
 from .errors import PassContractError
 from .ir.clone import clone
 from .ir.edit import insert_before
@@ -34,14 +36,18 @@ _METADATA = (
     *("nestable", "rounds", "changes_interface", "acts_on"),
 )
 
+_MEANT = (*_METADATA[1:], "anchor")
+"""The attributes for which others may be meant: not `name`, as a pass may have `names`."""
+
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
 
 
 def check_metadata(cls: type[Pass]) -> None:
     """Raise TypeError or ValueError if the name, level or requirements of a pass class are invalid,
-    or if one of them is annotated, which would make it an option.
+    if one of them is annotated, which would make it an option, or if its name is misspelled.
     """
-    for annotated in _fields_of(cls).intersection(_METADATA):
+    fields = _fields_of(cls)
+    for annotated in fields.intersection(_METADATA):
         raise TypeError(
             f"{cls.__name__}.{annotated} has an annotation and would become an option: "
             f"write `{annotated} = ...`"
@@ -50,6 +56,7 @@ def check_metadata(cls: type[Pass]) -> None:
     check_spelling(cls.name)
     check_level(cls.opt_level)
     check_names(f"{cls.__name__}.required", cls.required)
+    _check_attributes(cls, fields)
 
 
 @cache
@@ -64,6 +71,22 @@ def check_options(cls: type[Pass]) -> None:
                     f"{base.__name__} has the option {fields[0]} but is not a dataclass: "
                     "write @dataclass(frozen=True) above the class"
                 )
+
+
+def _check_attributes(cls: type[Pass], fields: Set[str]) -> None:
+    """Raise TypeError if a class attribute almost has the name of metadata, as `requires`: nobody
+    would read it. Options, methods and attributes of a base class are left alone.
+    """
+    for name, value in cast(Mapping[str, object], vars(cls)).items():
+        if name.startswith("_") or name in (*fields, *_MEANT) or hasattr(type(value), "__get__"):
+            continue
+        if any(hasattr(base, name) for base in cls.__bases__):
+            continue
+        # Few names begin with the same letters, so that `difflib` is hardly ever imported.
+        near = [attribute for attribute in _MEANT if attribute[:3] == name[:3]]
+        known = [attribute for attribute in near if hasattr(cls, attribute)]
+        if known and (meant := closest_name(name, known, cutoff=0.85)):
+            raise TypeError(f"{cls.__name__}.{name} has no meaning, did you mean '{meant}'?")
 
 
 def _fields_of(cls: type) -> set[str]:

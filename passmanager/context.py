@@ -32,7 +32,8 @@ class PassContext:
 
     - `opt_level`: a Sequential runs the passes of this level, 0 to 4, and below.
     - `required_pass`: names of passes to run whatever their level.
-    - `disabled_pass`: names of passes never to run; takes precedence over `required_pass`.
+    - `disabled_pass`: names of passes not to run, except before a pass whose `required` names them,
+      with a warning; takes precedence over `required_pass`.
     - `instruments`: called before and after each pass.
     - `config`: options; a key that names a pass sets fields of that pass.
     - `verify_each`: verify the changes of each pass.

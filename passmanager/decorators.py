@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from types import new_class
 from typing import Protocol, TypeVar, cast, overload
 
@@ -158,8 +159,24 @@ def _decorate(
         if name is None and isinstance(cls.__dict__.get("name"), str):
             del own["name"]
         return _decorate_class(cls, base, method, own)
+    parameters = ("module", "ctx") if base is ModulePass else ("func", "module", "ctx")
+    _check_parameters(decorated, parameters, str(own["name"]))
     # A static method, since the function has no `self`.
     return _subclass(decorated, (base,), {**own, method: staticmethod(decorated)})()
+
+
+def _check_parameters(function: Callable[..., object], expected: Sequence[str], name: str) -> None:
+    """Raise TypeError if the function of a pass cannot be called with the arguments `expected`."""
+    try:
+        parameters = signature(function)
+    except ValueError:  # a function written in C may have none
+        return
+    try:
+        parameters.bind(*expected)
+    except TypeError:
+        raise TypeError(
+            f"the function of pass '{name}' takes ({', '.join(expected)}), not {parameters}"
+        ) from None
 
 
 def _decorate_class(

@@ -95,7 +95,7 @@ class PassInstrumentor:
             try:
                 instrument.run_before_pass(module, info)
             except BaseException as error:
-                error.add_note(f"in {instrument.name}.run_before_pass, for pass '{info.text}'")
+                error.add_note(f"in {instrument.name}.run_before_pass, for pass '{_brief(info)}'")
                 raise
 
     def after_pass(self, module: ModuleOp, info: PassInfo) -> None:
@@ -104,7 +104,7 @@ class PassInstrumentor:
             try:
                 instrument.run_after_pass(module, info)
             except BaseException as error:
-                error.add_note(f"in {instrument.name}.run_after_pass, for pass '{info.text}'")
+                error.add_note(f"in {instrument.name}.run_after_pass, for pass '{_brief(info)}'")
                 raise
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
@@ -172,6 +172,11 @@ class PassInstrumentor:
                 call(*arguments)
             except Exception as second:
                 error.add_note(f"and {instrument.name}.{hook} raised {second!r}")
+
+
+def _brief(info: PassInfo) -> str:
+    """Return the text of a pass, for a pipeline its name: the text has all passes in it."""
+    return info.name if info.composite else info.text
 
 
 def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:

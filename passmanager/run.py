@@ -84,14 +84,18 @@ class Frame:
         op = self.function
         if isinstance(error, InvalidIRError) and not self.info.composite:
             op = error.op
-        where = f" on {_function_name(op)}{place_of(op)}" if op is not None else ""
+        where = _where(op) if op is not None else ""
         error.add_note(f"in pass '{self.info.text}'{self.place}{where}")
 
 
-def _function_name(op: Operation) -> str:
-    """Return `function @f` for an op in a function, else the name of the op."""
-    names = (f"function @{name}" for around in ancestors(op) if (name := symbol_of(around)))
-    return next(names, f"'{op.name}'")
+def _where(op: Operation) -> str:
+    """Return ` on function @f at file:line:col` for an op in a function, and the op after it if
+    that has another place."""
+    function = next((around for around in ancestors(op) if symbol_of(around)), op)
+    name = f"function @{symbol_of(function)}" if symbol_of(function) else f"'{op.name}'"
+    place, inner = place_of(function), place_of(op)
+    within = f", in '{op.name}'{inner}" if inner != place else ""
+    return f" on {name}{place}{within}"
 
 
 def strip_ir_notes(error: BaseException) -> None:

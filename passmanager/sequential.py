@@ -201,7 +201,8 @@ class Plan:
             else:
                 lines.append(str(step))
         for name, dependents in again.items():
-            lines.append(f"run  {name}  # again before {', '.join(dependents)}{_AGAIN}")
+            before = ", ".join(dependents) if len(dependents) < 4 else f"{len(dependents)} passes"
+            lines.append(f"run  {name}  # again before {before}{_AGAIN}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

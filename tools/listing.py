@@ -32,7 +32,7 @@ Passes = Mapping[str, Callable[[], type[ModulePass]]]
 def answer(args: argparse.Namespace, passes: Passes, dialects: Iterable[str]) -> str | None:
     """Return the information that the options ask for instead of a run, or None."""
     if args.list_passes == "short":
-        return "\n".join(list_passes_shortly(passes, dialects))
+        return "\n".join(list_passes_shortly(passes, dialects)).rstrip()
     if args.list_passes:
         return "\n".join(list_passes(passes))
     if args.help_pass is not None:
@@ -55,24 +55,22 @@ def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str
         groups.setdefault(_group(name, passes[name](), known), []).append(name)
     headed = False
     for (rank, group), names in sorted(groups.items()):
-        if rank < _XDSL:
-            yield f"{group}:"
-            yield from rows([(name, _sentence(passes[name]())) for name in names], fits)
-            yield ""
-            continue
-        if not headed:
+        if rank == _XDSL and not headed:
             headed = True
             title = "xDSL's, by the dialect in their names (--help-pass=NAME describes one):"
             yield from filled(title, fits)
-        if fits is None:
-            yield from rows([(name, _sentence(passes[name]())) for name in names], None)
-        else:
+        if rank == _XDSL and fits is not None:
             yield from rows([(f"{group:{min(18, fits // 4)}}", ", ".join(names))], fits)
+        else:
+            yield f"{group}:"
+            yield from rows([(name, _sentence(passes[name]())) for name in names], fits)
+            yield ""
 
 
 def _sentence(cls: type[ModulePass]) -> str:
-    """Return the summary of a pass without its source."""
-    return summary(cls).partition("; source:")[0]
+    """Return the summary of a pass without its source, with a full stop."""
+    text = summary(cls).partition("; source:")[0]
+    return f"{text.removesuffix('.')}." if text else ""
 
 
 _OURS, _PLUGIN, _XDSL = range(3)
@@ -173,7 +171,7 @@ def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:
         yield "  options: none"
         return
     first = options[0]
-    yield f"  options, as {name}{{{first.name}=...}} or --config {name}.{first.field}=...:"
+    yield f"  options, as {name}{{{first.name}=...}} or --config {name}.{first.name}=...:"
     docs = field_docs(cls)
     for option in options:
         yield f"    {_option(option)}"

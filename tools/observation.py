@@ -277,7 +277,7 @@ class Observation:
 
     def _named_passes(self) -> Iterator[tuple[str, str]]:
         """Yield the options that name passes, with the names."""
-        options = ("print_ir_before", "print_ir_after")
+        options = ("disable_pass", "require_pass", "print_ir_before", "print_ir_after")
         ends = ("profile", "stop_after", "stop_before", "start_after", "start_before")
         for option in (*options, *ends):
             given: Sequence[str] | str | None = getattr(self._args, option)

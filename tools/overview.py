@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
+from .command_line.short_help import option_row
 from .command_line.versions import version_text
 from .commands import COMMANDS
 from .diagnostics.failures import run_process
@@ -47,14 +48,14 @@ class OverviewParser(ArgumentParser):
         width = terminal_width()
         lines = [f"usage: {self.prog} COMMAND ...", "", *filled(DESCRIPTION, width), ""]
         lines += ["commands:", *rows(SAYS.items(), width), ""]
-        options = [(", ".join(a.option_strings), a.help or "") for a in _options(self)]
+        options = [("-h, --help", "show this list, and exit"), *map(option_row, _options(self))]
         lines += ["options:", *rows(options, width), "", *filled(MORE, width)]
         return "\n".join(lines) + "\n"
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the options of the command itself."""
-    shown = ("--help", "--version", "--print-completion")
+    """Yield the options of the command itself, without those for help, which are the same here."""
+    shown = ("--version", "--print-completion")
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
         if action.option_strings[-1] in shown:
             yield action
@@ -72,12 +73,18 @@ def run(args: Sequence[str]) -> None:
     add_completion(parser, completion)
     if args and not args[0].startswith("-"):
         refuse(parser, args[0])
-    parser.parse_args(parser.prepare(args))
+    prepared = parser.prepare(args)
+    unknown = parser.parse_known_args(prepared)[1]
+    if unknown and (command := command_with(unknown[0])) is not None:
+        parser.error(f"'{unknown[0]}' is an option of a command, as in '{parser.prog} {command}'")
+    parser.parse_args(prepared)
     print(parser.format_help(), end="")
 
 
 def refuse(parser: ArgumentParser, name: str) -> NoReturn:
     """Report a command that does not exist, with the nearest name."""
+    if name == "help":
+        parser.error("there is no command 'help': write 'passline --help'")
     hint = did_you_mean(name.removeprefix("passline-"), COMMANDS)
     if not hint and os.path.exists(name):
         hint = f"; '{parser.prog} opt {name}' reads the file"
@@ -90,15 +97,32 @@ def completion(shell: str) -> str:
 
     parsers: dict[str, argparse.ArgumentParser] = {}
     offers: dict[str, list[str]] = {}
+    for name, parser, offered in parsers_of_tools():
+        parsers[name], offers = parser, offered or offers
+        parser.description = SAYS[name]
+    return completion_of_all(parsers, shell, offers)
+
+
+def command_with(option: str) -> str | None:
+    """Return the first command that has an option, with the option; None if none has it."""
+    for name, parser, _ in parsers_of_tools():
+        flag = parser.prepare([option])[0].partition("=")[0]
+        known = [flag for action in parser._actions for flag in action.option_strings]  # pyright: ignore[reportPrivateUsage]
+        if flag in known or (flag[1:2] != "-" and flag[:2] in known):
+            return f"{name} {option}"
+    return None
+
+
+def parsers_of_tools() -> Iterator[tuple[str, ArgumentParser, dict[str, list[str]]]]:
+    """Yield the commands with their parsers, and the values of options that a shell completes."""
     for name, module in COMMANDS.items():
         tool = import_module(f".{module}", __package__)
         if name == "report":
-            parsers[name] = tool.make_parser()
+            yield name, tool.make_parser(), {}
         else:
             unused = tool_class(tool).unused()
-            parsers[name], offers = unused.arg_parser, unused.offers
-        parsers[name].description = SAYS[name]
-    return completion_of_all(parsers, shell, offers)
+            assert isinstance(parser := unused.arg_parser, ArgumentParser)
+            yield name, parser, unused.offers
 
 
 def tool_class(module: ModuleType) -> type[PasslineOptMain]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -255,6 +256,8 @@ class PasslineRunMain(PasslineOptMain):
         for value, arrays in zip(result_values(func), named, strict=True):
             check_sizes(value, arrays)
         save_arrays(self.args.outputs, {name: each[name] for each in named for name in each})
+        if not self.args.quiet:
+            print(f"wrote {self.args.outputs}", file=sys.stderr)
         return ""
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:

@@ -218,16 +218,30 @@ def described(outcome: Outcome) -> str:
 
 def summary(tuning: Tuning, target: Target, database: str) -> str:
     """Return the result as text."""
+    if not tuning.outcomes and not tuning.left:
+        return NOTHING
     measured = [outcome for outcome in tuning.outcomes if outcome.record is not None]
     better = [o for o in measured if o.record and o.record.seconds < o.record.estimated_seconds]
     lines = [
-        f"{len(measured)} kernels, {len(better)} of them faster than by the cost model",
+        f"{kernels(len(measured))}, {len(better)} of them faster than by the cost model",
         f"all calls: {tuning.estimated_seconds * 1e3:.3f} -> {tuning.seconds * 1e3:.3f} ms",
         f"database: {database}",
     ]
     if tuning.left:
-        lines.insert(1, f"{tuning.left} kernels left: run it again to go on")
+        lines.insert(1, f"{kernels(tuning.left)} left: run it again to go on")
     return "".join(f"{line}\n" for line in lines)
+
+
+def kernels(number: int) -> str:
+    """Return a number of kernels as text."""
+    return f"{number} kernel{'' if number == 1 else 's'}"
+
+
+NOTHING = """\
+nothing to tune: no kernel of the module after the pipeline has several schedules, as those of
+convolutions and matrix products of known sizes have
+"""
+"""The result for a module without kernels that make choices."""
 
 
 DATABASE = "tuning.jsonl"

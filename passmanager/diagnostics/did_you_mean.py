@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from ..registration.names import name_key
 
-__all__ = ["closest_name", "did_you_mean", "register_successor"]
+__all__ = ["closest_name", "did_you_mean", "nearest_file", "register_successor"]
 
 _successors: dict[str, str] = {}
 
@@ -40,3 +42,14 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: `, did you mean 'x'?`, or empty text."""
     closest = closest_name(name, candidates)
     return f", did you mean '{closest}'?" if closest else ""
+
+
+def nearest_file(path: Path) -> str:
+    """Return the end of a message about a file that does not exist: that its directory does not,
+    or the nearest name in it."""
+    if not path.parent.is_dir():
+        return f": there is no directory '{path.parent}'"
+    try:
+        return did_you_mean(path.name, os.listdir(path.parent))
+    except OSError:  # a directory that cannot be read
+        return ""

@@ -54,7 +54,7 @@ class CompleteStream(TextIOWrapper):
 
     def __init__(self, stream: TextIO) -> None:
         stream.flush()
-        self._file = file = CompleteFile(stream.fileno())
+        self._file = file = CompleteFile(stream.fileno(), stream.name)
         is_buffered = isinstance(stream.buffer, BufferedWriter)
         super().__init__(
             BufferedWriter(file) if is_buffered else cast(BinaryIO, file),
@@ -76,11 +76,12 @@ class CompleteFile(RawIOBase):
 
     Python's own unbuffered stdout ignores that a full disk, a pipe or a file that does not block
     has taken a part of the bytes only. The first failure is kept, for callers that have caught it;
-    what is written after it is dropped without another error.
+    what is written after it is dropped without another error. A failure has the `name` of the file.
     """
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, name: str | None = None) -> None:
         self._handle = handle
+        self._name = name
         self.failure: OSError | None = None
 
     def writable(self) -> bool:
@@ -101,6 +102,7 @@ class CompleteFile(RawIOBase):
             except BlockingIOError:
                 select.select([], [self._handle], [])
             except OSError as error:
+                error.filename = self._name
                 self.failure = error
                 raise
         return size

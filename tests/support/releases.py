@@ -104,7 +104,7 @@ _LACKS = (
         r"Operation memref\.alloca_scope does not have a custom format",
         "the custom form of `memref.alloca_scope`",
     ),
-    ("0.66", r"Unexpected attribute vector<\d+xf\d+>", "conversions of vectors of floats"),
+    ("0.67", r"Unexpected attribute vector<\d+x(bf16|f\d+)>", "conversions of vectors of floats"),
     (
         "0.66",
         r"Operation llvm\.[\w.]+ does not have a custom|operation 'llvm\.[\w.]+' is not registered",

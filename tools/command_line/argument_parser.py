@@ -124,6 +124,14 @@ class ArgumentParser(argparse.ArgumentParser):
         is_ours = long in self._option_string_actions or long[2:] in self._passes.values()
         return long if is_ours or long in ADVICE else name
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of an option, which an OSError about a file names in a note."""
+        try:
+            return super()._get_value(action, arg_string)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
+        except OSError as error:
+            error.add_note(f"given by {'/'.join(action.option_strings)}")
+            raise
+
     def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
         known += [f"--{name}" for name in self._passes.values()]
@@ -135,8 +143,19 @@ class ArgumentParser(argparse.ArgumentParser):
             message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
             message += f" (did you mean '{closest}'?)"
+        elif choices := self._choices_of(message):
+            message = message.replace("expected one argument", f"expected one of {choices}")
         print_message(Severity.ERROR, f"{message}\nsee '{self.prog} --help'", self.prog)
         sys.exit(USAGE)
+
+    def _choices_of(self, message: str) -> str:
+        """Return the values of the option that argparse's message on a missing value names, as
+        text."""
+        named = message.removeprefix("argument ").removesuffix(": expected one argument")
+        for action in self._actions:
+            if "/".join(action.option_strings) == named and action.choices:
+                return ", ".join(map(str, action.choices))
+        return ""
 
 
 class AdoptedParser(ArgumentParser):

@@ -18,6 +18,9 @@ SHELLS = ("bash", "zsh", "fish")
 _PASSES = "_passline_passes"
 _PASS_LISTS = ("PIPELINE", "NAME", "NAME,...")
 
+_ADVICE = re.compile(r"^# Usage:\n(#.*\n)*", re.MULTILINE)
+"""Where shtab says to put a script, which is another place than the documentation says."""
+
 _PREAMBLES = {
     "bash": _PASSES
     + r"""() {
@@ -121,6 +124,7 @@ def _script(parser: argparse.ArgumentParser, shell: str, passes: Sequence[str]) 
         raise PasslineError(f"the installed shtab has no completion for {shell}: update it")
     preamble = _PREAMBLES[shell].replace("NAMES", " ".join(passes))
     script = shtab.complete(parser, shell, preamble=preamble)
+    script = _ADVICE.sub("", script)
     actions = [*_nested(parser)]
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](script, actions)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .columns import filled, rows, terminal_width
 
-__all__ = ["XDSL_HELP", "ShortHelp", "group_xdsl_options"]
+__all__ = ["XDSL_HELP", "ShortHelp", "group_xdsl_options", "option_row"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ShortHelp:
         lines += ["", "options used most:"]
         actions = {option: a for a in parser._actions for option in a.option_strings}
         known = [actions[name] for name in self.frequent.split() if name in actions]
-        lines += rows(map(_option, known), width)
+        lines += rows(map(option_row, known), width)
         titles = [g.title for g in parser._action_groups if g._group_actions and g.title]
         named = [title for title in titles if title not in ("options", "positional arguments")]
         lines += ["", *filled(f"--help shows all options: {'; '.join(named)}.", width)]
@@ -52,14 +52,18 @@ class ShortHelp:
             yield from filled(said, width, "    ")
 
 
-def _option(action: argparse.Action) -> tuple[str, str]:
+def option_row(action: argparse.Action) -> tuple[str, str]:
     """Return an option as a user writes it, and the first part of its help."""
     short = [name for name in action.option_strings if not name.startswith("--")]
     long = [name for name in action.option_strings if name.startswith("--")]
     names = ", ".join([*short, *long[:1]])
     takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
-    if takes_value and action.const is None:  # else the value is optional
-        names += f" {action.metavar or action.dest.upper()}"
+    choices = f"{{{','.join(map(str, action.choices))}}}" if action.choices else None
+    value = action.metavar or choices or action.dest.upper()
+    if takes_value and not isinstance(action.const, str):  # what an option has without a value
+        names += f" {value}"
+    elif takes_value and action.choices is None:
+        names += f"[={value}]"
     return names, (action.help or "").split(";")[0].split(":")[0]
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
 
@@ -16,6 +17,7 @@ from ...passmanager.diagnostics.diagnostics import (
     print_diagnostics,
     print_message,
 )
+from ...passmanager.diagnostics.did_you_mean import nearest_file
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.ir.location import location_of, span_location
@@ -56,8 +58,12 @@ def report(error: BaseException, *, debug: bool = False) -> int:
         traceback.print_exception(error)
     else:
         print_diagnostics(diagnostics_of(error))
-        for note in notes_of(error):
+        notes = notes_of(error)
+        for note in notes:
             print_message(Severity.NOTE, note)
+        if isinstance(error, InvalidIRError) and any(n.startswith("in pass ") for n in notes):
+            advice = "the pass left invalid IR: the bug is in it, not in the input"
+            print_message(Severity.HELP, advice)
     return status_of(error)
 
 
@@ -101,14 +107,38 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
         case OSError() if error.strerror:
             name = f"'{error.filename}': " if error.filename is not None else ""
-            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}")]
+            is_missing = isinstance(error, FileNotFoundError) and error.filename
+            near = nearest_file(Path(str(error.filename))) if is_missing else ""
+            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}{near}")]
         case DiagnosticException() | PasslineError() | OSError():
             return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
         case _:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
-            where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
+            where = f"in the pass{_place_in_pass(error)}"
+            where = where if notes_of(error) else "in the tool, or in what it was given"
             newer = f"; {unknown}, which may be the cause" if (unknown := unknown_release()) else ""
             return [bug.help(f"this is a bug {where}; --debug shows the traceback{newer}")]
+
+
+def _place_in_pass(error: BaseException) -> str:
+    """Return `, at file:line`, the last line that ran of the file in which the pass begins; empty
+    text if that is not known.
+    """
+    lines = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not _runs_passes(str(frame.f_globals.get("__name__")))
+    ]
+    last = [f", at {file}:{line}" for file, line in lines if file == lines[0][0]]
+    return last[-1] if last else ""
+
+
+def _runs_passes(module: str) -> bool:
+    """Return whether code of a module stands between the tool and a pass."""
+    package, _, rest = module.partition(".")
+    if package == __name__.partition(".")[0]:
+        return rest.partition(".")[0] in ("passmanager", "tools")
+    return package == "xdsl" or package in sys.stdlib_module_names
 
 
 def _of_parser(error: ParseError) -> Diagnostic:

@@ -173,8 +173,11 @@ def parameters_of(function: Function) -> list[Parameter]:
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
         raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
-    if not all(map(is_buffer, types.outputs)):
-        raise PasslineError(f"{name} returns numbers: expected one that writes them into buffers")
+    if (number := next((type for type in types.outputs if not is_buffer(type)), None)) is not None:
+        raise PasslineError(
+            f"{name} returns numbers: in place of {number}, expected tensor<{number}>, computed by "
+            f"operations of relax, or a parameter memref<{number}> to store it in"
+        )
     outputs = output_count(function)
     inputs = len(types.inputs) - outputs
     names = [*argument_names(function), *(result_names(function) if outputs else [])]

@@ -65,6 +65,8 @@ class CrashReproducer(PassInstrument):
     numbered in the order in which the runs start. The module is cloned once a run, if `local` once
     a leaf pass.
 
+    A note says where the file is: of the exception, or, after a run without failure, on stderr.
+
     Errors: PasslineError after a run without failure, if the file cannot be written. Source:
     `mlir-pass-pipeline-crash-reproducer` and `mlir-generate-reproducer`.
     """
@@ -142,9 +144,12 @@ class CrashReproducer(PassInstrument):
             message = f"reproducer not written to '{path}': {reason}"
             if error is None:
                 raise PasslineError(message) from failure
-            print(f"note: {message}", file=sys.stderr)  # must not hide `error`
         else:
-            print(f"note: reproducer written to '{path}'", file=sys.stderr)
+            message = f"reproducer written to '{path}'"
+        if error is None:
+            print(f"note: {message}", file=sys.stderr)
+        else:
+            error.add_note(message)
 
 
 def _at_leaf(run: Run) -> bool:

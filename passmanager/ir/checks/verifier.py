@@ -12,7 +12,7 @@ from functools import partial
 from typing import cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import (
@@ -20,11 +20,13 @@ from xdsl.traits import (
     IsTerminator,
     NoTerminator,
     OpTrait,
+    SingleBlockImplicitTerminator,
     SymbolTable,
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics.did_you_mean import did_you_mean
 from ..access import Fields, read_fields, read_type
 from ..changes.changes import Changes
 from ..location import place_of
@@ -178,7 +180,8 @@ class OpVerifier:
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
-            raise invalid(op, "is the last op of its block, but no terminator")
+            message = f"is the last op of its block, but no terminator{_terminator_of(op)}"
+            raise invalid(op, message)
         if (checks := self._checks[type(op)]) is not None:
             self._verify_checks(op, fields, checks)
         if successors:
@@ -203,6 +206,9 @@ class OpVerifier:
             if not IS_FAST and isinstance(op, FuncOp):
                 verify_dominance(op)  # says more of an operand from outside
             message = str(error).removeprefix(f"'{name_of(op)}' ")
+            if message.endswith("could not be found in symbol table") and isinstance(op, CallOp):
+                functions = [f"@{name}" for name in self._functions_around(op)]
+                message += did_you_mean(str(op.callee), functions)
             raise invalid(op, message) from error
         except (RecursionError, MemoryError):
             raise
@@ -371,6 +377,15 @@ def _needs_terminator(block: Block | None) -> bool:
     if region.first_block is not region.last_block:
         return True
     return region.parent is not None and not _has_no_terminator[type(region.parent)]
+
+
+def _terminator_of(op: Operation) -> str:
+    """Return `: expected 'func.return'`, if the op around says with what its blocks end."""
+    around = op.parent_op()
+    if isinstance(around, FuncOp):
+        return f": expected '{ReturnOp.name}'"
+    trait = around and around.get_trait(SingleBlockImplicitTerminator)
+    return f": expected '{trait.op_type.name}'" if trait else ""
 
 
 _is_terminator = PerClass[Operation, bool](

@@ -41,10 +41,11 @@ from xdsl.ir import (
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import ForwardDeclaredValue, ParserState, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
-from ...diagnostics.did_you_mean import closest_name
+from ...diagnostics.did_you_mean import closest_name, did_you_mean
 from .custom_forms import add_implicit_terminators
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
@@ -55,6 +56,9 @@ __all__ = ["LocatingParser"]
 
 MAX_SIZE = 1 << 20
 """The limit on the types and attributes that an alias stands for."""
+
+MAX_DISTANCE = 1 << 16
+"""The number of characters before a name in which similar names are looked for."""
 
 
 class LocatingParser(LiteralParser):
@@ -181,7 +185,16 @@ class LocatingParser(LiteralParser):
         ]
         if undefined:
             span = min(undefined, key=lambda span: span.start)
-            self.raise_error(f"use of undeclared SSA value name {span.text}", span)
+            message = f"use of undeclared SSA value name {span.text}"
+            self.raise_error(f"{message}{self._defined_name(span, start)}", span)
+
+    def _defined_name(self, span: Span, start: Position) -> str:
+        """Return `, did you mean '%x'?` with the nearest defined name between `start` and a use."""
+        if span.text[1:].isdigit():  # all numbers are near each other
+            return ""
+        before = max(start, span.start - MAX_DISTANCE)
+        names = {*_value_name(self.lexer.input.content, before, span.start)}
+        return did_you_mean(span.text, names - {f"%{n}" for n in self.forward_ssa_references})
 
     # Aliases, each of which may use others twice: as text they double with each
 
@@ -306,13 +319,14 @@ class LocatingParser(LiteralParser):
             if not is_generic and issubclass(found, UnregisteredOp):
                 self.raise_error(
                     f"operation '{name}' is read in generic form only, "
-                    f'"{name}"(...) : (...) -> ..., which mlir-opt --mlir-print-op-generic writes',
+                    f'"{name}"(...) : (...) -> ..., which mlir-opt --mlir-print-op-generic writes'
+                    f"{self._meant('operation', name, '; --load=FILE.py loads its dialect')}",
                     span,
                 )
             return found
         if (error := not_a_number(self.lexer.input.content, span)) is not None:
             raise error
-        self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
+        self._raise_unregistered("operation", name, span, "" if is_generic else " in generic form")
 
     def parse_optional_successor(self) -> Block | None:
         if (token := self._parse_optional_token(MLIRTokenKind.CARET_IDENT)) is None:
@@ -345,26 +359,32 @@ class LocatingParser(LiteralParser):
     ) -> ParametrizedAttribute | Data[object]:
         ctx = self.ctx
         if (ctx.get_optional_type if is_type else ctx.get_optional_attr)(attr_name) is None:
-            kind, known = ("type", ctx.loaded_types) if is_type else ("attribute", ctx.loaded_attrs)
+            kind = "type" if is_type else "attribute"
             written = attr_name.partition(".")[2] if is_opaque else attr_name
             start = self.lexer.input.content.rfind(written, 0, self.pos)
             span = Span(start, start + len(written), self.lexer.input)
-            self._raise_unregistered(kind, attr_name, [attr.name for attr in known], span)
+            self._raise_unregistered(kind, attr_name, span)
         return super()._parse_dialect_type_or_attribute_body(
             attr_name, is_type, is_opaque, starting_opaque_pos
         )
 
-    def _raise_unregistered(
-        self, kind: str, name: str, known: Iterable[str], span: Span
-    ) -> NoReturn:
-        flag = "--allow-unregistered-dialect allows it"
-        closest = self._closest(kind, name, known)
-        hint = f", did you mean '{closest}'?" if closest else ""
-        if not hint:
-            hint = f"; {flag}"
-        elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
-            hint += f" ({flag})"
+    def _raise_unregistered(self, kind: str, name: str, span: Span, form: str = "") -> NoReturn:
+        """Raise the error for what is not registered, which a flag allows, in a form."""
+        flag = f"--allow-unregistered-dialect allows it{form}"
+        loads, own = "", ""
+        if name.partition(".")[0] not in self.ctx.registered_dialect_names:
+            loads, own = ", and --load=FILE.py loads its dialect", f" ({flag})"
+        meant = self._meant(kind, name, "")
+        hint = f"{meant}{own}" if meant else f"; {flag}{loads}"
         self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
+
+    def _meant(self, kind: str, name: str, otherwise: str) -> str:
+        """Return `, did you mean 'x'?` for a name that is not registered; `otherwise` if no name is
+        near."""
+        ctx = self.ctx
+        loaded = {"operation": ctx.loaded_ops, "type": ctx.loaded_types}.get(kind, ctx.loaded_attrs)
+        closest = self._closest(kind, name, [each.name for each in loaded])
+        return f", did you mean '{closest}'?" if closest else otherwise
 
     def _closest(self, kind: str, name: str, known: Iterable[str]) -> str | None:
         """Return the registered name that is meant: a similar one of the dialect, the same name in
@@ -415,10 +435,23 @@ class LocatingParser(LiteralParser):
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
-        value = super().resolve_operand(operand, type)
+        try:
+            value = super().resolve_operand(operand, type)
+        except ParseError as error:
+            raise self._with_origin(error, operand) from error
         if value.__class__ is ForwardDeclaredValue:
             self._first_uses.setdefault(value, operand.span)
         return value
+
+    def _with_origin(self, error: ParseError, operand: UnresolvedOperand) -> ParseError:
+        """Return an error about an operand with a note where it is defined or was used first."""
+        name, index = operand.operand_name, operand.index
+        place, said = None, "defined"
+        if (values := self.ssa_values.get(name)) is not None:
+            place = self._definition(name, values, operand.span.start)
+        elif (value := self.forward_ssa_references.get(name, {}).get(index)) is not None:
+            place, said = self._first_uses.get(value), "first used"
+        return with_note(error.msg, operand.span, place, f"%{name} is {said} here")
 
 
 def _misspelt(name: str, names: Iterable[str]) -> str | None:
@@ -434,6 +467,7 @@ def _misspelt(name: str, names: Iterable[str]) -> str | None:
     return min((o for o, part in own_parts.items() if part == found), default=None)
 
 
+_value_name = re.compile(r"%[\w$.-]+").findall
 _op_name = re.compile(r'"?[a-zA-Z_][\w$.]*"?').match
 
 _COMMON = ("arith", "cf", "func", "math", "memref", "relax", "scf", "tensor", "vector")

@@ -75,7 +75,7 @@ def explained(error: ParseError) -> list[ParseError]:
     for pattern, explain in _EXPLANATIONS:
         if (match := pattern.fullmatch(error.msg)) is not None:
             return explain(error, match)
-    return [error]
+    return _of_end(error)
 
 
 def not_a_number(text: str, name: Span[str]) -> ParseError | None:
@@ -173,12 +173,27 @@ def _explain_results(error: ParseError, match: re.Match[str]) -> list[ParseError
     return _with(error, f"{op} has {results}, but {given} {'is' if given == 1 else 'are'} named")
 
 
+def _explain_element(error: ParseError, _: re.Match[str]) -> list[ParseError]:
+    if (found := re.compile(r"[\w!#.]+|\S").search(_content(error), error.span.start)) is None:
+        return _of_end(error)
+    says = "the type of the elements, as f32 or i8, comes last"
+    return _with(error, f"Expected shape type, but found '{found[0]}': {says}")
+
+
+def _of_end(error: ParseError) -> list[ParseError]:
+    """Return an error that says that the file ends where something was expected, if it does."""
+    if _content(error)[error.span.start :].strip() or "the file ends" in error.msg:
+        return [error]
+    return _with(error, f"{error.msg.removesuffix('.')}, but the file ends")
+
+
 _EXPLANATIONS: Sequence[
     tuple[re.Pattern[str], Callable[[ParseError, re.Match[str]], list[ParseError]]]
 ] = [
     (re.compile(r"Expected suffix identifier after .*"), _explain_name),
     (re.compile(r"End of file reached before closing string literal\."), _explain_string),
     (re.compile(r"Expected three consecutive '\.' for an ellipsis"), _explain_point),
+    (re.compile(r"Expected shape type\."), _explain_element),
     (re.compile(r"undefined symbol alias '(.+)'"), _explain_alias),
     (re.compile(r"region ends with missing block declarations .*"), _explain_blocks),
     (re.compile(r"Operation has (\d+) results, but was given (\d+) to bind\."), _explain_results),

@@ -237,7 +237,8 @@ rows.sort((a, b) => a.time - b.time);
 
 const isLoad = ({ kind, name }) => kind === "phase" && name === "Load";
 const loads = rows.filter(isLoad);
-if (loads.length) {
+export const hasLoad = loads.length > 0;
+if (hasLoad) {
   const others = rows.filter((row) => !isLoad(row));
   const loaded = loads.reduce((sum, { seconds }) => sum + seconds, 0);
   rows.splice(0, rows.length, { ...loads[0], seconds: loaded }, ...others);

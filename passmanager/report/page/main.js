@@ -2,7 +2,7 @@
 
 import { showChanges, showState } from "changes.js";
 import { redrawChart } from "chart.js";
-import { allTime, cutOff, growth, leaves, opCount, placeOf, rows, work } from "data.js";
+import { allTime, cutOff, growth, hasLoad, leaves, opCount, placeOf, rows, work } from "data.js";
 import { count, h, seconds, signed } from "dom.js";
 import { showGraph } from "graph.js";
 import { showOverview } from "overview.js";
@@ -26,10 +26,12 @@ window.passline = { work };
 function summarize() {
   const changed = leaves.filter((row) => row.status === "changed").length;
   const failed = rows.filter((row) => row.status === "failed" && !row.composite);
+  const without = hasLoad ? " without Load" : "";
+  const time = rows.length ? `${seconds(allTime)}${without}` : "nothing ran";
   document
     .getElementById("summary")
     .append(
-      `${count(leaves.length, "pass")} · ${changed.toLocaleString("en")} changed the IR · ${rows.length ? seconds(allTime) : "nothing ran"}`,
+      `${count(leaves.length, "pass")} · ${changed.toLocaleString("en")} changed the IR · ${time}`,
       ...failed.map((row) => h("span.failed", {}, ` · ${row.name} failed`)),
       ...(cutOff ? [h("span.failed", {}, " · the record is incomplete")] : []),
     );

@@ -197,6 +197,37 @@ def test_help_shows_the_arguments_of_a_pass() -> None:
     assert [*signature(Sequential).parameters] == ["passes", "opt_level", "name", "required"]
 
 
+@pytest.mark.parametrize(
+    ("misspelled", "meant"),
+    [("requires", "required"), ("optlevel", "opt_level"), ("preserve", "preserves")],
+)
+def test_misspelled_attribute_is_an_error(misspelled: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=rf"C\.{misspelled} has no meaning, .* '{meant}'\?"):
+        type("C", (ModulePass,), {misspelled: ()})
+
+
+def test_misspelled_anchor_is_an_error_in_a_function_pass_only() -> None:
+    with pytest.raises(TypeError, match=r"C\.anchors has no meaning, did you mean 'anchor'\?"):
+        type("C", (FunctionPass,), {"anchors": ()})
+    type("C", (ModulePass,), {"anchors": ()})
+
+
+def test_options_methods_and_other_attributes_may_have_similar_names() -> None:
+    class Base:
+        required_ = ()
+
+    @dataclass(frozen=True)
+    class C(Base, ModulePass):
+        requires: int = 0
+        required_ = ()
+        _optlevel = names = bounds = 0
+
+        def preserve(self) -> None: ...
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None: ...
+
+    assert C().requires == 0
+
+
 # What a module pass may return
 
 

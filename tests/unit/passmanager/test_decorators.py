@@ -266,6 +266,17 @@ def test_attributes_are_those_of_the_authors_object() -> None:
     assert tags(made(pass_)(module())) == ["z"]
 
 
+def test_function_with_other_parameters_is_an_error_when_it_is_decorated() -> None:
+    def one(module: ModuleOp) -> None: ...
+    def two(module: ModuleOp, *others: object) -> None: ...
+
+    with pytest.raises(TypeError, match=r"of pass 'one' takes \(module, ctx\), not \(module: "):
+        module_pass(one)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    with pytest.raises(TypeError, match=r"of pass 'x' takes \(func, module, ctx\), not \(module: "):
+        function_pass(one, name="x")  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert module_pass(two).name == "two"
+
+
 def test_class_itself_is_left_alone() -> None:
     module_pass(Adds, opt_level=3)
     assert not issubclass(Adds, Pass) and not hasattr(Adds, "opt_level")

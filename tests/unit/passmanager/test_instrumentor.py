@@ -41,6 +41,15 @@ def test_hooks_are_called_in_order() -> None:
     ]
 
 
+def test_the_note_on_a_pipeline_has_its_name_alone() -> None:
+    instrumentor, _ = recorders(a="before after")
+    info = PassInfo("optimize", text="optimize(a,b)", composite=True)
+    for hook in (instrumentor.before_pass, instrumentor.after_pass):
+        with pytest.raises(RuntimeError) as error:
+            hook(ModuleOp([]), info)
+        assert error.value.__notes__[0].endswith("for pass 'optimize'")
+
+
 def test_an_exception_of_a_hook_is_noted_and_ends_the_dispatch() -> None:
     instrumentor, events = recorders(a="before invalidated")
     with pytest.raises(RuntimeError) as error:

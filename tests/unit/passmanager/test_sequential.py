@@ -342,6 +342,12 @@ def test_plan_as_text_says_of_a_requirement_once_that_it_may_still_hold() -> Non
     ]
 
 
+def test_plan_as_text_counts_many_passes_that_need_one_again() -> None:
+    needs = [named(name, requires=["base"]) for name in "abcde"]
+    lines = str(Sequential([*needs, named("base")]).plan()).splitlines()
+    assert lines[-1] == "run  base  # again before 4 passes, unless it is still valid"
+
+
 def test_plan_uses_the_present_context_and_runs_nothing() -> None:
     ran: list[object] = []
     pipeline = Sequential([named("a", level=1, body=lambda m, ctx: ran.append(m))])

@@ -504,4 +504,4 @@ def test_output_that_cannot_be_written(tmp_path: Path, reader: str, status: int)
     path = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(shell, cwd=tmp_path, env=path, capture_output=True, text=True)
     assert done.returncode == status and "Traceback" not in done.stderr
-    assert done.stderr == ("" if status == 141 else "error: No space left on device\n")
+    assert done.stderr == ("" if status == 141 else "error: '<stdout>': No space left on device\n")

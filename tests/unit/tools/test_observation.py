@@ -178,10 +178,6 @@ def test_disable_and_require_pass() -> None:
     ]
 
 
-def test_disabled_name_that_is_no_pass_is_warned_about() -> None:
-    assert "did you mean 'toy-append'?" in run(*THREE, "--disable-pass=toy-apend").stderr
-
-
 def test_opt_bisect_limit() -> None:
     result = run(*THREE, "--opt-bisect-limit=2")
     assert re.findall(r'tag = "(\w+)"', result.stdout) == ["a", "b"]
@@ -294,7 +290,10 @@ def test_before_and_after_exclude_each_other(end: str) -> None:
     assert f"--{end}-after and --{end}-before exclude each other" in shown
 
 
-NAMING = ["--print-ir-before", "--print-ir-after", "--profile", "--stop-after", "--start-before"]
+NAMING = [
+    *("--disable-pass", "--require-pass", "--print-ir-before", "--print-ir-after", "--profile"),
+    *("--stop-after", "--start-before"),
+]
 
 
 @pytest.mark.parametrize("option", NAMING)
@@ -325,7 +324,7 @@ def test_verify_roundtrip() -> None:
 
 
 def test_quiet_leaves_out_warnings() -> None:
-    assert run(*THREE, "--disable-pass=zzz", "--stop-after=cse", "--quiet").stderr == ""
+    assert run(*THREE, "--disable-pass=cse", "--stop-after=cse", "--quiet").stderr == ""
 
 
 class Remark(ModulePass):
@@ -433,13 +432,17 @@ def test_remarks_output_on_stdout_comes_after_the_result(tmp_path: Path) -> None
 def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "r.yaml"
     result = run(*PIPELINE, f"--remarks-output={path}", status=1)
-    assert result.stderr == f"error: '{path}': No such file or directory\n"
+    assert result.stderr == (
+        f"error: '{path}': No such file or directory: there is no directory '{path.parent}'\n"
+        "note: given by --remarks-output\n"
+    )
 
 
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
     path = tmp_path / "r.mlir"
     first = run("-p", "toy-append,toy-fail{message=why}", f"--crash-reproducer={path}", status=3)
-    assert f"reproducer written to '{path}'" in first.stderr
+    assert first.stderr.startswith("error: ValueError: why\n")
+    assert first.stderr.endswith(f"note: reproducer written to '{path}'\n")
     again = run(str(path), "--run-reproducer", status=3)
     assert "ValueError: why" in again.stderr and "toy-fail" in again.stderr
     assert run(str(path)).stdout.count("func.func") == 2, "without the option the IR is read"
@@ -588,7 +591,7 @@ def test_help_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         "        The maximum number of elements of a folded operation's operands and results."
         in lines
     )
-    assert any("--config fold-constant.max_elements=" in line for line in lines)
+    assert any("--config fold-constant.max-elements=" in line for line in lines)
 
 
 def test_help_of_an_unknown_pass() -> None:

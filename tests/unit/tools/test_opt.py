@@ -85,6 +85,12 @@ def test_missing_file() -> None:
     assert failing(1, "nofile.mlir") == "error: 'nofile.mlir': No such file or directory\n"
 
 
+def test_missing_file_with_a_name_like_another(tmp_path: Path) -> None:
+    (tmp_path / "sequential.mlir").write_text(MODULE)
+    message = failing(1, str(tmp_path / "sequental.mlir"))
+    assert message.endswith("No such file or directory, did you mean 'sequential.mlir'?\n")
+
+
 def test_directory(tmp_path: Path) -> None:
     assert failing(1, str(tmp_path)) == f"error: '{tmp_path}': Is a directory\n"
 
@@ -341,6 +347,7 @@ def test_pass_with_a_bug_is_named_and_ends_with_3(file: str) -> None:
     message = failing(3, file, "-p", "toy-nothing,toy-fail")
     assert message.splitlines()[0] == "error: ValueError: boom"
     assert "note: in pass 'toy-fail' (2 of 2)" in message and "--debug" in message
+    assert re.search(r"a bug in the pass, at \S*/toy\.py:[0-9]+; --debug", message)
 
 
 @pytest.mark.usefixtures("passes")
@@ -415,7 +422,14 @@ def test_pass_that_leaves_invalid_ir_is_named(file: str) -> None:
     register_pass(Break)
     message = failing(1, file, "-p", "toy-break")
     assert "terminator" in message.splitlines()[0]
-    assert "in pass 'toy-break' (1 of 1) on function @f" in message
+    name, place = f"{file}:1:1", f"in 'relax.add' at {file}:4:8"
+    assert f"in pass 'toy-break' (1 of 1) on function @f at {name}, {place}\n" in message
+    assert message.endswith("help: the pass left invalid IR: the bug is in it, not in the input\n")
+
+
+def test_invalid_input_is_not_blamed_on_a_pass() -> None:
+    text = "func.func @f() {\n  %x = arith.constant 1 : i32\n}"
+    assert "the pass left" not in failing(1, "-p", "cse", stdin=text)
 
 
 # Split input
@@ -484,6 +498,12 @@ def test_shrink(file: str) -> None:
 def test_unregistered_dialects(file: str) -> None:
     assert passline_opt("--allow-unregistered-dialect", stdin='"a.b"() : () -> ()').status == 0
     assert "is not registered" in failing(1, stdin='"a.b"() : () -> ()')
+
+
+def test_a_missing_value_is_answered_with_the_values_there_are() -> None:
+    message = "argument --print-completion: expected one of bash, zsh, fish\n"
+    assert message in failing(2, "--print-completion")
+    assert "argument -p/--passes/--pass-pipeline: expected one argument\n" in failing(2, "-p")
 
 
 # Listing
@@ -615,7 +635,8 @@ def test_full_disk_is_one_line() -> None:
     done = subprocess.run(
         ["bash", "-c", f"{OPT} > /dev/full"], input=MODULE, capture_output=True, text=True
     )
-    assert done.returncode == 1 and done.stderr == "error: No space left on device\n"
+    assert done.returncode == 1
+    assert done.stderr == "error: '<stdout>': No space left on device\n"
 
 
 def test_the_tool_starts_without_the_dialects() -> None:
@@ -690,7 +711,10 @@ def test_output_to_a_pipe_by_name() -> None:
 
 
 def test_file_that_cannot_be_written_is_named(file: str) -> None:
-    assert failing(1, file, "-o", "/nope/x") == "error: '/nope/x': No such file or directory\n"
+    assert failing(1, file, "-o", "/nope/x") == (
+        "error: '/nope/x': No such file or directory: there is no directory '/nope'\n"
+        "note: given by -o/--output-file\n"
+    )
 
 
 @pytest.mark.parametrize("args", ["", "-", "-p cse -o y.mlir"])

@@ -42,6 +42,8 @@ def test_the_list_of_commands(
     result = run(*args)
     assert result.status == 0 and all(f"\n  {name} " in result.stdout for name in SAYS)
     assert max(map(len, result.stdout.splitlines())) <= 60
+    assert "  -h, --help " in result.stdout and "all options, and exit" not in result.stdout
+    assert "--print-completion {bash,zsh,fish}" in result.stdout
 
 
 def test_versions(run: Run) -> None:
@@ -58,6 +60,10 @@ def test_a_command_runs(run: Run) -> None:
     assert "see 'passline opt --help'" in failed.stderr
 
 
+def test_a_project_is_started(run: Run) -> None:
+    assert run("new", "--help").stdout.startswith("usage: passline new ")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -65,6 +71,13 @@ def test_a_command_runs(run: Run) -> None:
         (("passline-redcue",), "there is no command 'passline-redcue', did you mean 'reduce'?"),
         ((str(PROJECT),), f"there is no command '{PROJECT}'; 'passline opt {PROJECT}' reads the"),
         (("zzzz",), "there is no command 'zzzz'; choose from opt, run, compile, "),
+        (("help",), "there is no command 'help': write 'passline --help'"),
+        (
+            ("--list-passes",),
+            "'--list-passes' is an option of a command, as in 'passline opt --list",
+        ),
+        (("-O3", "x.mlir"), "'-O3' is an option of a command, as in 'passline opt -O3'"),
+        (("--engine=native",), "'--engine=native' is an option of a command, as in 'passline run "),
         (("--verson",), "unrecognized arguments: --verson (did you mean '--version'?)"),
     ],
 )

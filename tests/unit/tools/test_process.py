@@ -62,7 +62,8 @@ def test_a_full_disk_is_status_1(shell: Shell, unbuffered: str, commands: list[s
     for command in commands:
         done = shell(f"{command} > /dev/full", unbuffered)
         assert done.returncode == 1, command
-        assert done.stderr.splitlines()[-1].endswith("error: No space left on device"), command
+        message = "error: '<stdout>': No space left on device"
+        assert done.stderr.splitlines()[-1].endswith(message), command
 
 
 @pytest.mark.parametrize(("unbuffered", "commands"), [("", COMMANDS[:2]), ("1", COMMANDS)])

@@ -139,7 +139,8 @@ def test_arguments_may_be_given_by_position(file: str, tmp_path: Path):
 def test_results_are_saved(file: str, tmp_path: Path):
     out = tmp_path / "y.npz"
     result = run(file, "--inputs", inputs(tmp_path, x=[1, 2], y=[10]), "--outputs", str(out))
-    assert (result.status, result.stdout) == (0, "")
+    assert (result.status, result.stdout, result.stderr) == (0, "", f"wrote {out}\n")
+    assert run(file, f"--outputs={tmp_path / 'z.npz'}", "--quiet").stderr == ""
     with np.load(out) as arrays:
         assert {name: arrays[name].tolist() for name in arrays.files} == {
             "sum": [11, 12],

@@ -356,7 +356,7 @@ def test_row_18_closed_pipe_and_full_disk() -> None:
     assert (done.returncode, done.stderr) == (141, "")
     script = f"{OPT} > /dev/full"
     done = subprocess.run(["bash", "-c", script], input=text, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, "error: '<stdout>': No space left on device\n")
 
 
 @pytest.mark.parametrize("flag", ["--print-between-passes", "--time-passes"])

@@ -143,7 +143,7 @@ def test_a_tiny_model_is_tuned_and_compiled_with_what_was_found(model: Path, tmp
     result = tune(model, "-o", path, "--trials=2")
     assert result.status == 0, result
     assert "1/1 nn.conv2d nn.relu tensor<1x24x12x12xf32>: " in result.stderr
-    assert "(2 candidates)" in result.stderr and result.stdout.startswith("1 kernels, ")
+    assert "(2 candidates)" in result.stderr and result.stdout.startswith("1 kernel, ")
     data = json.loads(path.read_text())
     assert data["trials"] == 2 and data["finished"] and str(tmp_path) not in path.read_text()
     again = tune(model, "-o", path, "--trials=2")
@@ -152,6 +152,14 @@ def test_a_tiny_model_is_tuned_and_compiled_with_what_was_found(model: Path, tmp
     with passline.PassContext(config={"legalize-ops": {"database": str(path)}}):
         tuned = passline.compile(str(model))
     assert np.allclose(tuned(x)[0], passline.compile(str(model))(x)[0], rtol=1e-4, atol=1e-4)
+
+
+@needs_native
+def test_a_module_without_kernels_is_answered_with_the_reason(tmp_path: Path):
+    (file := tmp_path / "x.mlir").write_text("func.func @f(%x: i32) { func.return }")
+    result = tune(file, "-o", tmp_path / "tuned.jsonl")
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout.startswith("nothing to tune: ") and "0 kernels" not in result.stdout
 
 
 @needs_native

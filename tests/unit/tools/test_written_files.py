@@ -51,7 +51,10 @@ def test_a_file_in_no_directory(
     given = [option.format(path) for option in options]
     result = capture(lambda: command(["missing.mlir", *given]))
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr == f"error: '{given[-1]}': No such file or directory\n"
+    message, note = result.stderr.splitlines()
+    missing = f"there is no directory '{path.parent}'"
+    assert message == f"error: '{given[-1]}': No such file or directory: {missing}"
+    assert note.startswith("note: given by ") and given[-2] in note.split()[-1].split("/")
     assert [*tmp_path.iterdir()] == []
 
 
@@ -66,7 +69,8 @@ def test_a_file_in_no_directory(
 def test_a_directory_that_is_a_file(command: Tool, options: list[str], tmp_path: Path) -> None:
     (file := tmp_path / "x").write_text("")
     result = capture(lambda: command(["missing.mlir", *(o.format(file) for o in options)]))
-    assert result.status == 1 and result.stderr == f"error: '{file}': File exists\n"
+    given = f"note: given by {options[-2].partition('=')[0]}\n"
+    assert result.status == 1 and result.stderr == f"error: '{file}': File exists\n{given}"
 
 
 @pytest.fixture

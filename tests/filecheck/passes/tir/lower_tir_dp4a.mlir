@@ -47,6 +47,7 @@ builtin.module attributes {tir.target = "x86-64-v4{features=\"+avx512vnni,+avx51
 // -----
 
 // VNNI of x86.
+// REQUIRES-XDSL: 0.64 (the custom form of `llvm.call_intrinsic`)
 // CHECK-LABEL: @vnni
 // CHECK: [[D:%.*]] = llvm.bitcast %0 : vector<16xi32> to vector<64xi8>
 // CHECK-NEXT: [[W:%.*]] = llvm.bitcast %1 : vector<16xi32> to vector<64xi8>
@@ -65,6 +66,7 @@ builtin.module attributes {tir.target = "x86-64-v4{features=\"+avx512vnni,+avx51
 // -----
 
 // Pairs of products that fit in an i16 need no more than SSSE3.
+// REQUIRES-XDSL: 0.64 (the custom form of `llvm.call_intrinsic`)
 // CHECK-LABEL: @pairs
 // CHECK: [[P:%.*]] = llvm.call_intrinsic "llvm.x86.ssse3.pmadd.ub.sw.128"({{.*}}) : (vector<16xi8>, vector<16xi8>) -> vector<8xi16>
 // CHECK: [[S:%.*]] = llvm.call_intrinsic "llvm.x86.sse2.pmadd.wd"([[P]], {{.*}}) : (vector<8xi16>, vector<8xi16>) -> vector<4xi32>
@@ -83,6 +85,7 @@ builtin.module attributes {tir.target = "x86-64-v2"} {
 // -----
 
 // Other products are those of i16: of bytes 0 and 2, and of bytes 1 and 3.
+// REQUIRES-XDSL: 0.64 (the custom form of `llvm.call_intrinsic`)
 // CHECK-LABEL: @halves
 // CHECK-DAG: [[E:%.*]] = arith.andi {{.*}} : vector<8xi16>
 // CHECK-DAG: [[O:%.*]] = arith.shrui {{.*}} : vector<8xi16>
@@ -104,6 +107,7 @@ builtin.module attributes {tir.target = "x86-64-v2"} {
 // -----
 
 // Signed bytes of Arm: 128 is subtracted from the data, and 128 times the weights is added.
+// REQUIRES-XDSL: 0.64 (the custom form of `llvm.call_intrinsic`)
 // CHECK-LABEL: @signed
 // CHECK: arith.xori %0
 // CHECK: [[SUM:%.*]] = llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%2
@@ -122,6 +126,7 @@ builtin.module attributes {tir.target = "aarch64{features=\"+neon,+dotprod\"}"} 
 
 // -----
 
+// REQUIRES-XDSL: 0.64 (the custom form of `llvm.call_intrinsic`)
 // CHECK-LABEL: @mixed
 // CHECK: llvm.call_intrinsic "llvm.aarch64.neon.usdot.v4i32.v16i8"(%2
 builtin.module attributes {tir.target = "aarch64{features=\"+neon,+i8mm\"}"} {

@@ -147,6 +147,7 @@ builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
 
 // Vectors are no parameters: one that was loaded before the loop is passed in a buffer, as the loop may write to what it
 // was loaded from; one that is computed from others is computed again.
+// REQUIRES-XDSL: 0.60 (the custom form of `memref.alloca`)
 // CHECK-LABEL: @vectors(
 // CHECK:         [[V:%.*]] = vector.load %y
 // CHECK:         [[B:%.*]] = memref.alloca() : memref<4xf32>

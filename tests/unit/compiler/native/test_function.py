@@ -324,7 +324,8 @@ def test_threads():
     [
         (
             "func.func @main(%x: i32) -> i32 { func.return %x : i32 }",
-            "function @main at x.mlir:1:1 returns numbers",
+            "function @main at x.mlir:1:1 returns numbers: in place of i32, expected tensor<i32>, "
+            "computed by operations of relax, or a parameter memref<i32> to store it in",
         ),
         ("tir.prim_func @mian() { }", "no function @main, did you mean 'mian'?"),
         (

@@ -338,10 +338,26 @@ def test_loading_is_one_row_and_takes_no_part_of_the_axis(show: Opener) -> None:
     report = show.open(read_recording(record.lines))
     assert report.names()[:2] == ["Load", "Import"] and report.names().count("Load") == 1
     expect(report.page.locator("#timeline li .time").first).to_have_text("60.00 s")
+    assert report.page.locator("#summary").inner_text().endswith(" s without Load")
     bars = report.page.locator("#timeline .track .bar").evaluate_all(
         "bars => bars.map((bar) => bar.getBoundingClientRect().width)"
     )
     assert len(bars) == 4 and min(bars[1], bars[3]) > 0.4 * bars[0]
+
+
+@pytest.mark.parametrize("width", [1000, 600])
+def test_times_are_below_each_other(show: Opener, width: int) -> None:
+    record = RecordInstrument()
+    with PassContext(instruments=[record]):
+        with record.phase("Import"):
+            pass
+        Tag()(module("f"))
+    page = show.open(read_recording(record.lines)).page
+    page.set_viewport_size({"width": width, "height": 700})
+    lefts = page.locator("#timeline .time").evaluate_all(
+        "times => times.map((time) => time.getBoundingClientRect().left)"
+    )
+    assert len(lefts) == 2 and lefts[0] == lefts[1]
 
 
 def test_phases_show_what_was_read_and_written(show: Opener) -> None:

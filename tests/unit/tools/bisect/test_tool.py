@@ -262,7 +262,7 @@ def test_files_and_commands_that_do_not_work(file: str, tmp_path: Path) -> None:
     shown = failing(1, "nofile.mlir", "-p", "toy-fail")
     assert shown == "error: 'nofile.mlir': No such file or directory\n"
     shown = failing(1, file, "-p", "toy-fail", "--save-test", file)
-    assert shown == f"error: '{file}': File exists\n"
+    assert shown == f"error: '{file}': File exists\nnote: given by --save-test\n"
     shown = failing(1, file, "-p", "cse", "--", "sh", "-c", "nothing {}")
     assert shown == "error: the command could not be run, status 127: sh -c 'nothing {}'\n"
     shown = failing(1, "-p", "toy-fail", stdin="func.func @f() {\n  func.retur\n}\n")

@@ -57,6 +57,9 @@ def test_a_pipe_gets_each_pass_on_a_line(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sorted(named) == re.findall(r"^(?! )(\S+)", all_of_them, re.M)
     (line,) = [line for line in lines if line.startswith("  fold-constant ")]
     assert line.endswith("  Replace operations on constants by their value.")
+    (place,) = [i for i, line in enumerate(lines) if line.strip() == "lower-affine"]
+    assert lines[place - 1] == "affine:" and lines[-1]
+    assert all(line.endswith(".") for line in lines if line.startswith("  ") and "  " in line[2:])
 
 
 def test_rows() -> None:

@@ -54,7 +54,7 @@ def test_each_command_has_a_script_that_the_shell_reads(
     command: str, shell: str, script: Script
 ) -> None:
     text = script(command, shell)
-    assert command in text and "version" in text
+    assert command in text and "version" in text and "# Usage" not in text
     if shutil.which(shell) is not None:
         done = subprocess.run([shell, "-n"], input=text, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")

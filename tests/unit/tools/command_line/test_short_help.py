@@ -40,6 +40,12 @@ def test_the_short_help_is_one_screen(tool: type[PasslineOptMain]) -> None:
     assert any("--help shows all options" in line for line in lines)
 
 
+def test_the_short_help_shows_the_values_of_options() -> None:
+    text = shown(PasslineOptMain, "-h")
+    assert "--remarks[=REGEX] " in text and "--verify-semantics[=SEEDS,strict] " in text
+    assert "--timing " in text and "--engine {numpy,native} " in shown(PasslineRunMain, "-h")
+
+
 @pytest.mark.parametrize("tool", TOOLS)
 def test_all_options_of_the_short_help_exist(tool: type[PasslineOptMain]) -> None:
     short = tool.short_help

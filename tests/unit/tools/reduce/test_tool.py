@@ -296,7 +296,10 @@ def test_input_is_never_overwritten(file: str, tmp_path: Path) -> None:
 
 def test_output_that_cannot_be_written(file: str) -> None:
     shown = failing(1, file, "-p", "toy-stumble", "-o", "/no/such/x.mlir", "--quiet")
-    assert shown == "error: '/no/such/x.mlir': No such file or directory\n"
+    assert shown == (
+        "error: '/no/such/x.mlir': No such file or directory: there is no directory '/no/such'\n"
+        "note: given by -o/--output-file\n"
+    )
 
 
 # Ctrl-C

@@ -106,7 +106,9 @@ def test_missing_terminator():
     last = f.body.block.last_op
     assert last is not None
     error = broken(module, lambda: f.body.block.erase_op(last))
-    assert str(error) == "'arith.addi' op is the last op of its block, but no terminator"
+    assert str(error) == (
+        "'arith.addi' op is the last op of its block, but no terminator: expected 'func.return'"
+    )
 
 
 def test_empty_block():
@@ -187,10 +189,10 @@ def test_call_of_a_function_that_has_gone():
     caller = func.FuncOp("main", ([], []))
     caller.body.block.add_ops([call := func.CallOp("g", [], []), func.ReturnOp()])
     callee = func.FuncOp.external("g", [], [])
-    module = ModuleOp([caller, callee])
+    module = ModuleOp([caller, callee, func.FuncOp.external("gg", [], [])])
     error = broken(module, callee.detach)
     assert error.op is call
-    assert "could not be found in symbol table" in str(error)
+    assert str(error).endswith("could not be found in symbol table, did you mean '@gg'?")
 
 
 def test_call_of_a_function_of_another_type():

@@ -34,7 +34,7 @@ def function(*lines: str, parameters: str = "") -> str:
 
 
 NAME = "a name has letters from A to Z, digits, and '$', '.', '_', '-'"
-ALLOWED = "--allow-unregistered-dialect allows it"
+ALLOWED = "--allow-unregistered-dialect allows it in generic form"
 NUMBER = "a float is written as 1.0 or 1.0e5, a hexadecimal integer as 0x1F"
 
 
@@ -70,7 +70,20 @@ NUMBER = "a float is written as 1.0 or 1.0e5, a hexadecimal integer as 0x1F"
             "%0:2 = arith.constant 1 : i1",
             "2:3: error: 'arith.constant' op has 1 result, but 2 are named",
         ),
-        ("foo.bar", f"2:3: error: operation 'foo.bar' is not registered; {ALLOWED}"),
+        (
+            "foo.bar",
+            f"2:3: error: operation 'foo.bar' is not registered; {ALLOWED}, "
+            "and --load=FILE.py loads its dialect",
+        ),
+        (
+            "%0 = arith.constant 1 : tensor<2xf3>",
+            "2:36: error: Expected shape type, but found 'f3': the type of the elements, "
+            "as f32 or i8, comes last",
+        ),
+        (
+            "%one = arith.constant 1 : i1 func.call @f(%onne) : (i1) -> ()",
+            "2:45: error: use of undeclared SSA value name %onne, did you mean '%one'?",
+        ),
         (
             "retrun",
             "2:3: error: operation 'retrun' is not registered, did you mean 'func.return'? "
@@ -104,6 +117,42 @@ def test_file_that_ends_in_a_region_names_its_start():
         "t.mlir:2:14: error: expected '}', but the file ends",
         "t.mlir:2:13: note: the region begins here",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("func.func @f(%x: tensor<2x", "1:27: error: Expected shape type, but the file ends"),
+        ("func.func @f() -> \n\n", "1:18: error: type expected, but the file ends"),
+    ],
+)
+def test_file_that_ends_in_a_type(text: str, error: str):
+    assert errors_of(text) == [f"t.mlir:{error}"]
+
+
+def test_operand_of_another_type_names_its_definition():
+    text = function("%y = arith.addi %x, %x : i32", parameters="%x: f32")
+    assert errors_of(text) == [
+        "t.mlir:2:19: error: operand is used with type i32, but has been previously used or "
+        "defined with type f32",
+        "t.mlir:1:14: note: %x is defined here",
+    ]
+
+
+def test_operand_of_another_type_names_its_first_use():
+    text = function("%y = arith.addi %x, %x : i32", "%z = arith.addi %x, %y : i64")
+    assert errors_of(text) == [
+        "t.mlir:3:19: error: operand is used with type i64, but has been previously used or "
+        "defined with type i32",
+        "t.mlir:2:19: note: %x is first used here",
+    ]
+
+
+def test_custom_form_of_an_unregistered_operation_names_the_nearest():
+    with pytest.raises(ParseError, match="generic form only.*, did you mean 'arith.andi'"):
+        parse_module(make_ir_context(True), function("arith.adi"), "t.mlir")
+    with pytest.raises(ParseError, match="generic form only.*; --load=FILE.py loads its dialect"):
+        parse_module(make_ir_context(True), function("toy.double"), "t.mlir")
 
 
 def test_token_that_begins_no_operation():
