@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..errors import PasslineError
-from ..ir.location import file_location, location_of, place_text
+from ..ir.location import file_location, location_of, place_text, source_line
 from ..output.status import clear_status
 from ..output.visible import excerpt_of, visible
 
@@ -198,8 +197,7 @@ def excerpt(location: FileLineColLoc) -> list[str]:
     """Return the source line at `location` and a caret under its column; empty if the line cannot
     be read.
     """
-    linecache.checkcache(location.filename.data)  # the file may have changed
-    line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
+    line = source_line(location)
     if not line.strip():
         return []
     at = min(max(0, location.column.data - 1), len(line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -24,6 +25,7 @@ __all__ = [
     "place_of",
     "place_text",
     "remember_source",
+    "source_line",
     "span_location",
 ]
 
@@ -39,6 +41,18 @@ def remember_source(name: str, content: bytes) -> None:
     lines = content.decode("utf-8-sig", errors="replace").splitlines(keepends=True)
     # Without a time of modification, `linecache.checkcache` leaves the entry alone.
     linecache.cache[name] = (len(content), None, lines, name)
+
+
+def source_line(location: FileLineColLoc) -> str:
+    """Return the line at a location in a file, or in a text that is remembered; empty text if it
+    cannot be read.
+    """
+    name = location.filename.data
+    linecache.checkcache(name)  # the file may have changed
+    # Else `linecache` looks for a relative name in the folders of `sys.path`, too.
+    if name not in linecache.cache and not os.path.exists(name):
+        return ""
+    return linecache.getline(name, location.line.data).rstrip("\r\n")
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation
 
-from ...passmanager.ir.location import location_of, place_text
+from ...passmanager.ir.location import location_of, place_text, source_line
 from ...passmanager.ir.symbols import name_of, symbol_of
 from ...passmanager.ir.walk import top_level_op
 
@@ -38,9 +37,9 @@ class Place:
     @property
     def line(self) -> str:
         """The line in the source, without blanks around it; empty if it cannot be read."""
-        if self.location is None or not (number := self.location.line.data):
+        if self.location is None or not self.location.line.data:
             return ""
-        return linecache.getline(self.location.filename.data, number).strip()
+        return source_line(self.location).strip()
 
     def __str__(self) -> str:
         return f"'{self.op}'" + (f" at {self.at}" if self.at else "")

@@ -167,7 +167,7 @@ def test_only_the_interface_is_visible(kinds: Path) -> None:
 @needs_native
 @needs_cc
 def test_a_library_is_loaded_without_xdsl(kinds: Path, tmp_path: Path) -> None:
-    shutil.copy(runtime.__file__, tmp_path / "compiler/compile/runtime.py")
+    shutil.copy(runtime.__file__, tmp_path / "runtime.py")
     code = f"""
         import sys
         sys.path[:0] = [{str(tmp_path)!r}, {str(Path(np.__file__).parent.parent)!r}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -278,6 +279,15 @@ def test_text_that_is_no_file_is_shown_where_it_is_remembered() -> None:
     remember_source("<toy input>", "first\nsecönd\n".encode())
     diagnostic = Diagnostic(Severity.ERROR, "a", make_location("<toy input>", 2, 4))
     assert render(diagnostic).split("\n")[1:] == ["secönd", "   ^"]
+
+
+def test_a_name_is_not_looked_for_where_modules_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "toy.mlir").write_text("other\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    diagnostic = Diagnostic(Severity.ERROR, "a", make_location("toy.mlir", 1, 1))
+    assert render(diagnostic) == "toy.mlir:1:1: error: a"
 
 
 # Colour
