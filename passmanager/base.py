@@ -16,18 +16,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from .context import PassContext
-from .diagnostics.did_you_mean import closest_name
+from .diagnostics.frame import Frame
 from .errors import PassContractError
 from .ir.clone import clone
 from .ir.edit import insert_before
 from .ir.symbols import brief, is_skipped, symbol_of
-from .notebook.passes import html_of_pass
+from .notebook import to_html
 from .options.options import check_values, pass_text
+from .registration.did_you_mean import closest_name
 from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
 from .registration.names import kebab_case
-from .requirements.requirements import run_required
-from .run import Frame, Run
-from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
+from .run import Run
+from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass, run_required
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 
@@ -154,7 +154,7 @@ class Pass(AbstractPass):
         return f"<{type(self).__name__} {self.info.text}>"
 
     def _repr_html_(self) -> str:
-        return html_of_pass(self)
+        return to_html(self)
 
     @final
     def __call__(self, module: ModuleOp) -> ModuleOp:

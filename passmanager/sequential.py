@@ -13,13 +13,21 @@ from xdsl.passes import ModulePass, PassPipeline
 from .base import Pass
 from .context import PassContext
 from .ir.symbols import brief
-from .notebook.elements import block, element, table
+from .notebook import to_html
 from .options.options import options_text
 from .registration.info import PassInfo, check_level, check_name, check_names
 from .registration.names import name_key
-from .requirements.requirements import Scope, Step, run_required, warn_about_requirement
 from .run import Run
-from .runner import info_of, nested_passes, run_pass
+from .runner import (
+    Scope,
+    Step,
+    enter_scope,
+    info_of,
+    nested_passes,
+    run_pass,
+    run_required,
+    run_requirements,
+)
 
 __all__ = ["Fixpoint", "Plan", "Repeat", "Sequential"]
 
@@ -89,30 +97,19 @@ class Sequential(Pass):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
-        scope = Scope(run.passes)
-        if self._requires_any:
-            run.track(scope.enter(self, ctx))
-        # The requirements that an instrument blocked: the pass that needs them runs nevertheless.
-        waived: set[str] = set()
+        scope = enter_scope(self, run, ctx) if self._requires_any else Scope(run.passes)
         skipped: list[Step] = []
         ran = False
-        # A generator: it decides on the next step after this loop has run the previous one, when it
-        # is known whether the requirements are still valid.
-        for step in self._steps(
-            ctx, scope, lambda name: name_key(name) in waived or run.is_valid(name)
-        ):
-            pass_, info, action, reason, place, _ = step
-            if action == "run":
-                ran = run_pass(pass_, info, run, ctx, place) or ran
-                if waived:
-                    waived.clear()
-            elif action == "skip":
+        for step in self._own_steps:
+            pass_, info, _, _, place, _ = step
+            # Asked as late as here: the passes before this one may change the settings.
+            if (reason := ctx.skip_reason(info)) is not None:
                 ctx.instrumentor.pass_skipped(module, info, reason)
                 skipped.append(step)
-            else:
-                warn_about_requirement(step, ctx, run)
-                if not run_pass(pass_, info, run, ctx, place):
-                    waived.add(info.key)
+                continue
+            if info.required:
+                run_requirements(info, scope, run, ctx)
+            ran = run_pass(pass_, info, run, ctx, place) or ran
         if skipped and not ran:
             _warn_about_levels(self.info, skipped, ctx, run)
 
@@ -164,7 +161,7 @@ class Sequential(Pass):
     def _steps(
         self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
     ) -> Iterator[Step]:
-        """Yield the steps one by one; `is_valid` is asked between them, as they are run."""
+        """Yield the steps, with requirements; `is_valid` is asked between them."""
         for step in self._own_steps:
             info = step.info
             if (reason := ctx.skip_reason(info)) is not None:
@@ -215,10 +212,7 @@ class Plan:
         return f"{len(self.steps) - skipped} run, {skipped} skipped"
 
     def _repr_html_(self) -> str:
-        rows = [step.columns for step in self.steps]
-        header = ("", "pass", "level", "reason")
-        body = table(header, rows, [step.action for step in self.steps])
-        return block(element("p", self.summary), body)
+        return to_html(self)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..diagnostics.missing_names import missing_name
+from ..registration.missing_names import missing_name
 
 if TYPE_CHECKING:
+    from ..report.instrument import ReportInstrument
     from .debug_counter import DebugCounter
     from .ir.diff import PrintDiff
     from .ir.dump import DumpIR
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from .ir.reproducer import CrashReproducer, Reproducer, read_reproducer
     from .ir.window import StartAfter, StartBefore, StopAfter, StopBefore
     from .log import PassLog
-    from .report import ReportInstrument
     from .time.memory import MemoryInstrument
     from .time.profiling import ProfileInstrument
     from .time.progress import ProgressInstrument
@@ -68,7 +68,7 @@ _MODULES = {
     "ProfileInstrument": "time.profiling",
     "ProgressInstrument": "time.progress",
     "RecordInstrument": "ir.record",
-    "ReportInstrument": "report",
+    "ReportInstrument": ".report.instrument",
     "Reproducer": "ir.reproducer",
     "StartAfter": "ir.window",
     "StartBefore": "ir.window",

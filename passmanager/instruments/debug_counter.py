@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import cast
 
-from ..diagnostics.did_you_mean import did_you_mean
 from ..instrument import PassInstrument
+from ..registration.did_you_mean import did_you_mean
 from ..registration.names import name_key
 from .time.nesting import report_header
 

@@ -7,7 +7,8 @@ import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...run import Frame, Run
+from ...diagnostics.frame import Frame
+from ...run import Run
 from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["MemoryInstrument", "MemoryUse"]

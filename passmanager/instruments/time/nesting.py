@@ -9,9 +9,10 @@ from typing import Generic, NamedTuple, TypeVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...diagnostics.frame import Frame
 from ...instrument import PassInstrument
 from ...registration.info import PassInfo
-from ...run import Frame, Run
+from ...run import Run
 
 __all__ = ["Entry", "NestingInstrument", "report_header"]
 

@@ -9,9 +9,10 @@ from io import StringIO
 from os import PathLike
 from pstats import SortKey, Stats
 
-from ...diagnostics.did_you_mean import did_you_mean
+from ...diagnostics.frame import Frame
+from ...registration.did_you_mean import did_you_mean
 from ...registration.names import name_key
-from ...run import Frame, Run
+from ...run import Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["ProfileInstrument"]

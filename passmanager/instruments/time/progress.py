@@ -6,7 +6,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from ...run import Frame, Run
+from ...diagnostics.frame import Frame
+from ...run import Run
 from .nesting import Entry, NestingInstrument
 
 if TYPE_CHECKING:

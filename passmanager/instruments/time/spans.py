@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal
 
-from ...run import Frame, Run
+from ...diagnostics.frame import Frame
+from ...run import Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["LOAD", "Span", "SpanInstrument"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from ...notebook.elements import Html, Number, block, element, table
+from ...output.html import Html, Number, block, element, table
 from .nesting import report_header
 from .spans import Span, SpanInstrument
 

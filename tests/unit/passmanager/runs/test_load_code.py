@@ -13,8 +13,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential
+from passline.passmanager.anchors import Anchored
 from passline.passmanager.ir.per_class import OpClasses
-from passline.passmanager.requirements.anchors import Anchored
 from passline.passmanager.run import Run
 
 

@@ -24,7 +24,7 @@ from passline.passmanager import (
     PassInstrument,
     Sequential,
 )
-from passline.passmanager.requirements.anchors import Anchored
+from passline.passmanager.anchors import Anchored
 
 
 class Size:

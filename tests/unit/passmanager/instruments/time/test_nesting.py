@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from passline.passmanager import AnalysisManager, Fixpoint, PassContext, PassInstrument, Sequential
+from passline.passmanager.diagnostics.frame import Frame
 from passline.passmanager.instruments import (
     MemoryInstrument,
     PassTimingInstrument,
@@ -21,7 +22,7 @@ from passline.passmanager.instruments import (
     TraceInstrument,
 )
 from passline.passmanager.instruments.time.nesting import Entry, NestingInstrument
-from passline.passmanager.run import Frame, Run
+from passline.passmanager.run import Run
 
 
 class Log(NestingInstrument[str]):

@@ -21,10 +21,10 @@ from passline.passmanager import (
     PasslineError,
     Sequential,
 )
+from passline.passmanager.anchors import Anchored, nest
 from passline.passmanager.ir.symbols import symbol_of
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.passmanager.requirements.anchors import Anchored, nest
 
 TEXT = """
 builtin.module attributes {of = "module"} {

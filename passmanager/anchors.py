@@ -12,16 +12,16 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
 
-from ..base import FunctionPass, Pass
-from ..context import PassContext
-from ..diagnostics.did_you_mean import did_you_mean
-from ..errors import PassContractError, PasslineError
-from ..ir.per_class import OpClasses
-from ..ir.symbols import brief, is_skipped, name_of, symbol_of
-from ..registration.info import PassInfo
-from ..run import Run
-from ..runner import info_of, is_own, nested_passes
-from ..sequential import Fixpoint, Repeat, Sequential
+from .base import FunctionPass, Pass
+from .context import PassContext
+from .errors import PassContractError, PasslineError
+from .ir.per_class import OpClasses
+from .ir.symbols import brief, is_skipped, name_of, symbol_of
+from .registration.did_you_mean import did_you_mean
+from .registration.info import PassInfo
+from .run import Run
+from .runner import info_of, is_own, nested_passes
+from .sequential import Fixpoint, Repeat, Sequential
 
 __all__ = ["ANY", "Anchored", "anchor_of", "nest"]
 

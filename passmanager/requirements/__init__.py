@@ -1,1 +1,0 @@
-"""What a pass needs, keeps and is anchored on."""
