@@ -12,8 +12,9 @@ from ..dialects import DIALECTS, EXTENSIONS
 from ..dialects.device_type import DeviceType
 from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
-from ..passmanager.diagnostics.did_you_mean import register_successor
-from ..passmanager.diagnostics.missing_names import missing_name
+from ..passmanager.registration.did_you_mean import register_successor
+from ..passmanager.registration.missing_names import missing_name
+from ..passmanager.registration.names import register_namespace
 from ..passmanager.registry import ExtendingUniverse
 
 if TYPE_CHECKING:
@@ -353,6 +354,11 @@ UNIVERSE = ExtendingUniverse(
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
 register_config_option("relax.fastmath", FastMath, FastMath.none)
+
+for namespace in ("relax", "relay"):
+    register_namespace(namespace)
+for namespace in ("tir", "tirx", "s_tir"):
+    register_namespace(namespace, "tir")
 
 for key, hint in {  # keys of TVM
     "testing.immutable_module": "leave it out: a call of a pass never changes its input",

@@ -17,7 +17,7 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.kernels import CallTIROp
 from ...passmanager.ir.per_class import OpClasses, PerClass, has_any
 from ...passmanager.ir.walk import walk
-from .scalar_folds import is_foldable_scalar
+from ..generic.canonicalize.scalar_folds import is_foldable_scalar
 
 __all__ = ["load_constants", "load_evaluation", "load_relayout", "load_semantics"]
 
@@ -65,7 +65,7 @@ def load_evaluation(module: ModuleOp, ops: OpClasses) -> None:
             wanted.discard(kind)
 
 
-_SCALAR, _CALL = "scalar", "call"
+_CALL = "call"
 
 _loaded = set[str]()
 """The kinds whose code was imported, which is so for the rest of the process."""
@@ -73,9 +73,7 @@ _loaded = set[str]()
 
 def _load(kind: str, op: type[Operation]) -> None:
     """Import what evaluates `op`, an operation of `kind`."""
-    if kind == _SCALAR:
-        import_module("...compiler.interpreters.tir.arithmetic", __package__)
-    elif kind == _CALL:
+    if kind == _CALL:
         from ...compiler.interpreters.interpret import load_interpreter
 
         import_module("...compiler.interpreters.equivalence.evaluation", __package__)
@@ -87,9 +85,9 @@ def _load(kind: str, op: type[Operation]) -> None:
 
 def _kind(op: type[Operation]) -> str:
     """Return the kind of code that evaluates an operation, for one with semantics the name of its
-    dialect; empty if none does."""
+    dialect; empty if none does, or none has to be imported."""
     if is_foldable_scalar(op):
-        return _SCALAR
+        return ""
     if issubclass(op, CallOp | CallTIROp):
         return _CALL
     evaluated = has_semantics(op) and not op.has_trait(ConstantLike, value_if_unregistered=False)

@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Commutative
 
 from ...compiler.analysis.constants import integer_attribute
-from ..constants.scalar_folds import integer_constant
+from ..generic.canonicalize.scalar_folds import integer_constant
 from .constant_pool import ConstantPool
 
 __all__ = ["BinaryOp", "clone_ops", "create_or_fold", "fold_binary"]

@@ -33,8 +33,8 @@ from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
 from ..constants.evaluation_code import load_evaluation
-from ..constants.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 from ..generic.analysis.purity import Purity
+from ..generic.canonicalize.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 
 __all__ = ["FoldConstant", "fold_constants"]
 

@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike
 
-from ...constants.scalar_folds import constant_integer, width_of
+from .scalar_folds import constant_integer, width_of
 
 __all__ = [
     "HoistLoopConstants",

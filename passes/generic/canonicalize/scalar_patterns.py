@@ -15,7 +15,8 @@ from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 from ....passmanager.ir.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
-from ...constants.scalar_folds import (
+from ..analysis.arith_families import COMMUTATIVE
+from .scalar_folds import (
     constant_integer,
     fold_scalar,
     integer_constant,
@@ -24,7 +25,6 @@ from ...constants.scalar_folds import (
     merge_floats,
     width_of,
 )
-from ..analysis.arith_families import COMMUTATIVE
 
 __all__ = ["FoldScalar", "ReassociateFloats", "scalar_patterns"]
 

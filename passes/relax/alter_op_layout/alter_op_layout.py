@@ -17,8 +17,8 @@ from ....dialects.target import has_target, target_of
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import Actions
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_relayout
 from ...layouts.propagation import Hook, change_layouts

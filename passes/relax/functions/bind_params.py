@@ -18,9 +18,9 @@ from ....dialects.relax.constant import ConstantOp
 from ....dialects.relax.types import is_number, is_ranked, is_tensor
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ..sizes.bind_shapes import bind_function, function_to_bind
 

@@ -22,9 +22,9 @@ from ....compiler.interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...generic.analysis.purity import PURE
 

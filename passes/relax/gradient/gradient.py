@@ -18,10 +18,10 @@ from ....dialects.relax.types import static_shape
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.clone import clone
 from ....passmanager.ir.edit import erase
 from ....passmanager.ir.walk import walk
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...generic.dead_code.dead_code import remove_dead_operations
 from ..functions.inline import replace_by_body

@@ -15,8 +15,8 @@ from xdsl.utils.exceptions import PassFailedException
 from ....dialects.relax.interfaces import InfersType
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.ir.per_class import OpClasses
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
 from ...generic.analysis.opaque_functions import is_opaque

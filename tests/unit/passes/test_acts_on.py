@@ -21,9 +21,9 @@ from passline.passmanager import Pass
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.per_class import OpClasses, has_any
+from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import find_pass, make_ir_context
-from passline.tools.inputs import split_chunks
 
 FILES = Path(__file__).parents[2] / "filecheck" / "passes" / "relax"
 

@@ -32,10 +32,10 @@ from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.inputs import split_chunks
 
 MLIR_OPT = find_mlir_opt()
 needs_mlir_opt = pytest.mark.skipif(

@@ -36,11 +36,11 @@ from passline.passes.relax.plan_devices import PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.inputs import split_chunks
 
 FILECHECK = Path(__file__).parents[3] / "filecheck/passes/relax"
 CASES = [FILECHECK / f"plan_devices{theme}.mlir" for theme in ("", "_control_flow")]

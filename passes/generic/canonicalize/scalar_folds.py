@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ...passmanager.ir.access import read_step
-from ...passmanager.releases.floats import key_of
-from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS
-
-if TYPE_CHECKING:
-    from ...dialects.relax.constant import Number
+from ....passmanager.ir.access import read_step
+from ....passmanager.releases.floats import key_of
+from ..analysis.arith_families import COMMUTATIVE, DIVISIONS
+from .scalar_values import (
+    LEAST_NORMAL,
+    Float,
+    Number,
+    compute,
+    is_computed,
+    round_to,
+    width_of,
+    wrap,
+)
 
 __all__ = [
     "constant_integer",
@@ -84,11 +91,6 @@ def is_integer(type: Attribute) -> TypeGuard[IntegerType | IndexType]:
     return isinstance(type, IntegerType | IndexType)
 
 
-def width_of(type: Attribute) -> int:
-    """Return the number of bits of an integer or index."""
-    return type.bitwidth if is_integer(type) and not isinstance(type, IndexType) else 64
-
-
 def _ones(value: SSAValue) -> int:
     """Return the unsigned number of the type of `value` whose bits are all ones."""
     return (1 << width_of(value.type)) - 1
@@ -127,35 +129,24 @@ def _compute(op: Operation, constants: Sequence[Scalar]) -> Scalar | None:
 
     Integers wrap, and floats are rounded, to the type of the result.
     """
-    import numpy as np
-
-    from ...compiler.interpreters.tir.arithmetic import ARITHMETIC
-    from ...compiler.interpreters.tir.table import number
-    from ...dialects.relax.types import is_number
-
-    type = op.results[0].type
-    values = [_number(constant) for constant in constants]
-    compute = ARITHMETIC.get(op.__class__)
-    if compute is None or None in values or not (is_number(type) or isinstance(type, IndexType)):
+    if not all(is_computed(constant.type) for constant in constants):
         return None
-    with np.errstate(all="ignore"):
-        result = number(compute(op, *values), type)
+    if (result := compute(op, *map(_number, constants))) is None:
+        return None
+    type = op.results[0].type
     if isinstance(type, AnyFloat):
-        value = float(result)  # pyright: ignore[reportArgumentType]
         # Processors differ in the sign of a NaN that they compute: as xDSL, none.
         moves_bits = isinstance(op, arith.NegfOp | arith.BitcastOp)
-        return FloatAttr(math.nan if math.isnan(value) and not moves_bits else value, type)
-    return _integer(int(result), type)  # pyright: ignore[reportArgumentType]
+        return FloatAttr(math.nan if math.isnan(result) and not moves_bits else result, type)
+    return _integer(int(result), type)
 
 
-def _number(constant: Scalar) -> object:
-    """Return the value of a constant, as the semantics take it; None for a type without any."""
-    from ...compiler.interpreters.arrays import scalar_of
-    from ...dialects.relax.types import is_number
-
-    if isinstance(type := constant.type, IndexType):
-        return integer_constant(cast(int, constant.value.data), type).value.data
-    return scalar_of(cast("Number", constant), type)[()] if is_number(type) else None
+def _number(constant: Scalar) -> Number:
+    """Return the value of a constant, which older releases of xDSL do not round or wrap."""
+    value, type = constant.value.data, constant.type
+    if isinstance(type, Float):
+        return round_to(value, type)
+    return wrap(int(value), width_of(type))
 
 
 def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | None:
@@ -167,15 +158,9 @@ def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | Non
     merged = _compute(op, cast("tuple[FloatAttr, FloatAttr]", constants))
     if not isinstance(merged, FloatAttr) or not math.isfinite(merged.value.data):
         return None
-    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < _least_normal(merged):
+    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < LEAST_NORMAL[type(merged.type)]:
         return None
     return merged
-
-
-def _least_normal(number: FloatAttr) -> float:
-    from ...compiler.interpreters.arrays import float_limits
-
-    return float_limits(number.type).normal
 
 
 def _is_defined(op: Operation) -> bool:
