@@ -9,16 +9,15 @@ from typing import cast
 
 from xdsl.passes import ModulePass
 
-from .diagnostics.did_you_mean import closest_name
 from .errors import ConfigError
+from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
 from .options.options import check_range, find_option, pass_options
 from .options.types import from_value
+from .registration.did_you_mean import closest_name
 from .registration.names import name_key
 from .registry import installed
 
 __all__ = [
-    "DEFAULT_MAX_ELEMENTS",
-    "MAX_ELEMENTS",
     "Config",
     "ConfigValue",
     "config_types",
@@ -78,10 +77,6 @@ class _Key:
         except (TypeError, ValueError) as error:
             raise ConfigError(f"config option '{self.name}': {error}") from error
 
-
-MAX_ELEMENTS = "passline.max_elements"
-"""The option that bounds the tensors whose size is written in the input (`limits.py`)."""
-DEFAULT_MAX_ELEMENTS = 1 << 28
 
 _registered: dict[str, _Key] = {
     name_key(MAX_ELEMENTS): _Key(MAX_ELEMENTS, int, DEFAULT_MAX_ELEMENTS, least=0)

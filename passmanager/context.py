@@ -19,7 +19,8 @@ from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnost
 from .diagnostics.remarks import RemarkFilter
 from .instrument import AnyInstrument, PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
-from .notebook.elements import block, element, table
+from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
+from .notebook import to_html
 from .registration.info import PassInfo, check_context_level, check_names
 from .registration.names import name_key
 from .run import Run
@@ -93,18 +94,7 @@ class PassContext:
         )
 
     def _repr_html_(self) -> str:
-        rows = [
-            ("opt_level", str(self.opt_level)),
-            ("required_pass", ", ".join(self.required_pass)),
-            ("disabled_pass", ", ".join(self.disabled_pass)),
-            ("instruments", ", ".join(i.name for i in self.instruments)),
-            *((f"config: {key}", repr(value)) for key, value in self.config.items()),
-            ("verify_each", str(self.verify_each)),
-            ("verify_dominance", str(self.verify_dominance)),
-            ("verify_preserves", str(self.verify_preserves)),
-            ("rollback", str(self.rollback)),
-        ]
-        return block(element("p", element("b", type(self).__name__)), table(("", ""), rows))
+        return to_html(self)
 
     @property
     def is_observed(self) -> bool:
@@ -238,6 +228,14 @@ class PassContext:
         set; None for an unknown key.
         """
         return self.config.value(key)
+
+    @property
+    def max_elements(self) -> int:
+        """The most elements of a tensor whose size is a number in the input: the option
+        `passline.max_elements`."""
+        limit = DEFAULT_MAX_ELEMENTS if self.config.empty else self.get_config(MAX_ELEMENTS)
+        assert isinstance(limit, int)
+        return limit
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from .config import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .context import PassContext
+__all__ = ["DEFAULT_MAX_ELEMENTS", "MAX_ELEMENTS", "too_many_elements"]
 
-__all__ = ["too_many_elements"]
+MAX_ELEMENTS = "passline.max_elements"
+"""The option of contexts with the limit."""
+DEFAULT_MAX_ELEMENTS = 1 << 28
 
 
-def too_many_elements(shape: Iterable[int]) -> str | None:
-    """Return why a tensor of `shape` is not made, or None if it has no more elements than the
-    option `passline.max_elements` of the current context allows.
+def too_many_elements(shape: Iterable[int], limit: int) -> str | None:
+    """Return why a tensor of `shape` is not made, or None if it has no more elements than `limit`.
 
     Whatever allocates a tensor whose size is written in the input, rather than that of data that
     the input contains, asks here first: parser, interpreters, folding, importer.
     """
     count = prod(shape)
-    if count <= DEFAULT_MAX_ELEMENTS and PassContext.current().config.empty:
-        return None
-    limit = PassContext.current().get_config(MAX_ELEMENTS)
-    assert isinstance(limit, int)
     if count <= limit:
         return None
     return (

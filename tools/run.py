@@ -33,6 +33,7 @@ from ..compiler.interpreters.signature import (
     result_names,
     result_values,
 )
+from ..passmanager.context import PassContext
 from ..passmanager.diagnostics.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
@@ -277,8 +278,9 @@ def result_text(name: str, array: Array) -> str:
 def check_sizes(value: SSAValue, arrays: Mapping[str, Array]) -> None:
     """Raise PasslineError if one of `arrays`, which are the result `value`, exceeds the limit on
     tensors: one that repeats an element without holding it is written in full."""
+    limit = PassContext.current().max_elements
     for name, array in arrays.items():
-        if (reason := too_many_elements(array.shape)) is not None:
+        if (reason := too_many_elements(array.shape, limit)) is not None:
             op = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
             of = f", of '{op.name}'{place_of(op)}," if op else ""
             raise PasslineError(f"result '{name}'{of} cannot be written: {reason}")

@@ -11,13 +11,17 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
-from ...passmanager.registration.installation import install_hint, package_of
+from ...passmanager.registration.installation import install_hint
 from ...passmanager.releases.frontends import Frontend
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings
 
-__all__ = ["OnnxFrontend", "parse_onnx"]
+__all__ = ["OnnxFrontend", "package_of", "parse_onnx"]
+
+
+OF_ONNX = ("google", "ml_dtypes", "onnx")
+"""The packages that are installed with onnx."""
 
 
 def parse_onnx(
@@ -39,6 +43,12 @@ def parse_onnx(
     if warn is None:
         return import_model(model, shapes=shapes, dims=dims)
     return import_model(model, shapes=shapes, dims=dims, warn=warn)
+
+
+def package_of(module: str | None) -> str:
+    """Return the name of the package to install for a module that is missing."""
+    name = (module or "").partition(".")[0]
+    return "onnx" if name in OF_ONNX else name
 
 
 @dataclass(frozen=True)

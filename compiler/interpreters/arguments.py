@@ -23,8 +23,8 @@ from ...dialects.dimension_names import dimension_names_in
 from ...dialects.relax.shapes import merge
 from ...dialects.relax.types import is_element
 from ...dialects.sizes import size_of_text
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.errors import PasslineError
+from ...passmanager.registration.did_you_mean import did_you_mean
 from .shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
 from .signature import Function, Value, argument_names, input_types
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.limits import too_many_elements
 from ...passmanager.output.files import replacing
@@ -24,7 +25,8 @@ def load_arrays(file: str) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(file) as archive:
             for member in archive.infolist():  # compressed zeros may be any number
-                if (reason := too_many_elements([member.file_size // 8])) is not None:
+                limit = PassContext.current().max_elements
+                if (reason := too_many_elements([member.file_size // 8], limit)) is not None:
                     raise PasslineError(f"'{file}': {member.filename} of 8 bytes each: {reason}")
         arrays: object = np.load(file, allow_pickle=False)  # a pickle may run code
         if isinstance(arrays, np.lib.npyio.NpzFile):

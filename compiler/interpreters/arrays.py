@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.constant import Number
 from ...dialects.relax.types import Element, SmallFloat, bounds, is_element, is_unsigned
+from ...passmanager.context import PassContext
 from ...passmanager.fast.unverified import make_attribute
 from ...passmanager.limits import too_many_elements
 from .small_floats import codes_of, numbers_of, round_small
@@ -129,7 +130,7 @@ def float_limits(element: Element) -> FloatLimits:
 
 def check_size(shape: Iterable[int]) -> None:
     """Raise InterpretationError if an array of this shape exceeds the limit on tensors."""
-    if (reason := too_many_elements(shape)) is not None:
+    if (reason := too_many_elements(shape, PassContext.current().max_elements)) is not None:
         raise InterpretationError(reason)
 
 

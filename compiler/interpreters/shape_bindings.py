@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...dialects.sizes import Size, TooComplex, size_of_text
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.errors import PasslineError
+from ...passmanager.registration.did_you_mean import did_you_mean
 
 __all__ = [
     "Bindings",

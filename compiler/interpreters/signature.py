@@ -13,9 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.argument_names import name_in
 from ...dialects.tir.ops import PrimFuncOp, output_count
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
+from ...passmanager.registration.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
     from .arrays import Array

@@ -257,7 +257,8 @@ class PasslineBisectMain(TrialMain):
     def is_bad_when_read(self, file: Path, bisection: Bisection) -> bool:
         """Return whether the passes are bad on the module in a file."""
         try:
-            module = parse_module(self.ctx, file.read_text(), str(file))
+            limit = self.pass_context.max_elements
+            module = parse_module(self.ctx, file.read_text(), str(file), max_elements=limit)
         except ParseError:
             return False
         return bisection.is_bad(bisection.passes, module)

@@ -32,6 +32,7 @@ from ....dialects.relax.types import (
     tensor_type,
     with_shape,
 )
+from ....passmanager.context import PassContext
 from ....passmanager.limits import too_many_elements
 from ...interpreters.arrays import Array
 from .builder import Builder
@@ -341,7 +342,7 @@ class Node:
 
     def check_size(self, *shape: int) -> None:
         """Raise Unsupported if a constant of this shape exceeds the limit on tensors."""
-        if (reason := too_many_elements(shape)) is not None:
+        if (reason := too_many_elements(shape, PassContext.current().max_elements)) is not None:
             raise Unsupported(reason)
 
     def tensor_constant(self, tensor: TensorProto) -> SSAValue:

@@ -6,8 +6,8 @@ Another project registers its back end by name with an entry point of the group
 
 from __future__ import annotations
 
-from ....passmanager.diagnostics.did_you_mean import did_you_mean
 from ....passmanager.errors import PasslineError
+from ....passmanager.registration.did_you_mean import did_you_mean
 from ....passmanager.registration.extensions import DialectTable
 from .codegen import CODEGEN, EXTERNAL, Codegen, External
 

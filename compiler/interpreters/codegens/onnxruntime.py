@@ -19,6 +19,7 @@ from ....dialects.relax.elementwise.activation import ReluOp
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.types import Element, is_ranked
 from ....dialects.relax.windows.pooling import MaxPool2dOp
+from ....passmanager.context import PassContext
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import place_of
 from ....passmanager.limits import too_many_elements
@@ -283,7 +284,8 @@ class ModelBuilder:
             array = array_of(op.value)
         else:
             assert is_ranked(type)
-            if (reason := too_many_elements(type.get_shape())) is not None:
+            limit = PassContext.current().max_elements
+            if (reason := too_many_elements(type.get_shape(), limit)) is not None:
                 raise VerifyException(f"'{op.name}'{place_of(op)}: {reason}")
             array = np.full(type.get_shape(), op.value.value.data, dtype_of(_element(type)))
         name = self.new_name()

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute
 
 from ....dialects.relax.types import SmallFloat
 from ....dialects.tir.ops import output_count
+from ....passmanager.context import PassContext
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import place_of
 from ....passmanager.limits import too_many_elements
@@ -124,7 +125,8 @@ class Buffer:
 
     def check_size(self) -> None:
         """Raise PasslineError if the arrays would exceed the limit on tensors."""
-        if DYNAMIC_INDEX not in self.shape and (reason := too_many_elements(self.shape)):
+        limit = PassContext.current().max_elements
+        if DYNAMIC_INDEX not in self.shape and (reason := too_many_elements(self.shape, limit)):
             raise PasslineError(f"'{self.name}' is {self.type}: {reason}")
 
     def _aligned(self) -> Array:

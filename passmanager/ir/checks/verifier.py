@@ -26,7 +26,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...diagnostics.did_you_mean import did_you_mean
+from ...registration.did_you_mean import did_you_mean
 from ..access import Fields, read_fields, read_type
 from ..changes.changes import Changes
 from ..location import place_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from ...notebook.elements import Html, element
+from ...output.html import Html, element
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer

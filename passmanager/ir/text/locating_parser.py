@@ -45,7 +45,8 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
-from ...diagnostics.did_you_mean import closest_name, did_you_mean
+from ...limits import DEFAULT_MAX_ELEMENTS
+from ...registration.did_you_mean import closest_name, did_you_mean
 from .custom_forms import add_implicit_terminators
 from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
@@ -66,6 +67,9 @@ class LocatingParser(LiteralParser):
 
     The location of an op is that of its name. A `loc(...)` in the text takes precedence.
     """
+
+    max_elements = DEFAULT_MAX_ELEMENTS
+    """The most elements of a constant."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
         self._lines = _Lines(text, name, line_offset)
@@ -470,16 +474,17 @@ def _misspelt(name: str, names: Iterable[str]) -> str | None:
 _value_name = re.compile(r"%[\w$.-]+").findall
 _op_name = re.compile(r'"?[a-zA-Z_][\w$.]*"?').match
 
-_COMMON = ("arith", "cf", "func", "math", "memref", "relax", "scf", "tensor", "vector")
-"""The dialects in which an operation of an unknown name is looked for: not all, which takes a
-second.
+_COMMON = ("arith", "cf", "func", "math", "memref", "scf", "tensor", "vector")
+"""The dialects in which an operation of an unknown name is looked for, beside those that are
+loaded: not all, which takes a second.
 """
 
 
 def _common_operations(ctx: Context) -> Iterable[type[Operation]]:
-    """Return the operations of common dialects, as far as they are registered."""
+    """Return the operations of common and of loaded dialects, as far as they are registered."""
     scratch = ctx.clone()
-    dialects = map(scratch.get_optional_dialect, _COMMON)
+    names = dict.fromkeys([*_COMMON, *(dialect.name for dialect in ctx.loaded_dialects)])
+    dialects = map(scratch.get_optional_dialect, names)
     return [op for dialect in dialects if dialect is not None for op in dialect.operations]
 
 

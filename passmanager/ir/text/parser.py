@@ -47,7 +47,7 @@ from xdsl.utils.mlir_lexer import (
 )
 
 from ...fast.acceleration import is_accelerated
-from ...limits import too_many_elements
+from ...limits import DEFAULT_MAX_ELEMENTS, too_many_elements
 from ...output.status import doing
 from ..creation import append_op
 from ..garbage_collection import paused_collector
@@ -75,17 +75,25 @@ _DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | Com
 
 
 def parse_module(
-    ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True
+    ctx: Context,
+    text: str,
+    name: str,
+    *,
+    line_offset: int = 0,
+    implicit_module: bool = True,
+    max_elements: int = DEFAULT_MAX_ELEMENTS,
 ) -> ModuleOp:
     """Return the module in `text`; with `implicit_module`, anything but a single module is wrapped
     in one.
 
-    `line_offset` is the number of lines of the file `name` before `text`.
+    `line_offset` is the number of lines of the file `name` before `text`; a constant may have up to
+    `max_elements` elements.
     """
     parsers: list[LocatingParser] = []
     try:
         with paused_collector(), _located_errors(parsers):
             parsers.append(parser := PARSER(ctx, text, name, line_offset))
+            parser.max_elements = max_elements
             with doing(f"reading {name}", lambda: parser.lexer.pos / max(1, len(text))):
                 return parser.parse_module(implicit_module)
     except (ParseError, InvalidText) as error:
@@ -513,7 +521,8 @@ class MemoizingParser(LocatingParser):
             self._resume_from(match.end())
         else:
             type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
-        if (reason := too_many_elements(type.get_shape())) is not None:  # a splat is expanded
+        reason = too_many_elements(type.get_shape(), self.max_elements)  # a splat is expanded
+        if reason is not None:
             self.raise_error(reason, span)
         return type
 
