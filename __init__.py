@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
-        corpus,
         dialects,
         instrument,
         instruments,
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
         tools,
         transform,
     )
-    from .api.difference import Diff, diff
-    from .api.notebook import load_ipython_extension, show
-    from .api.source import load, save
     from .compiler import (
         analysis,
         frontends,
@@ -39,6 +35,7 @@ if TYPE_CHECKING:
         kernels,
     )
     from .compiler.execution import CompiledFunction, compile, optimize, run
+    from .compiler.source import load, save
     from .compiler.tuning import Tuning, tune
     from .passmanager import (
         Fixpoint,
@@ -57,6 +54,9 @@ if TYPE_CHECKING:
         pass_instrument,
         register_pass,
     )
+    from .passmanager.difference import Diff, diff
+    from .passmanager.notebook.display import load_ipython_extension, show
+    from .tools.corpus import corpus
 
 __all__ = [
     "CompiledFunction",
@@ -106,34 +106,39 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "CompiledFunction": "compiler.execution",
-    "Diff": "api.difference",
+    "Diff": "passmanager.difference",
     "Tuning": "compiler.tuning",
     "compile": "compiler.execution",
-    "diff": "api.difference",
-    "load": "api.source",
-    "load_ipython_extension": "api.notebook",
+    "diff": "passmanager.difference",
+    "load": "compiler.source",
+    "load_ipython_extension": "passmanager.notebook.display",
     "optimize": "compiler.execution",
     "run": "compiler.execution",
-    "save": "api.source",
-    "show": "api.notebook",
+    "save": "compiler.source",
+    "show": "passmanager.notebook.display",
     "tune": "compiler.tuning",
 }
-"""The modules of functions; other names are in `passmanager`, or modules of this package."""
-_COMPILER = ("analysis", "frontends", "interpreters", "kernels")
-"""The modules that are in `compiler`."""
+"""The modules of functions; other names are in `passmanager`, or modules."""
+_MODULES = {
+    "analysis": "compiler.analysis",
+    "corpus": "tools.corpus.corpus",
+    "frontends": "compiler.frontends",
+    "interpreters": "compiler.interpreters",
+    "kernels": "compiler.kernels",
+}
+"""The modules that are not directly in this package."""
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
             from .passes import __all__ as of_passes
-            from .passmanager.diagnostics.missing_names import missing_name
+            from .passmanager.registration.missing_names import missing_name
 
             raise missing_name(__name__, name, {"": __all__, "passline.passes.": of_passes})
         home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
         if name not in _HOMES and name not in home.__all__:
-            room = ".compiler" if name in _COMPILER else ""
-            return import_module(f"{room}.{name}", __name__)
+            return import_module(f".{_MODULES.get(name, name)}", __name__)
         found = globals()[name] = getattr(home, name)
         return found
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .passmanager.instruments import *
 else:
     from .passmanager import instruments
-    from .passmanager.diagnostics.missing_names import missing_name
+    from .passmanager.registration.missing_names import missing_name
 
     __all__ = ["PassInstrument", "pass_instrument", *instruments.__all__]
 

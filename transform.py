@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .passmanager import *
 else:
     from . import passes, passmanager
-    from .passmanager.diagnostics.missing_names import missing_name
+    from .passmanager.registration.missing_names import missing_name
 
     __all__ = [*passmanager.__all__, *passes.__all__]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
-from ..api.source import Source, load
 from ..dialects.target import Target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
@@ -28,6 +27,7 @@ from .interpreters.signature import (
     result_names,
     result_values,
 )
+from .source import Source, load
 from .targets import parse_processor
 
 if TYPE_CHECKING:

@@ -1,47 +1,19 @@
-"""The values of --target: processors, and output formats, which are xDSL's targets."""
+"""The processors that options and functions name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from xdsl.dialects.builtin import ModuleOp
-
-from ..dialects.target import NAMED
-from ..dialects.target import Target as Processor
+from ..dialects.target import NAMED, Target
 from ..passmanager.errors import PasslineError
-from ..passmanager.ir.location import place_of
-from ..passmanager.releases.targets import MLIRTarget
-from ..tools.specs import check_spec
 
-__all__ = ["check_target", "parse_processor", "unprintable"]
+__all__ = ["PROCESSORS", "parse_processor"]
+
+PROCESSORS = (*NAMED, "host")
+"""The names of processors."""
 
 
-def parse_processor(text: str | None) -> Processor | None:
+def parse_processor(text: str | None) -> Target | None:
     """Return the processor that an option names; PasslineError for a mistake in it."""
     try:
-        return None if text is None else Processor.parse(text)
+        return None if text is None else Target.parse(text)
     except ValueError as error:
         raise PasslineError(str(error)) from None
-
-
-def unprintable(target: str, module: ModuleOp, error: Exception) -> PasslineError:
-    """Return the error for a module that a target of xDSL's has no text for.
-
-    The targets assert that they know each operation; the text of the assertion starts with it.
-    """
-    said = str(error).split("\n")[0]
-    ops = (
-        op for op in module.walk() if said.startswith(f"{type(op).__name__}(") or op.name in said
-    )
-    what, reason = "the module", said
-    if (op := next(ops, None)) is not None:
-        what = f"'{op.name}'{place_of(op)}"
-        reason = "" if said.endswith("(") else said
-    because = f": {reason}" if reason else "; lower it to the operations of the target first"
-    return PasslineError(f"target '{target}' cannot print {what}{because}")
-
-
-def check_target(text: str, targets: Mapping[str, object]) -> None:
-    """Raise PasslineError if `text`, a target with its options, does not name one of `targets`, or
-    one that cannot be made."""
-    check_spec("target", text, targets, MLIRTarget, others=(*NAMED, "host"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 
-from ..api.source import Source, load
 from ..dialects.target import Target, host
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
@@ -13,6 +12,7 @@ from ..passmanager.context import PassContext
 from .execution import optimize_with
 from .native.function import check_runnable
 from .native.jit import load_llvm
+from .source import Source, load
 from .targets import parse_processor
 from .tune.search import Settings
 from .tune.tuning import Outcome, Tuning, tune_module

@@ -13,8 +13,8 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from .diagnostics.did_you_mean import did_you_mean
 from .errors import PassNotFoundError
+from .registration.did_you_mean import did_you_mean
 from .registration.names import name_key
 from .releases.frontends import Frontend
 

@@ -19,7 +19,6 @@ import passline
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
-    "api",
     "compiler",
     "dialects",
     "passes",

@@ -11,7 +11,6 @@ from types import ModuleType
 import pytest
 
 PACKAGES = (
-    "api",
     "compiler",
     "dialects",
     "passes",
@@ -22,7 +21,7 @@ PACKAGES = (
 
 def modules() -> list[str]:
     """The names of all modules of Passline."""
-    roots = ("corpus", "instrument", "instruments", "transform")
+    roots = ("instrument", "instruments", "transform")
     found = ["passline", *(f"passline.{name}" for name in roots)]
     for package in PACKAGES:
         root = importlib.import_module(f"passline.{package}")

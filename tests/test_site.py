@@ -158,7 +158,7 @@ def test_the_site_is_built_without_warnings_and_without_the_network(tmp_path: Pa
         assert f'id="passline.passmanager.{name}"' in interface, name
     assert (
         "disabled_pass" in interface
-        and 'id="passline.corpus.map"' in (html[tmp_path / "reference" / "api.html"])
+        and 'id="passline.tools.corpus.corpus.map"' in (html[tmp_path / "reference" / "api.html"])
     )
     first = html[tmp_path / "index.html"]
     assert all(f'href="{path.removesuffix(".md")}.html"' in first for path in reference_pages())

@@ -12,16 +12,16 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
 
+from ..passmanager.anchors import anchor_of
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
+from ..passmanager.registration.did_you_mean import did_you_mean
 from ..passmanager.registration.names import name_key
 from ..passmanager.registration.rounding import Rounding
-from ..passmanager.requirements.anchors import anchor_of
 from .command_line.columns import filled, output_width, rows, terminal_width
 
 __all__ = ["answer"]

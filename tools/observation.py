@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager import instruments
 from ..passmanager.diagnostics.diagnostics import Severity, print_message
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.output.status import doing
+from ..passmanager.registration.did_you_mean import did_you_mean
 from ..passmanager.registration.info import PassInfo
 from ..passmanager.registration.names import name_key
 from ..passmanager.registry import find_pass, installed

@@ -22,8 +22,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, ShrinkExcepti
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
-from ..compiler.frontends.onnx_frontend import OnnxFrontend
-from ..compiler.targets import check_target, parse_processor, unprintable
+from ..compiler.frontends.onnx_frontend import OnnxFrontend, parse_onnx
+from ..compiler.targets import PROCESSORS, parse_processor
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
@@ -32,6 +32,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import remember_source
+from ..passmanager.ir.text.inputs import STDIN, decode_mlir, split_chunks
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 from ..passmanager.ir.text.resources import ELIDED
@@ -59,11 +60,11 @@ from .diagnostics.diagnostic_output import (
 )
 from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
 from .frontends import read_with
-from .inputs import STDIN, decode_mlir, parse_onnx, split_chunks
 from .listing import answer
 from .loading import OPTION, load_file, loaded_files
 from .observation import TERMINAL_ELEMENTS, Observation, print_style, terminal_style
 from .output import ResultFile
+from .targets import check_target, unprintable
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ class PasslineOptMain(xDSLOptMain):
         text = answer(self.args, self.available_passes, names)
         if text is not None:
             self.print_and_exit(text)
-        check_target(self.args.target, self.available_targets)
+        check_target(self.args.target, self.available_targets, PROCESSORS)
         check_arguments(self.args)
         check_corpus(self.args, self.inputs)
 
@@ -625,6 +626,7 @@ class PasslineOptMain(xDSLOptMain):
             text,
             name,
             line_offset=self.line_offset,
+            max_elements=self.pass_context.max_elements,
             implicit_module=not (
                 self.args.no_implicit_module
                 or self.frontend_options(MLIRFrontend).no_implicit_module

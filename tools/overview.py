@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
-from ..passmanager.diagnostics.did_you_mean import did_you_mean
+from ..passmanager.registration.did_you_mean import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
 from .command_line.short_help import option_row

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from xdsl.passes import ModulePass
 
+from ..passmanager.anchors import Anchored
 from ..passmanager.errors import PasslineError
 from ..passmanager.options.options import pass_options
 from ..passmanager.registration.names import name_key
-from ..passmanager.requirements.anchors import Anchored
 from ..passmanager.runner import info_of, nested_passes
 
 __all__ = ["check_passes_of_file"]

@@ -21,7 +21,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.passes.relax.functions.bind_params": ("bind_params",),
     "passline.compiler.interpreters.codegens": ("Codegen", "register_codegen"),
     "passline.compiler.native": ("compile_module",),
-    "passline.corpus": ("map", "Outcome"),
+    "passline.tools.corpus.corpus": ("map", "Outcome"),
     "passline.compiler.compile.runtime": ("Library", "Function", "Tensor", "LibraryError"),
 }
 """Public names that other pages mention, by module."""

@@ -32,12 +32,12 @@ from passline.dialects.relax import FAMILIES, interfaces, operations
 from passline.dialects.tir import Tir
 from passline.passes import PASSES, PIPELINES
 from passline.passmanager import PasslineError, find_pass
+from passline.passmanager.anchors import anchor_of
 from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.options.options import PassOption, pass_options
 from passline.passmanager.options.types import to_text
 from passline.passmanager.registration.rounding import Rounding
-from passline.passmanager.requirements.anchors import anchor_of
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.compile import PasslineCompileMain
 from passline.tools.diagnostics import failures

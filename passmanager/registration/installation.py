@@ -1,24 +1,11 @@
-"""The package and the command that install a missing module, for a clone and for a wheel."""
+"""The command that installs a missing package, for a clone and for a wheel."""
 
 from __future__ import annotations
 
 from importlib import metadata
 from json import loads
 
-__all__ = ["install_hint", "package_of"]
-
-PACKAGES = {
-    "google": "onnx",  # `google.protobuf`, which onnx needs
-    "google.protobuf": "onnx",
-    "ml_dtypes": "onnx",
-}
-"""Module -> the package to install for it: one of another name, or the one that depends on it."""
-
-
-def package_of(module: str | None) -> str:
-    """Return the name of the package to install for a module that is missing."""
-    name = module or ""
-    return PACKAGES.get(name) or PACKAGES.get(name.partition(".")[0]) or name.partition(".")[0]
+__all__ = ["install_hint"]
 
 
 def install_hint(extra: str) -> str:

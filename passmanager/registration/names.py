@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["PassName", "kebab_case", "name_key"]
+__all__ = ["PassName", "kebab_case", "name_key", "register_namespace"]
 
 
 # Cached: a name is compared several times for each pass that runs.
@@ -15,21 +15,21 @@ def name_key(name: str) -> str:
     `tir-unroll-loop` and TVM's full name `tir.transform.UnrollLoop` have one key, as have
     `fold-constant` and `relay._transform.FoldConstant`.
     """
-    return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
+    own = rf"({'|'.join(_namespaces)})(?:\._?transform)?|" if _namespaces else "()"
+    # A name follows that TVM writes with a capital.
+    namespace = rf"(?:tvm\.)?(?:{own}_?transform)\.(?=[A-Z])"
+    stays = re.sub(namespace, lambda found: f"{_namespaces.get(found[1] or '', '')}.", name)
+    return re.sub(r"[-._]", "", stays).casefold()
 
 
-_TVM_NAMESPACE = re.compile(
-    r"(?:tvm\.)?(?:_?transform|(?:relax|relay)(?:\._?transform)?|(?:s_)?(tir)x?(?:\._?transform)?)"
-    r"\.(?=[A-Z])"
-)
-"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. Of these, `tir`
-stays: Passline's names of passes on `tir` begin with it.
-"""
+_namespaces: dict[str, str] = {}
 
 
-def _own_namespace(namespace: re.Match[str]) -> str:
-    """Return what stays of a namespace of TVM: `tir.`, or a dot."""
-    return f"{namespace[1] or ''}."
+def register_namespace(namespace: str, stays: str = "") -> None:
+    """Register a namespace of TVM, as `relax` in `relax.transform.FuseOps`: it is no part of the
+    names of passes here, but for what `stays`."""
+    _namespaces[namespace] = stays
+    name_key.cache_clear()
 
 
 class PassName(str):

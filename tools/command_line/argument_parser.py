@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 from typing_extensions import TypeIs
 
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
-from ...passmanager.diagnostics.did_you_mean import closest_name
 from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.options.text import shortened
 from ...passmanager.output.files import check_writable, check_writable_directory
+from ...passmanager.registration.did_you_mean import closest_name
 from ...passmanager.registration.info import check_name
 from ...passmanager.registration.names import name_key
 from ..diagnostics.failures import USAGE

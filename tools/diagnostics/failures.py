@@ -17,13 +17,13 @@ from ...passmanager.diagnostics.diagnostics import (
     print_diagnostics,
     print_message,
 )
-from ...passmanager.diagnostics.did_you_mean import nearest_file
 from ...passmanager.errors import InvalidIRError, PasslineError
 from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
+from ...passmanager.registration.did_you_mean import nearest_file
 from ...passmanager.releases.release import unknown_release
 from ..loading import LoadedFileError
 

@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
-from ...passmanager.diagnostics.did_you_mean import did_you_mean
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
 from ...passmanager.output.status import clear_status
+from ...passmanager.registration.did_you_mean import did_you_mean
 from ...passmanager.registration.names import name_key
 from ...passmanager.releases.streams import chunk_stream
 from ...passmanager.runner import info_of, nested_passes

@@ -24,10 +24,10 @@ from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
-from passline.tools.inputs import split_chunks
 
 __all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 

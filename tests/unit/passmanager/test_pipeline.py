@@ -29,8 +29,8 @@ from passline.passmanager import (
     Repeat,
     Sequential,
 )
+from passline.passmanager.anchors import anchor_of
 from passline.passmanager.pipeline import parse_pipeline, pipeline_text
-from passline.passmanager.requirements.anchors import anchor_of
 
 
 class Colour(StrEnum):

@@ -1,4 +1,4 @@
-"""Hints at what to install: for a wheel, for a clone, for modules of other packages."""
+"""Hints at what to install: for a wheel, for a clone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import metadata
 
 import pytest
 
-from passline.passmanager.registration.installation import install_hint, package_of
+from passline.passmanager.registration.installation import install_hint
 
 
 class Distribution:
@@ -38,8 +38,3 @@ def test_the_hint_works_where_it_is_given(
 
     monkeypatch.setattr(metadata, "distribution", distribution)
     assert install_hint("onnx") == hint
-
-
-def test_modules_of_other_packages() -> None:
-    assert package_of("google.protobuf") == package_of("google") == "onnx"
-    assert package_of("llvmlite.binding") == "llvmlite"

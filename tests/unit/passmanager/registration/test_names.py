@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from passline.passmanager.registration.names import kebab_case, name_key
+from passline.passmanager.registration.names import kebab_case, name_key, register_namespace
+
+
+@pytest.fixture(autouse=True)
+def namespaces() -> None:
+    """Register what `passline.passes` registers."""
+    for namespace in ("relax", "relay"):
+        register_namespace(namespace)
+    for namespace in ("tir", "tirx", "s_tir"):
+        register_namespace(namespace, "tir")
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..passmanager.instruments.ir.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
-from ..passmanager.ir.clone import clone
-from ..passmanager.ir.symbols import brief, name_of
-from ..passmanager.ir.text.highlight import highlighted
-from ..passmanager.notebook.elements import block, fold
-from ..passmanager.registry import make_ir_context
-from ..passmanager.runner import info_of
+from .instruments.ir.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
+from .ir.clone import clone
+from .ir.symbols import brief, name_of
+from .ir.text.highlight import highlighted
+from .output.html import block, fold
+from .registry import make_ir_context
+from .runner import info_of
 
 __all__ = ["Diff", "diff"]
 

@@ -10,12 +10,12 @@ from typing import Protocol, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..passmanager.instruments.ir.ir_text import ir_text, top_level
-from ..passmanager.ir.symbols import brief
-from ..passmanager.ir.text.highlight import highlighted
-from ..passmanager.ir.text.printer import PrintStyle
-from ..passmanager.ir.walk import walk
-from ..passmanager.notebook.elements import Html, block, element, fold, join
+from ..instruments.ir.ir_text import ir_text, top_level
+from ..ir.symbols import brief
+from ..ir.text.highlight import highlighted
+from ..ir.text.printer import PrintStyle
+from ..ir.walk import walk
+from ..output.html import Html, block, element, fold, join
 
 __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]
 

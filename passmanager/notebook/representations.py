@@ -1,4 +1,4 @@
-"""Passes as HTML for notebooks: the metadata and options of a pass, the passes of a pipeline."""
+"""The HTML of a pass, with its options or the passes in it, of a plan, and of a context."""
 
 from __future__ import annotations
 
@@ -7,15 +7,45 @@ from collections.abc import Iterator
 
 from xdsl.passes import ModulePass
 
+from ..context import PassContext
 from ..options.options import pass_options
 from ..options.types import to_text
+from ..output.html import Html, block, element, join, table
 from ..runner import AbstractPass, info_of, is_own
-from .elements import Html, block, element, join, table
+from ..sequential import Plan
+from . import to_html
 
-__all__ = ["html_of_pass"]
+__all__ = ["html_of_context", "html_of_pass", "html_of_plan"]
 
 
-def html_of_pass(pass_: AbstractPass) -> Html:
+@to_html.register
+def html_of_context(context: PassContext) -> str:
+    """Return a table of the settings of a context."""
+    rows = [
+        ("opt_level", str(context.opt_level)),
+        ("required_pass", ", ".join(context.required_pass)),
+        ("disabled_pass", ", ".join(context.disabled_pass)),
+        ("instruments", ", ".join(i.name for i in context.instruments)),
+        *((f"config: {key}", repr(value)) for key, value in context.config.items()),
+        ("verify_each", str(context.verify_each)),
+        ("verify_dominance", str(context.verify_dominance)),
+        ("verify_preserves", str(context.verify_preserves)),
+        ("rollback", str(context.rollback)),
+    ]
+    return block(element("p", element("b", type(context).__name__)), table(("", ""), rows))
+
+
+@to_html.register
+def html_of_plan(plan: Plan) -> str:
+    """Return a table of the steps of a plan."""
+    rows = [step.columns for step in plan.steps]
+    header = ("", "pass", "level", "reason")
+    body = table(header, rows, [step.action for step in plan.steps])
+    return block(element("p", plan.summary), body)
+
+
+@to_html.register
+def html_of_pass(pass_: AbstractPass) -> str:
     """Return the name, level and requirements of a pass, the first paragraph of its documentation,
     and a table of its options, or of the passes in it.
     """

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from . import __version__
-from .passmanager.pipeline import parse_pipeline, pipeline_text
-from .tools.corpus.manifest import Manifest
-from .tools.corpus.outcome import Outcome
-from .tools.corpus.run import make_jobs, run_jobs
-from .tools.opt import PasslineOptMain
+from ... import __version__
+from ...passmanager.pipeline import parse_pipeline, pipeline_text
+from ..opt import PasslineOptMain
+from .manifest import Manifest
+from .outcome import Outcome
+from .run import make_jobs, run_jobs
 
 __all__ = ["Outcome", "map"]
 

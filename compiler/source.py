@@ -15,20 +15,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from ..compiler.interpreters.shape_bindings import Bindings
-from ..passmanager.diagnostics.did_you_mean import nearest_file
+from ..passmanager.context import PassContext
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
 from ..passmanager.ir.symbols import brief
+from ..passmanager.ir.text.inputs import decode_mlir
 from ..passmanager.ir.text.parser import parse_module
 from ..passmanager.ir.text.printer import module_text
 from ..passmanager.ir.walk import walk
+from ..passmanager.notebook.display import offer_display
 from ..passmanager.output.files import replace_file
 from ..passmanager.recursion import deep_recursion
+from ..passmanager.registration.did_you_mean import nearest_file
 from ..passmanager.registry import make_ir_context
-from ..tools.inputs import decode_mlir, parse_onnx
-from .notebook import offer_display
+from .frontends.onnx_frontend import parse_onnx
+from .interpreters.shape_bindings import Bindings
 
 __all__ = ["Source", "SourceNotFoundError", "load", "save"]
 
@@ -160,7 +162,9 @@ def _parse(
 
         text, _ = read_reproducer(text)
     try:
-        module = parse_module(ctx or make_ir_context(allow_unregistered), text, name)
+        limit = PassContext.current().max_elements
+        context = ctx or make_ir_context(allow_unregistered)
+        module = parse_module(context, text, name, max_elements=limit)
     except ParseError as error:
         if "--allow-unregistered-dialect" in error.msg:
             error.add_note("in Python: passline.load(source, allow_unregistered=True)")

@@ -16,7 +16,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
 import passline
-from passline.api import notebook
+from passline.passmanager.notebook import display as notebook
 
 TEXT = """
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..registration.names import name_key
+from .names import name_key
 
 __all__ = ["closest_name", "did_you_mean", "nearest_file", "register_successor"]
 

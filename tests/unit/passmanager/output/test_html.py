@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential
 from passline.passmanager.instruments import PassTimingInstrument, StatisticsInstrument
-from passline.passmanager.notebook.elements import Html, Number, element, fold, join, table
+from passline.passmanager.output.html import Html, Number, element, fold, join, table
 
 EVIL = '<script>"&'
 ESCAPED = "&lt;script&gt;&quot;&amp;"

@@ -1,1 +1,0 @@
-"""The functions of `import passline`, which read, optimize, run, compile and show modules."""
