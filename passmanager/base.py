@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation
 from .context import PassContext
 from .diagnostics.frame import Frame
 from .errors import PassContractError
-from .ir.clone import clone
-from .ir.edit import insert_before
+from .fast.clone import clone
+from .fast.edit import insert_before
 from .ir.symbols import brief, is_skipped, symbol_of
 from .notebook import to_html
 from .options.options import check_values, pass_text

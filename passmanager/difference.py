@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from .fast.clone import clone
 from .instruments.ir.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
-from .ir.clone import clone
 from .ir.symbols import brief, name_of
 from .ir.text.highlight import highlighted
 from .output.html import block, fold

@@ -23,10 +23,10 @@ from .analysis_manager import AnalysisManager
 from .context import PassContext
 from .diagnostics.frame import Frame
 from .errors import PassContractError, PassDependencyError, PassNotFoundError
+from .fast.clone import clone
 from .instrumentor import PassInstrumentor
 from .ir.changes.changes import Changes, Snapshot
 from .ir.checks.verifier import verify_changes
-from .ir.clone import clone
 from .ir.per_class import OpClasses, PerClass, has_any
 from .ir.symbols import brief
 from .options.options import pass_text

@@ -22,9 +22,9 @@ _LIBRARIES = {*_COMPILED, "compiler", "compiler.native", "compiler.compile", "co
 
 MAY_IMPORT: dict[str, set[str]] = {
     "passmanager.releases": set(),
-    "passmanager.fast": {"passmanager.releases"},
+    "passmanager.fast": {"passmanager", "passmanager.releases"},
     "passmanager": {"passmanager.releases", "passmanager.fast"},
-    "passes.generic": {"passmanager", "passmanager.releases"},
+    "passes.generic": {"passmanager", "passmanager.fast", "passmanager.releases"},
     "compiler.releases": {"passmanager.releases"},
     "dialects": {"passmanager", *_RELEASES},
     "compiler.interpreters": {*_CORE, "dialects"},

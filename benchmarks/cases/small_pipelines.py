@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
 from passline.passmanager import PassContext, Sequential
-from passline.passmanager.ir.clone import clone
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

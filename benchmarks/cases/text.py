@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import PrintStyle, module_text
 from passline.passmanager.registry import make_ir_context

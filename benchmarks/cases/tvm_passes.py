@@ -24,7 +24,7 @@ from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp, Multipl
 from passline.dialects.relax.elementwise.unary import ExpOp, NegativeOp
 from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext
-from passline.passmanager.ir.clone import clone
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
 from passline.passmanager.run import Run

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import BlockArgument, Operation
 
 from ...dialects.argument_names import name_in, with_name
-from ...passmanager.ir.clone import clone
+from ...passmanager.fast.clone import clone
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.registry import make_ir_context

@@ -23,8 +23,8 @@ from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passes.generic.analysis.call_graph import CallGraph
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
+from ...passmanager.fast.clone import clone
 from ...passmanager.ir.checks.verifier import verify
-from ...passmanager.ir.clone import clone
 from ...passmanager.ir.walk import walk
 from ...passmanager.registry import make_ir_context
 from ..analysis.constants import constant_extent

@@ -16,7 +16,7 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.types import static_shape, tensor_type
 from ...dialects.target import Target
 from ...passes.relax.legalize_ops import constant_arguments, outline_operations
-from ...passmanager.ir.clone import clone
+from ...passmanager.fast.clone import clone
 from ...passmanager.ir.text.printer import module_text
 from ...passmanager.ir.walk import walk
 from ..kernels.builder import Winograd

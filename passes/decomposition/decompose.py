@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ...dialects.relax.interfaces import Decomposes
-from ...passmanager.rewriting.worklist import actions_of
+from ...passmanager.fast.rewriting.worklist import actions_of
 
 __all__ = ["replace_by_decomposition"]
 

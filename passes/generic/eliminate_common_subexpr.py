@@ -21,8 +21,8 @@ from xdsl.traits import (
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.access import read_fields
-from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
+from ...passmanager.fast.access import read_fields
+from ...passmanager.fast.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.ordering import in_order

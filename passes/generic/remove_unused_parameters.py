@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.edit import erase
 from .analysis.call_graph import CallGraph
 from .analysis.signature_liveness import SignatureLiveness, direct_calls
 from .dead_code.results import without, without_results

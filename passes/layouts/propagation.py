@@ -17,7 +17,7 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.access import read_step
+from ...passmanager.fast.access import read_step
 from ...passmanager.ir.ordering import in_order
 from .rewriter import LayoutRewriter, with_unit_dimensions
 

@@ -22,7 +22,7 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, shape_of, with_shape
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 
 __all__ = ["LayoutRewriter", "with_unit_dimensions"]
 

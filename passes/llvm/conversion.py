@@ -36,8 +36,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
 from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.creation import create_before
-from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
+from ...passmanager.fast.creation import create_before
+from ...passmanager.fast.edit import erase, insert_before, replace_all_uses
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of

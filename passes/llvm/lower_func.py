@@ -21,7 +21,7 @@ from ...compiler.releases.llvm import BrOp
 from ...dialects.llvm_extension import PoisonOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.edit import insert_before
+from ...passmanager.fast.edit import insert_before
 from .c_interface import EMIT_C_INTERFACE, define_c_interface
 from .conversion import Lowering, Patterns, convert, integers32
 from .fork import fork

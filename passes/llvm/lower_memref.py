@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.edit import insert_before
+from ...passmanager.fast.edit import insert_before
 from ...passmanager.releases.memref import AssumeAlignmentOp
 from .conversion import Lowering, Patterns, contiguous, convert
 from .types import POINTER, Buffer, Number, lowered_type

@@ -12,8 +12,8 @@ from xdsl.ir.region_utils import iter_used_values_defined_above
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.clone import clone
-from ...passmanager.ir.edit import erase, insert_before, replace_all_uses
+from ...passmanager.fast.clone import clone
+from ...passmanager.fast.edit import erase, insert_before, replace_all_uses
 from ...passmanager.ir.walk import ancestors, ops_of, walk
 from .lower_func import FORK
 from .lower_scf import replace_by_loops

@@ -12,7 +12,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.edit import insert_before, replace_all_uses
+from ...passmanager.fast.edit import insert_before, replace_all_uses
 from ...passmanager.ir.walk import walk
 from .conversion import integers32
 

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects.tir.ops import ForOp
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 
 __all__ = ["exchange_loop_and_branch", "inline_branch"]
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.tir.ops import PrimFuncOp
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.edit import erase
 from ...passmanager.releases.floats import key_of
 
 __all__ = ["ConstantPool"]

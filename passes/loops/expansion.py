@@ -6,7 +6,7 @@ from xdsl.dialects.arith import AddiOp
 from xdsl.ir import Operation
 
 from ...dialects.tir.ops import ForOp
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from .cloning import clone_ops, create_or_fold
 from .constant_pool import ConstantPool
 

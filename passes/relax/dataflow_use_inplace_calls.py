@@ -25,7 +25,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.clone import clone
+from ...passmanager.fast.clone import clone
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 

@@ -13,8 +13,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.annotation import StopFusionOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.types import shape_of, tensor_type
+from ...passmanager.fast.rewriting.worklist import actions_of
 from ...passmanager.rewriting.rewriting import PatternPass
-from ...passmanager.rewriting.worklist import actions_of
 
 __all__ = ["DivideConcatenations", "FlattenConcatenate", "MergeConcatenations"]
 

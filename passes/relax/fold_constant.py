@@ -24,9 +24,9 @@ from ...dialects.relax.types import is_ranked, is_tensor, static_shape
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.fast.access import read_step
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.fast.unverified import make_op
-from ...passmanager.ir.access import read_step
-from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import OpClasses, PerClass

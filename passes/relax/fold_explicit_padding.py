@@ -18,9 +18,9 @@ from ...dialects.relax.layout import Layout
 from ...dialects.relax.reduction.nn import PadOp
 from ...dialects.relax.types import is_number, static_shape, tensor_type
 from ...dialects.relax.windows.pooling import AvgPoolOp, MaxPoolOp
+from ...passmanager.fast.rewriting.worklist import actions_of
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.rewriting.rewriting import PatternPass
-from ...passmanager.rewriting.worklist import actions_of
 
 __all__ = ["FoldExplicitPadding", "FoldPadding"]
 

@@ -18,7 +18,7 @@ from ...dialects.relax.tuples import TupleGetItemOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 
 __all__ = ["PlanDevices", "plan_devices"]
 

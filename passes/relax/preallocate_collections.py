@@ -38,7 +38,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import insert_before
+from ...passmanager.fast.edit import insert_before
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk

@@ -18,10 +18,10 @@ from ...dialects.relax.reduction.normalization import (
     RMSNormOp,
 )
 from ...dialects.relax.types import is_ranked
+from ...passmanager.fast.rewriting.worklist import actions_of
 from ...passmanager.ir.per_class import OpClasses, has_any
 from ...passmanager.registration.rounding import Rounding
 from ...passmanager.rewriting.rewriting import PatternPass
-from ...passmanager.rewriting.worklist import actions_of
 from ..decomposition.decompose import replace_by_decomposition
 
 __all__ = ["DecomposeForInference", "SimplifyInference"]

@@ -16,7 +16,7 @@ from ...dialects.relax.graph import GraphOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.ordering import dependence_order
 from ...passmanager.ir.walk import first_ops
 from ..generic.analysis.opaque_functions import is_opaque

@@ -21,7 +21,7 @@ from ...dialects.relax.types import is_tensor, static_shape
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
 from ..constants.evaluation_code import load_semantics

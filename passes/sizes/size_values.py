@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...compiler.analysis.constants import integer_constant
 from ...dialects.sizes import Quotient, Size, Symbol, TooComplex
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.releases.memref import dim_op
 from ..generic.analysis.arith_families import family
 

@@ -20,8 +20,8 @@ from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.access import read_fields
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.access import read_fields
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
 from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE

@@ -22,7 +22,7 @@ from xdsl.utils.hints import isa
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.edit import erase
 from ...passmanager.ir.walk import walk
 from ..generic.analysis.buffers import View
 from ..loops.branches import exchange_loop_and_branch

@@ -22,7 +22,7 @@ from ...compiler.analysis.memory.double_buffers import DoubleBuffer, find_double
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
 from ..generic.analysis.buffers import Allocation
 from ..loops.builder import Index, LoopBuilder, known_index

@@ -24,7 +24,7 @@ from ...compiler.analysis.scoped_dict import ScopedDict
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ..generic.analysis.buffers import Allocation
 from ..generic.dead_code.dead_code import is_used
 from .base import PrimFuncPass

@@ -19,7 +19,7 @@ from ...compiler.analysis.arith.rewrite_simplify import RewriteSimplifier
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.edit import erase
 from ..generic.dead_code.dead_code import remove_dead_operations
 from ..loops.branches import inline_branch
 from .base import PrimFuncPass

@@ -27,7 +27,7 @@ from ...compiler.analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before
 from ..generic.analysis.buffers import Allocation, View
 from .base import PrimFuncPass
 

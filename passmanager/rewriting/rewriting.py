@@ -20,10 +20,10 @@ from ..base import AnchorT, FunctionPass
 from ..context import PassContext
 from ..diagnostics.actions import SILENT, Actions
 from ..errors import PasslineError
+from ..fast.rewriting.pattern_index import Attempt, PatternIndex
+from ..fast.rewriting.worklist import TrackingRewriter, Worklist
 from ..ir.location import place_of
 from ..ir.walk import walk
-from .pattern_index import Attempt, PatternIndex
-from .worklist import TrackingRewriter, Worklist
 
 __all__ = ["NonConvergenceError", "PatternPass", "apply_patterns"]
 

@@ -13,8 +13,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
-from ...passmanager.ir.clone import clone
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.clone import clone
+from ...passmanager.fast.edit import erase
 from ...passmanager.ir.location import file_location
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...passmanager.fast.clone import clone
 from ...passmanager.instruments.ir.ir_text import is_valid
-from ...passmanager.ir.clone import clone
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
 

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator
 
-from ...passmanager.ir.edit import erase
+from ...passmanager.fast.edit import erase
 
 __all__ = ["Edit", "erase_and_replace", "is_source", "is_terminator", "stand_in", "without"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import IRNode, Operation, SSAValue
 
+from ...passmanager.fast.clone import clone
+from ...passmanager.fast.edit import insert_before
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
 from ...passmanager.ir.changes.changes import Changes, Snapshot
-from ...passmanager.ir.clone import clone
-from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run

@@ -18,8 +18,8 @@ from xdsl.passes import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.diagnostics import Diagnostic
 from ...passmanager.errors import InvalidIRError
+from ...passmanager.fast.clone import clone
 from ...passmanager.instrument import PassInstrument
-from ...passmanager.ir.clone import clone
 from ...passmanager.sequential import Sequential
 from ..diagnostics.failures import diagnostics_of
 from .interestingness import Failure

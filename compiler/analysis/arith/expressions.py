@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import NoMemoryEffect, Pure
 
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.per_class import PerClass
 from .integer_types import BOOLEAN, is_integer
 

@@ -22,7 +22,7 @@ from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import is_ranked
 from ....passes.generic.analysis.call_graph import References
 from ....passes.generic.analysis.purity import Purity
-from ....passmanager.ir.clone import clone
+from ....passmanager.fast.clone import clone
 from .constant_evaluator import NotEvaluated, Values
 
 if TYPE_CHECKING:

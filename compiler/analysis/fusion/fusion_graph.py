@@ -15,7 +15,7 @@ from xdsl.traits import MemoryEffect, NoMemoryEffect
 from ....dialects.relax.annotation import StopFusionOp
 from ....dialects.relax.interfaces import FusionKind, FusionPattern
 from ....dialects.relax.types import is_tensor, shape_of
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.per_class import PerClass
 from ..shapes.symbolic_shapes import SymbolicShapes

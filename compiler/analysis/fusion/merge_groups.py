@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from xdsl.ir import Block, Operation, OpResult
 
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.walk import walk
 
 __all__ = ["MergeGroups", "dependences"]

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 
-from ....passmanager.ir.clone import clone
+from ....passmanager.fast.clone import clone
 from ....passmanager.ir.location import file_location, place_of
 from ....passmanager.ir.symbols import name_of
 from ....passmanager.ir.walk import walk

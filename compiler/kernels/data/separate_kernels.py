@@ -13,7 +13,7 @@ from ....dialects.sizes import Size
 from ....dialects.tir.builder import TirBuilder
 from ....dialects.tir.extents import Shape, extent_of
 from ....dialects.tir.ops import PrimFuncOp
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 
 __all__ = ["SeparateKernels", "parameter_shape"]

@@ -27,7 +27,7 @@ from ....passes.generic.dead_code.symbols import remove_unreachable_symbols
 from ....passes.llvm.lower_parallel import share_loops
 from ....passes.llvm.lower_to_llvm import lower_to_llvm
 from ....passmanager.errors import PasslineError
-from ....passmanager.ir.clone import clone
+from ....passmanager.fast.clone import clone
 from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of, walk
 from ....passmanager.releases.memref import dim_op

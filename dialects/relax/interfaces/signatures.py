@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation
 
-from ....passmanager.ir.access import read_operands, read_type
+from ....passmanager.fast.access import read_operands, read_type
 
 __all__ = ["SignatureTable"]
 

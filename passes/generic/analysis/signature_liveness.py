@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.ir.effects import would_be_dead
 from ....passmanager.ir.symbols import PRIVATE, is_skipped

@@ -13,9 +13,9 @@ from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
+from ....passmanager.fast.rewriting.pattern_index import DeclaredPatterns
 from ....passmanager.ir.walk import walk
-from ....passmanager.rewriting.pattern_index import DeclaredPatterns
 from ....passmanager.rewriting.rewriting import apply_patterns
 from ..dead_code.region_dead_code import remove_region_dead_code
 from ..dead_code.results import remove_dead_results

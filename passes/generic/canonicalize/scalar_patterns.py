@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.checks.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
 from ..analysis.arith_families import COMMUTATIVE

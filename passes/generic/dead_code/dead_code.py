@@ -12,8 +12,8 @@ from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.access import read_step
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.access import read_step
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.effects import (
     NESTED,
     OBSERVABLE,

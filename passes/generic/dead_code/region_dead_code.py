@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, Region
 
-from ....passmanager.ir.access import read_step
+from ....passmanager.fast.access import read_step
 from ....passmanager.ir.effects import would_be_dead
 
 __all__ = ["remove_region_dead_code"]

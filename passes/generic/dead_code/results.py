@@ -9,7 +9,7 @@ from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.effects import own_effects
 from ....passmanager.ir.walk import walk
 from ..analysis.liveness import Liveness

@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
 from ....passmanager.registration.did_you_mean import did_you_mean
 from ..analysis.call_graph import CallGraph, symbols_of

@@ -35,8 +35,8 @@ from ....dialects.relax.types import (
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.checks.dominance import is_graph_region
-from ....passmanager.ir.edit import erase, insert_before
 from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.ir.walk import walk
 from ....passmanager.registration.rounding import Rounding

@@ -18,7 +18,7 @@ from ....dialects.relax.elementwise.broadcast import BroadcastToOp
 from ....dialects.relax.interfaces import Along, Axes
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_ranked, static_shape
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ...constants.arrays import array_in
 from ...constants.float_rounding import least_factor, magnitudes_along
 from .scale import Scale

@@ -22,7 +22,7 @@ from ....dialects.relax.interfaces import Along, Axes, Scaling
 from ....dialects.relax.types import Float, is_ranked
 from ....passmanager.base import FunctionPass
 from ....passmanager.diagnostics.actions import Actions
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.ordering import in_order
 from ....passmanager.ir.per_class import OpClasses
 from ....passmanager.registration.rounding import Rounding

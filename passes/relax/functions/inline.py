@@ -12,8 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.clone import clone
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.clone import clone
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE
 from ....passmanager.ir.walk import ancestors, walk
 from ...generic.analysis.call_graph import CallGraph, References

@@ -15,7 +15,7 @@ from ....dialects.relax.graph import GraphOp
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.ordering import dependence_order
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
 from ....passmanager.ir.walk import ancestors, walk

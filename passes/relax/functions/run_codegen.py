@@ -22,7 +22,7 @@ from ....compiler.interpreters.codegens import CODEGEN, EXTERNAL, codegen_named
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
 from ....passmanager.registration.did_you_mean import did_you_mean
 from ...generic.analysis.call_graph import CallGraph

@@ -18,7 +18,7 @@ from ....dialects.relax.interfaces import View
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.edit import erase
 from ...generic.analysis.call_graph import CallGraph
 from ...sizes.known_sizes import functions_with_unknown_sizes
 from .outliner import Outliner, fusible_functions, is_scalar_constant

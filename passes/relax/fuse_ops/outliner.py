@@ -22,8 +22,8 @@ from ....dialects.dimension_names import with_dimension_names
 from ....dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
 from ....dialects.sizes import Size
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.access import read_fields, read_step
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.access import read_fields, read_step
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
 from ...generic.analysis.attribute_numbering import AttributeNumbering
 from ...generic.analysis.opaque_functions import is_opaque

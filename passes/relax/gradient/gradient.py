@@ -18,8 +18,8 @@ from ....dialects.relax.types import static_shape
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.clone import clone
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.clone import clone
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.walk import walk
 from ....passmanager.registration.did_you_mean import did_you_mean
 from ...generic.analysis.call_graph import CallGraph

@@ -18,8 +18,8 @@ from ....dialects.relax.interfaces import Decomposes, Differentiable, NotDiffere
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_tensor
-from ....passmanager.ir.clone import clone
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.clone import clone
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.walk import walk
 from ...decomposition.decompositions import DECOMPOSITIONS
 from . import (

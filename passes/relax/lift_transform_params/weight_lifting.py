@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ....dialects.relax.types import is_tensor
 from ....dialects.transform_params import TRANSFORM_PARAMS
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.effects import is_kept, own_effects
 from ....passmanager.releases.floats import key_of
 from ...generic.analysis.call_graph import CallGraph

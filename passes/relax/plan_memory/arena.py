@@ -26,7 +26,7 @@ from ....compiler.analysis.memory.storage_plan import (
     plan_storage,
 )
 from ....dialects.sizes import Size
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ...sizes.size_values import SizeValues, index_constant
 from .buffer_values import Buffer, Memref, Storage, offset_of, root_of, shape_of
 from .symbolic_plan import SizedRange, plan_by_units

@@ -41,7 +41,7 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.diagnostics.diagnostics import Where
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from ..legalize_ops import missing_size

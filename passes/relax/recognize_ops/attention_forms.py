@@ -28,7 +28,7 @@ from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import Float, shape_of, tensor_type
 from ....dialects.sizes import Size
-from ....passmanager.rewriting.worklist import actions_of
+from ....passmanager.fast.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 from .operation_forms import scalar, used_outside
 

@@ -28,7 +28,7 @@ from ....dialects.relax.reduction.normalization import LayerNormOp, RMSNormOp
 from ....dialects.relax.reduction.reduction import MeanOp, ReductionOp
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import Float, is_ranked, shape_of, tensor_type
-from ....passmanager.rewriting.worklist import actions_of
+from ....passmanager.fast.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 
 __all__ = ["FORMS", "Form", "RecognizeForm", "scalar", "used_outside"]

@@ -16,8 +16,8 @@ from ....dialects.relax.elementwise.unary import RsqrtOp, SqrtOp
 from ....dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement
 from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
+from ....passmanager.fast.rewriting.worklist import actions_of
 from ....passmanager.ir.per_class import PerClass
-from ....passmanager.rewriting.worklist import actions_of
 
 if TYPE_CHECKING:
     from ....compiler.interpreters.arrays import Array

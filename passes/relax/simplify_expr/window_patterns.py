@@ -12,7 +12,7 @@ from ....dialects.relax.attributes import properties_of
 from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ....dialects.relax.types import is_element, static_shape, tensor_type
 from ....dialects.relax.windows.windows import Window
-from ....passmanager.rewriting.worklist import actions_of
+from ....passmanager.fast.rewriting.worklist import actions_of
 
 __all__ = ["RemoveTaps"]
 

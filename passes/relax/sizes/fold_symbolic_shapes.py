@@ -28,7 +28,7 @@ from ....dialects.sizes import Size
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.walk import walk
 from ...generic.analysis.call_graph import CallGraph
 from ...sizes.known_sizes import functions_with_unknown_sizes, retype_known_sizes

@@ -16,7 +16,7 @@ from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp
 from ....dialects.relax.interfaces import InfersType
 from ....dialects.relax.types import is_tensor, refine, tensor_type, with_element
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.ordering import in_order
 from .precision_policies import Policy
 

@@ -45,7 +45,7 @@ from ....compiler.releases.effects import is_side_effect_free
 from ....dialects.tir.ops import ForOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.releases.memref import dim_op, offset_of
 from ...generic.analysis.buffers import Allocation, View
 from ..base import PrimFuncPass

@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from ....compiler.releases.effects import is_side_effect_free
 from ....dialects.tir.ops import LikelyOp
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ...loops.branches import inline_branch
 
 __all__ = ["replace_conditions"]

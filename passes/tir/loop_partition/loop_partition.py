@@ -27,7 +27,7 @@ from ....compiler.analysis.loops.iteration_ranges import (
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, LikelyOp, PrimFuncOp
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase
+from ....passmanager.fast.edit import erase
 from ....passmanager.ir.walk import walk
 from ....passmanager.rewriting.rewriting import apply_patterns
 from ..base import PrimFuncPass

@@ -15,7 +15,7 @@ from ....compiler.analysis.arith.materialize import FormBuilder
 from ....compiler.analysis.loops.conditions import HINT
 from ....compiler.analysis.loops.iteration_ranges import IterationRange
 from ....dialects.tir.ops import ForOp, YieldOp
-from ....passmanager.ir.clone import clone_all
+from ....passmanager.fast.clone import clone_all
 from ....passmanager.ir.walk import walk
 from .known_conditions import replace_conditions
 

@@ -23,7 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ancestors, walk
 from ...generic.analysis.buffers import Allocation

@@ -22,7 +22,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.ops import Dp4aOp
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 
 __all__ = ["lower_dp4a"]
 

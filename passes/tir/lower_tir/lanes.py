@@ -9,7 +9,7 @@ from xdsl.rewriter import Rewriter
 
 from ....dialects.tir.ops import LanewiseOp
 from ....dialects.vector_types import element_of, is_vector
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 
 __all__ = ["repeat_for_lanes"]
 

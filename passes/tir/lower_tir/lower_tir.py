@@ -38,7 +38,7 @@ from ....dialects.tir.ops import (
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 from ....passmanager.ir.walk import walk
 from .buffer_placement import drop_storage_scopes, place_buffers
 from .byte_dot_products import lower_dp4a

@@ -24,7 +24,7 @@ from ....compiler.analysis.constants import integer_constant
 from ....compiler.analysis.loops.vectorization_plan import VectorizationPlan
 from ....compiler.releases.effects import is_side_effect_free
 from ....dialects.tir.ops import LanewiseOp
-from ....passmanager.ir.edit import insert_before
+from ....passmanager.fast.edit import insert_before
 from ...loops.cloning import BinaryOp, clone_ops, create_or_fold
 from ...loops.constant_pool import ConstantPool
 

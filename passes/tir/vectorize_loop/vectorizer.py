@@ -27,7 +27,7 @@ from ....compiler.analysis.loops.vectorization_plan import VectorizationPlan, is
 from ....compiler.releases.effects import only_has_effect
 from ....dialects.tir.ops import ForKind, ForKindAttr, ForOp, YieldOp
 from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.ir.edit import erase, insert_before
+from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.walk import walk
 from ....passmanager.releases.floats import PACKS_BF16
 from ...generic.analysis.buffers import Allocation

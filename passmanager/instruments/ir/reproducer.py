@@ -20,8 +20,8 @@ from xdsl.utils.mlir_lexer import StringLiteral
 
 from ...context import PassContext
 from ...errors import PasslineError
+from ...fast.clone import clone
 from ...instrument import PassInstrument
-from ...ir.clone import clone
 from ...output.files import replace_file
 from ...registration.info import PassInfo
 from ...releases.targets import MLIRTarget

@@ -7,7 +7,7 @@ from typing import TypeAlias, cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
-from ..access import read_fields
+from ...fast.access import read_fields
 from ..per_class import OpClasses, PerClass
 
 __all__ = ["Record", "State", "node_kind"]

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, cast
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from ..access import read_type
+from ...fast.access import read_type
 from ..per_class import PerClass
 from .dominance_verifier import invalid
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, R
 from xdsl.traits import IsolatedFromAbove
 
 from ...errors import InvalidIRError
-from ..access import read_step
+from ...fast.access import read_step
 from ..location import file_location, place_of
 from ..per_class import PerClass
 from ..symbols import name_of, symbol_of

@@ -26,18 +26,25 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...fast.access import Fields, read_fields, read_type
+from ...fast.signatures import Signature, Signatures
+from ...fast.verifying.definition_checks import check_of_definition
+from ...fast.verifying.op_checks import (
+    IS_FAST,
+    Check,
+    OpChecks,
+    check_types,
+    checks_of,
+    checks_of_definition,
+)
 from ...registration.did_you_mean import did_you_mean
-from ..access import Fields, read_fields, read_type
 from ..changes.changes import Changes
 from ..location import place_of
 from ..per_class import PerClass
-from ..signatures import Signature, Signatures
 from ..symbols import name_of, symbol_of
 from ..walk import walk
 from .branches import verify_passed, verify_successors
-from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
-from .op_checks import IS_FAST, Check, OpChecks, check_types, checks_of, checks_of_definition
 
 __all__ = ["OpVerifier", "verify", "verify_changes"]
 

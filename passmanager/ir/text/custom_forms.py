@@ -21,6 +21,7 @@ __all__ = [
     "add_implicit_terminators",
     "has_exact_custom_form",
     "has_implicit_terminator",
+    "is_plain",
     "returns_function",
 ]
 
@@ -54,6 +55,18 @@ _is_function = PerClass[Operation, bool](lambda op_class: "function_type" in _pr
 
 _result_lists = PerClass[Operation, bool](_reads_result_list)
 """Whether the parser of an operation takes `(` after `->` for the start of a list of types."""
+
+
+is_plain = PerClass[Operation, bool](
+    lambda op_class: (
+        not (
+            _result_lists[op_class]
+            or _is_function[op_class]
+            or issubclass(op_class, UnregisteredOp)
+        )
+    )
+)
+"""Whether ops of a class are printed as xDSL does unless they have discardable attributes."""
 
 
 def returns_function(op: Operation) -> bool:

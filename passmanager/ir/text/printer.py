@@ -37,13 +37,13 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 
 from ...errors import InvalidIRError, PasslineError
+from ...fast.printing.template_printer import IS_FAST, SCALARS, RememberingStream, TemplatePrinter
+from ...fast.reading.lexer import MAX_DIGITS
 from ...releases.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..per_class import PerClass
-from .custom_forms import has_exact_custom_form, returns_function
+from .custom_forms import has_exact_custom_form, is_plain, returns_function
 from .float_bits import Float, bits_of, float_words
-from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
-from .template_printer import RememberingStream, TemplatePrinter
 
 __all__ = ["PLAIN", "ExactPrinter", "PrintStyle", "is_dense", "module_text"]
 
@@ -90,6 +90,13 @@ class ExactPrinter(TemplatePrinter):
     NaN as numbers. Such a constant is printed as one hexadecimal string, which MLIR reads too.
     """
 
+    _blobs: Mapping[str, str] = {}
+    """The resources that are printed below, by name."""
+    _ids: dict[Operation, str] | None = None
+    """The names of ops without results, for comments."""
+    _returns_function = False
+    """Whether the op that is being printed does."""
+
     def __init__(self, stream: IO[str] | None = None, style: PrintStyle = PLAIN) -> None:
         super().__init__(
             stream,
@@ -101,14 +108,12 @@ class ExactPrinter(TemplatePrinter):
         )
         self.style = style
         self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
-        self._blobs: dict[str, str] = {}
-        self._ids: dict[Operation, str] | None = None  # of ops without results, in comments
-        self._returns_function = False  # the op that is being printed
-        self._is_plain = not style.value_users
 
     # Attributes
 
     def print_attribute(self, attribute: Attribute) -> None:
+        if self._pieces is None and attribute.__class__ in SCALARS:  # as below, with fewer calls
+            return self.print_string(self._scalar_text(attribute))
         if self._returns_function and isinstance(attribute, FunctionType):
             if self._ends_with("-> "):
                 with self.in_parens():
@@ -191,7 +196,7 @@ class ExactPrinter(TemplatePrinter):
         if elided:
             return ELIDED
         name, text = blob_of(dense)
-        self._blobs[name] = text
+        self._blobs = {**self._blobs, name: text}
         self._notes += 1
         return name
 
@@ -199,7 +204,7 @@ class ExactPrinter(TemplatePrinter):
         """Print the resources to which the printed IR refers, as far as the dialects have them."""
         if not self._dialect_resources and not self._blobs:
             return
-        found = {"builtin": self._blobs} if self._blobs else {}
+        found = {"builtin": {**self._blobs}} if self._blobs else {}
         for dialect in dialects:
             keys = self._dialect_resources.get(dialect.name)
             if keys and (interface := dialect.get_interface(OpAsmDialectInterface)) is not None:
@@ -242,8 +247,8 @@ class ExactPrinter(TemplatePrinter):
     # Ops
 
     def print_op(self, op: Operation) -> None:
-        if self._is_plain:
-            return super().print_op(op)
+        if not self.style.value_users:
+            return super().print_op(op) if IS_FAST else self._print_itself(op)
         if self._ids is not None:
             self._print_argument_users(op)
         elif self.style.value_users:
@@ -253,6 +258,8 @@ class ExactPrinter(TemplatePrinter):
             self.print_string(f" // {comment}")
 
     def _print_itself(self, op: Operation) -> None:
+        if is_plain[type(op)] and not (op.attributes or self._returns_function):
+            return Printer.print_op(self, op)
         generic = self.print_generic_format
         returns_one = not generic and returns_function(op)
         if returns_one or self._returns_function:

@@ -11,7 +11,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Position
 
-from .locating_parser import LocatingParser
+from ...fast.reading.locating_parser import LocatingParser
 
 __all__ = ["Attempt", "further_errors"]
 

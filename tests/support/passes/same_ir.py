@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 
-from passline.passmanager.ir.text.locating_parser import LocatingParser
-from passline.passmanager.ir.text.parser import MemoizingParser
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
+from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.walk import walk
 
 __all__ = ["describe", "parse", "parsed_alike"]

@@ -18,8 +18,8 @@ from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_patt
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
 from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
 from passline.passmanager import Pass
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.changes.changes import Snapshot
-from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.per_class import OpClasses, has_any
 from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module

@@ -32,7 +32,7 @@ from passline.passmanager import (
     base,
     runner,
 )
-from passline.passmanager.ir.clone import clone
+from passline.passmanager.fast.clone import clone
 
 
 def reported(ctx: PassContext, pass_: Pass, m: ModuleOp | None = None) -> list[str]:

@@ -28,7 +28,7 @@ from passline.compiler.native.llvm_ir import llvm_ir
 from passline.dialects.target import host
 from passline.passes.llvm.lower_to_llvm import lower_to_llvm
 from passline.passmanager import PassContext
-from passline.passmanager.ir.clone import clone
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline

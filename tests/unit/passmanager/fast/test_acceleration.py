@@ -21,10 +21,10 @@ from passline.passmanager.fast.acceleration import (
     unknown_place,
 )
 from passline.passmanager.fast.known_sources import FILE, known_places, known_releases
+from passline.passmanager.fast.reading.lexer import Lexer
+from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.fast.record import record
 from passline.passmanager.fast.sources import checksum_of, source_of
-from passline.passmanager.ir.text.lexer import Lexer
-from passline.passmanager.ir.text.parser import MemoizingParser
 from passline.passmanager.ir.text.printer import ExactPrinter
 
 ROOT = Path(passline.__file__).resolve().parent

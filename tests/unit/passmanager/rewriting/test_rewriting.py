@@ -22,8 +22,12 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
 from passline.passmanager import PassContext
+from passline.passmanager.fast.rewriting.pattern_index import (
+    PatternIndex,
+    RemoveDead,
+    matched_class,
+)
 from passline.passmanager.instruments import StatisticsInstrument
-from passline.passmanager.rewriting.pattern_index import PatternIndex, RemoveDead, matched_class
 from passline.passmanager.rewriting.rewriting import (
     NonConvergenceError,
     PatternPass,

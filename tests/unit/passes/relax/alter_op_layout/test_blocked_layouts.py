@@ -10,8 +10,8 @@ from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.target import Target, set_target
 from passline.passes.relax.alter_op_layout.alter_op_layout import AlterOpLayout
 from passline.passmanager import PassContext
+from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.clone import clone
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context

@@ -25,9 +25,9 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
-from passline.passmanager.ir import signatures
+from passline.passmanager.fast import signatures
+from passline.passmanager.fast.verifying.op_checks import IS_FAST
 from passline.passmanager.ir.changes.changes import Snapshot
-from passline.passmanager.ir.checks.op_checks import IS_FAST
 from passline.passmanager.ir.checks.verifier import OpVerifier, verify, verify_changes
 from passline.passmanager.ir.location import place_of
 from passline.passmanager.ir.text.parser import parse_module

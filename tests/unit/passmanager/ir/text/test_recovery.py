@@ -3,9 +3,10 @@
 import pytest
 from xdsl.utils.exceptions import ParseError
 
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
+from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.text import parser as parser_module
-from passline.passmanager.ir.text.locating_parser import LocatingParser
-from passline.passmanager.ir.text.parser import MAX_ERRORS, MemoizingParser, parse_module
+from passline.passmanager.ir.text.parser import MAX_ERRORS, parse_module
 from passline.passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from passline.passmanager.registry import make_ir_context
 

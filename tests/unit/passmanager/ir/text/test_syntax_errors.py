@@ -4,9 +4,10 @@ import pytest
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.diagnostics.diagnostics import Diagnostic, render
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
+from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.text import parser as parser_module
-from passline.passmanager.ir.text.locating_parser import LocatingParser
-from passline.passmanager.ir.text.parser import MemoizingParser, parse_module
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.syntax_errors import InvalidText
 from passline.passmanager.registry import make_ir_context
 from passline.tools.diagnostics.failures import diagnostics_of

@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
-from ..fast.acceleration import is_accelerated
+from ..ir.garbage_collection import paused_collector
+from ..ir.walk import walk
 from ..recursion import deep_recursion
+from .acceleration import is_accelerated
 from .creation import is_plain, set_operands
-from .garbage_collection import paused_collector
-from .walk import walk
 
 __all__ = ["clone", "clone_all"]
 

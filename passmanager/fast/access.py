@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import OpDef
 from xdsl.irdl.operations import get_accessors_from_op_def
 
-from ..fast.acceleration import is_accelerated
+from .acceleration import is_accelerated
 
 __all__ = [
     "Fields",

@@ -22,10 +22,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
+from ..ir.per_class import PerClass
 from ..releases.attributes import BitEnumAttribute, EnumAttribute
 from ..releases.floats import DISTINGUISHES_ZEROS
 from .access import Fields, read_type
-from .per_class import PerClass
 
 __all__ = ["Signature", "Signatures", "is_of_signature"]
 

@@ -31,7 +31,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from passline.passmanager.ir.checks.definition_checks import check_of_definition
+from passline.passmanager.fast.verifying.definition_checks import check_of_definition
 
 T = VarConstraint("T", AnyAttr())
 

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 
-from ..fast.acceleration import is_accelerated
-from .per_class import PerClass
+from ..ir.per_class import PerClass
+from .acceleration import is_accelerated
 
 __all__ = ["append_op", "create_before", "is_plain", "set_operands", "set_results"]
 

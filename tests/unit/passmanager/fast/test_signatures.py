@@ -23,9 +23,9 @@ from xdsl.dialects.test import TestOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute
 
-from passline.passmanager.ir import signatures as table
-from passline.passmanager.ir.access import read_fields
-from passline.passmanager.ir.signatures import Signatures, is_of_signature
+from passline.passmanager.fast import signatures as table
+from passline.passmanager.fast.access import read_fields
+from passline.passmanager.fast.signatures import Signatures, is_of_signature
 
 ONE, TWO = StringAttr("one"), StringAttr("two")
 FLAGS = [FastMathFlag.NO_NANS, FastMathFlag.NO_INFS]

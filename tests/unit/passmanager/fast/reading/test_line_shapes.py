@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.passes.same_ir import describe, parse, parsed_alike
 from xdsl.utils.exceptions import ParseError
 
-from passline.passmanager.ir.text.locating_parser import LocatingParser
-from passline.passmanager.ir.text.parser import MemoizingParser
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
+from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.registry import make_ir_context
 
 CONTEXT = make_ir_context()

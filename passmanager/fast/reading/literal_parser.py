@@ -36,9 +36,9 @@ from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ...fast.acceleration import is_known
+from ...ir.text.float_bits import value_of
 from ...releases.floats import rounded
-from .float_bits import value_of
+from ..acceleration import is_known
 
 __all__ = ["LiteralParser", "with_number"]
 

@@ -39,7 +39,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from passline.passmanager.ir.checks.proofs import element_proof, proof_of
+from passline.passmanager.fast.verifying.proofs import element_proof, proof_of
 from passline.passmanager.releases.attributes import AnyRange, VerificationContext
 
 T = VarConstraint("T", AnyAttr())

@@ -45,12 +45,12 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
+from ...ir.text.custom_forms import add_implicit_terminators
+from ...ir.text.resources import ELIDED, dense_of, wants_dense
+from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...registration.did_you_mean import closest_name, did_you_mean
-from .custom_forms import add_implicit_terminators
 from .literal_parser import LiteralParser
-from .resources import ELIDED, dense_of, wants_dense
-from .syntax_errors import end_of_code, not_a_number, with_note
 
 __all__ = ["LocatingParser"]
 

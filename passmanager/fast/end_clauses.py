@@ -20,8 +20,8 @@ from xdsl.irdl import IRDLOperation, OperandDef, PropertyDef, ResultDef
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import UnresolvedOperand
 
-from ..per_class import PerClass
-from .op_templates import has_declarative_format
+from ..ir.per_class import PerClass
+from .printing.op_templates import has_declarative_format
 
 __all__ = ["EndClause", "Types", "end_clause"]
 

@@ -15,8 +15,8 @@ from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
+from passline.passmanager.fast.verifying.op_checks import OpChecks, checks_of
 from passline.passmanager.ir.checks import verifier
-from passline.passmanager.ir.checks.op_checks import OpChecks, checks_of
 from passline.passmanager.ir.checks.verifier import verify
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from io import StringIO
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -26,14 +26,14 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from ...fast.acceleration import is_accelerated
+from ...ir.per_class import PerClass
+from ...ir.text.custom_forms import has_implicit_terminator
 from ...releases.printing import name_blocks
+from ..acceleration import is_accelerated
 from ..access import Fields, read_fields, read_type
-from ..per_class import PerClass
+from ..end_clauses import EndClause, end_clause
+from ..reading.line_shapes import ends_with_type
 from ..signatures import Signature, Signatures
-from .custom_forms import has_implicit_terminator
-from .end_clauses import EndClause, end_clause
-from .line_shapes import ends_with_type
 from .op_templates import (
     LONGEST,
     OpTemplate,
@@ -45,9 +45,9 @@ from .op_templates import (
     repetition,
 )
 
-__all__ = ["RememberingStream", "TemplatePrinter"]
+__all__ = ["IS_FAST", "SCALARS", "RememberingStream", "TemplatePrinter"]
 
-_FAST = is_accelerated("printing")
+IS_FAST = is_accelerated("printing")
 
 _PIECES = 1 << 14
 """The output is written when there are more pieces."""
@@ -61,7 +61,7 @@ _plain_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").fullmatch
 
 
 _SHAPED = (TensorType, MemRefType)
-_SCALARS = frozenset({IndexType, IntegerType, Float16Type, Float32Type, Float64Type})
+SCALARS = frozenset({IndexType, IntegerType, Float16Type, Float32Type, Float64Type})
 
 
 def _shape_text(type: Attribute) -> str | None:
@@ -89,7 +89,13 @@ def _plain_symbol(callee: Attribute | None) -> str:
 
 
 class _Pieces(list[str]):
-    """Output in pieces, for those who write to the stream of the printer."""
+    """Output in pieces for the stream `sink`, for those who write to the stream of the printer."""
+
+    def __init__(self, sink: IO[str]) -> None:
+        super().__init__()
+        self.sink = sink
+        self.kept = 0
+        """The number of callers that need the pieces kept."""
 
     write = list[str].append
 
@@ -145,6 +151,29 @@ class _KnownTexts:
         self.templates: dict[Signature, OpTemplate] = {}
         self.region_templates: dict[Signature, RegionTemplate] = {}
         self.texts: dict[int, str] = {}  # of attributes, by number
+        self.scalars: dict[int, tuple[Attribute, str]] = {}  # types, by identity
+
+
+class _Forms(NamedTuple):
+    """What is known of the text of ops by their class."""
+
+    has_template: PerClass[Operation, bool]
+    ends_with_type: PerClass[Operation, bool]
+    end_clause: PerClass[Operation, EndClause | None]
+    has_region_template: PerClass[Operation, bool]
+
+
+@cache
+def _forms(generic: bool) -> _Forms:
+    """Return what is known of the generic or the custom form."""
+    return _Forms(
+        PerClass[Operation, bool](lambda op_class: has_template(op_class, generic)),
+        PerClass[Operation, bool](lambda op_class: generic or ends_with_type[op_class]),
+        PerClass[Operation, EndClause | None](
+            lambda op_class: None if generic else end_clause[op_class]
+        ),
+        PerClass[Operation, bool](lambda op_class: has_region_template(op_class, generic)),
+    )
 
 
 _signatures = Signatures()
@@ -166,8 +195,21 @@ class TemplatePrinter(Printer):
     share both: a module that is printed after each pass has mostly ops that were printed before.
     """
 
+    # Class attributes are the values of those that few printers set: an object with more than 30
+    # attributes of its own makes each access slower in CPython, and xDSL's printer has 21.
+
     templated = 0
     """The number of ops that were printed from a template."""
+    _calls_print_op = False
+    """Whether nested ops are printed by `print_op`: only where a subclass adds to it."""
+    _pieces: _Pieces | None = None
+    """The output that is collected; None while nothing is printed."""
+    _notes = 0
+    """The number of resources that were noted, to be printed below."""
+    _record: list[tuple[int, SSAValue]] | None = None
+    """Where names are in the pieces, while an op is printed first."""
+    _parts: _Parts | None = None
+    """The parts of the op with regions that is printed first."""
 
     def __init__(
         self,
@@ -184,34 +226,13 @@ class TemplatePrinter(Printer):
             print_properties_as_attributes=properties_as_attributes,
             print_debuginfo=debuginfo,
         )
-        # Whether nested ops are printed by `print_op`: only where a subclass adds to it.
-        self._calls_print_op = type(self).print_op is not TemplatePrinter.print_op
-        self._pieces: _Pieces | None = None  # None while nothing is printed
-        self._sink = self.stream
-        # Whether a subclass gives values names of its own.
-        self._renames = type(self)._new_name is not TemplatePrinter._new_name
         # Names by identity: a value's own hash is slow. The values stay alive.
         self._names: dict[int, str] = {}
         self._named: list[SSAValue] = []
         self._known = _KnownTexts() if kind is None else _shared_texts(kind)
-        self._scalars: dict[int, tuple[Attribute, str]] = {}
-        self._notes = 0  # the number of resources that were noted, to be printed below
-        self._record: list[tuple[int, SSAValue]] | None = None  # where names are in the pieces
-        self._parts: _Parts | None = None  # of the op with regions that is printed first
-        self._kept_pieces = 0  # the number of callers that need the pieces kept
-        self._has_template = PerClass[Operation, bool](
-            lambda op_class: has_template(op_class, self.print_generic_format)
-        )
-
-        self._ends_with_type = PerClass[Operation, bool](
-            lambda op_class: self.print_generic_format or ends_with_type[op_class]
-        )
-        self._end_clause = PerClass[Operation, EndClause | None](
-            lambda op_class: None if self.print_generic_format else end_clause[op_class]
-        )
-        self._has_region_template = PerClass[Operation, bool](
-            lambda op_class: has_region_template(op_class, self.print_generic_format)
-        )
+        self._forms = _forms(generic)
+        if type(self).print_op is not TemplatePrinter.print_op:
+            self._calls_print_op = True
 
     def print_resource_handle(self, dialect: str, handle: str) -> None:
         self._notes += 1
@@ -226,26 +247,26 @@ class TemplatePrinter(Printer):
         """
         if self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
             return False
-        self._sink = self.stream
-        self._pieces = _Pieces()
+        self._pieces = _Pieces(self.stream)
         self.stream = cast(IO[str], self._pieces)
         return True
 
     def _finish(self) -> None:
+        assert self._pieces is not None
         self._flush()
-        self.stream, self._pieces = self._sink, None
+        self.stream, self._pieces = self._pieces.sink, None
 
     def _flush(self) -> None:
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
-            print(text, end="", file=self._sink)
+            print(text, end="", file=self._pieces.sink)
             self._current_line += text.count("\n")
             last_line = text[text.rfind("\n") + 1 :]
             before = self._current_column if last_line == text else 0
             self._current_column = before + len(last_line)
 
-    if _FAST:
+    if IS_FAST:
 
         def print_string(self, text: str, *, indent: int | None = None) -> None:
             if self._pieces is None:
@@ -281,7 +302,7 @@ class TemplatePrinter(Printer):
 
     def print_ssa_value(self, value: SSAValue) -> str:
         if (name := self._names.get(id(value))) is None:
-            if not (_FAST or self._renames):
+            if not (IS_FAST or type(self)._new_name is not TemplatePrinter._new_name):
                 return self._keep_name(value, super().print_ssa_value(value))
             name = self._new_name(value)
         if self._record is not None and self._pieces is not None:
@@ -291,7 +312,7 @@ class TemplatePrinter(Printer):
 
     def _new_name(self, value: SSAValue) -> str:
         """Give a value the name that xDSL gives it."""
-        if not _FAST:
+        if not IS_FAST:
             return self._name_of_xdsl(value)
         if hint := value.name_hint:
             names = self._ssa_names[-1]
@@ -326,11 +347,11 @@ class TemplatePrinter(Printer):
         if (known := self._known.texts.get(number)) is not None:
             return pieces.append(known)
         start, names, notes = len(pieces), len(self._record or ()), self._notes
-        self._kept_pieces += 1
+        pieces.kept += 1
         try:
             self._print_attribute_itself(attribute)
         finally:
-            self._kept_pieces -= 1
+            pieces.kept -= 1
         # An attribute whose text has names of values differs from op to op, and one that refers to
         # a resource is printed anew by each printer, which then prints the resource.
         if len(pieces) - start > LONGEST or len(self._record or ()) > names or self._notes > notes:
@@ -343,7 +364,7 @@ class TemplatePrinter(Printer):
             self._known.texts[number] = text
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
-        if attribute.__class__ in _SCALARS:
+        if attribute.__class__ in SCALARS:
             return self.print_string(self._scalar_text(attribute))
         # `match` alone would take longer: both classes are abstract.
         if attribute.__class__ not in _SHAPED or (text := _shape_text(attribute)) is None:
@@ -355,14 +376,14 @@ class TemplatePrinter(Printer):
     def _scalar_text(self, type: Attribute) -> str:
         """Return the text of a type of scalars, which xDSL is asked for once."""
         # By identity: the hash of an attribute is slow.
-        if (known := self._scalars.get(id(type))) is None:
-            known = self._scalars[id(type)] = type, str(type)
+        if (known := self._known.scalars.get(id(type))) is None:
+            known = self._known.scalars[id(type)] = type, str(type)
         return known[1]
 
     # Ops
 
     def print_op(self, op: Operation) -> None:
-        if not _FAST:
+        if not IS_FAST:
             return self._print_itself(op)
         collects = self._collects()
         try:
@@ -382,10 +403,10 @@ class TemplatePrinter(Printer):
         operands, results, _, _, successors, regions, _ = fields
         if regions:
             return self._print_known_around_regions(op, fields)
-        if successors or not self._has_template[type(op)]:
+        if successors or not self._forms.has_template[type(op)]:
             return False
         values = results + operands
-        if self._ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
+        if self._forms.ends_with_type[type(op)] and (types := self._types_text(fields)) is not None:
             return self._print_before_types(op, fields, types)
         template = self._known.templates.get(key := _signatures.of(op, fields))
         if template is None:
@@ -396,7 +417,7 @@ class TemplatePrinter(Printer):
                 key = (*key, repeated)
             template = self._known.templates.get(key)
             if template is None:
-                if (clause := self._end_clause[type(op)]) is None:
+                if (clause := self._forms.end_clause[type(op)]) is None:
                     return self._print_first(op, key, values)
                 return self._print_with_clause(op, fields, key, clause)
         self.templated += 1
@@ -433,11 +454,11 @@ class TemplatePrinter(Printer):
         record = self._record = []
         # The location comes last and is not part of the template.
         debuginfo, self.print_debuginfo = self.print_debuginfo, False
-        self._kept_pieces += 1
+        pieces.kept += 1
         try:
             self._print_itself(op)
         finally:
-            self._kept_pieces -= 1
+            pieces.kept -= 1
             self.print_debuginfo, self._record = debuginfo, None
         named = [(at - start, value) for at, value in record]
         template = make_template(values, pieces[start:], named) if self._notes == notes else None
@@ -507,11 +528,11 @@ class TemplatePrinter(Printer):
         if pieces is None or self._record is not None:
             return None
         start = len(pieces)
-        self._kept_pieces += 1
+        pieces.kept += 1
         try:
             self.print_attribute(attribute)
         finally:
-            self._kept_pieces -= 1
+            pieces.kept -= 1
             del pieces[start:]
         return self._known.texts.get(number)
 
@@ -555,7 +576,7 @@ class TemplatePrinter(Printer):
     def _print_known_around_regions(self, op: Operation, fields: Fields) -> bool:
         """Print an op with regions, as `_print_known` does."""
         operands, results, _, _, successors, regions, _ = fields
-        if successors or self.print_debuginfo or not self._has_region_template[type(op)]:
+        if successors or self.print_debuginfo or not self._forms.has_region_template[type(op)]:
             return False
         values: tuple[SSAValue, ...] = results + operands
         shape: Signature = ()
@@ -603,12 +624,12 @@ class TemplatePrinter(Printer):
             return False
         parts, notes = _Parts(op, values, len(pieces)), self._notes
         self._parts, self._record = parts, []
-        self._kept_pieces += 1
+        pieces.kept += 1
         try:
             self._print_itself(op)
             parts.cut(pieces, self._record)
         finally:
-            self._kept_pieces -= 1
+            pieces.kept -= 1
             self._record = self._parts = None
         if self._notes == notes and (template := parts.template()) is not None:
             if len(self._known.region_templates) > _ENTRIES:
@@ -623,11 +644,11 @@ class TemplatePrinter(Printer):
         parts.cut(pieces, record)
         parts.regions.append((region, flags))
         self._record = self._parts = None
-        self._kept_pieces -= 1
+        pieces.kept -= 1
         try:
             self.print_region(region, *flags)
         finally:
-            self._kept_pieces += 1
+            pieces.kept += 1
             self._record, self._parts = [], parts
             self._notes = notes  # those of the region are none of the text around it
             parts.start = len(pieces)
@@ -686,7 +707,7 @@ class TemplatePrinter(Printer):
                         self.print_op(op)
                     elif not self._print_known(op, pieces):
                         self._print_itself(op)
-                    if len(pieces) > _PIECES and not self._kept_pieces:
+                    if len(pieces) > _PIECES and not pieces.kept:
                         self._flush()
         finally:
             self._indent -= 1

@@ -20,9 +20,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...fast.acceleration import is_accelerated
+from ...ir.per_class import PerClass
+from ..acceleration import is_accelerated
 from ..access import parts_of_verifier, read_type
-from ..per_class import PerClass
 from ..signatures import is_of_signature
 from .definition_checks import check_of_definition
 

@@ -29,8 +29,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.ir.text.float_bits import bits_of, value_of
-from passline.passmanager.ir.text.locating_parser import LocatingParser
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.passmanager.releases.floats import PACKS_BF16

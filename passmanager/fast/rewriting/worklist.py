@@ -9,11 +9,11 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
-from ..diagnostics.actions import SILENT, Actions
-from ..ir.access import read_step
-from ..ir.location import place_of
-from ..ir.walk import walk
-from ..releases.rewriting import BaseRewriter
+from ...diagnostics.actions import SILENT, Actions
+from ...ir.location import place_of
+from ...ir.walk import walk
+from ...releases.rewriting import BaseRewriter
+from ..access import read_step
 from .pattern_index import Attempt, PatternIndex
 
 __all__ = ["TrackingRewriter", "Worklist", "actions_of"]

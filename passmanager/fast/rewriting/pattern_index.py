@@ -22,10 +22,10 @@ from xdsl.traits import (
 )
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
-from ..fast.acceleration import is_accelerated
-from ..ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
-from ..ir.per_class import PerClass
-from ..releases.rewriting import fold
+from ...ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
+from ...ir.per_class import PerClass
+from ...releases.rewriting import fold
+from ..acceleration import is_accelerated
 
 __all__ = [
     "Attempt",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue, SSAValues
 
-from ..fast.acceleration import is_accelerated
+from .acceleration import is_accelerated
 
 __all__ = ["erase", "insert_before", "replace_all_uses", "replace_operands"]
 

@@ -17,8 +17,8 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from ...ir.per_class import PerClass
 from ..creation import append_op, is_plain, set_operands, set_results
-from ..per_class import PerClass
 from .lexer import SUFFIX_ID
 
 __all__ = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.passes.same_ir import parsed_alike
 
-from passline.passmanager.ir.text.number_lists import read_number_list
+from passline.passmanager.fast.reading.number_lists import read_number_list
 from passline.passmanager.registry import make_ir_context
 
 CONTEXT = make_ir_context()

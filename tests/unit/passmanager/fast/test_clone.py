@@ -27,7 +27,7 @@ from xdsl.dialects.func import Func
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from passline.passmanager.ir.clone import clone, clone_all
+from passline.passmanager.fast.clone import clone, clone_all
 from passline.passmanager.ir.walk import walk
 
 State: TypeAlias = tuple[object, ...]

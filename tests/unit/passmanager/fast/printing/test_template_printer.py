@@ -30,9 +30,9 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from passline.passmanager.ir.text import template_printer
-from passline.passmanager.ir.text.locating_parser import LocatingParser
-from passline.passmanager.ir.text.op_templates import has_template
+from passline.passmanager.fast.printing import template_printer
+from passline.passmanager.fast.printing.op_templates import has_template
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.registry import make_ir_context

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.test import TestOp
 from xdsl.ir import SSAValues
 
-from passline.passmanager.ir.edit import erase, insert_before, replace_all_uses, replace_operands
+from passline.passmanager.fast.edit import erase, insert_before, replace_all_uses, replace_operands
 
 
 def test_an_erased_op_is_detached_and_uses_nothing() -> None:

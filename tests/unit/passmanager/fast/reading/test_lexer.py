@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
-from passline.passmanager.ir.text.lexer import Lexer, end_of_space
+from passline.passmanager.fast.reading.lexer import Lexer, end_of_space
 
 Tokens: TypeAlias = list[tuple[object, ...]]
 

@@ -1,0 +1,1 @@
+"""Printing: templates of what xDSL printed once."""

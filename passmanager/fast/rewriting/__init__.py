@@ -1,0 +1,1 @@
+"""Rewriting: a worklist of ops, and the patterns that may match each."""

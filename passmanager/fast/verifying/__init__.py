@@ -1,0 +1,1 @@
+"""Verification: the rules of irdl, checked without its general code."""
