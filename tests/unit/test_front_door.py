@@ -79,6 +79,32 @@ def test_a_pass_is_imported_alone() -> None:
     assert generic == {"dead_code_elimination", "dead_code", "analysis"}
 
 
+SCALARS = """
+func.func @f(%x: i32) -> i32 {
+  %a = arith.constant 2 : i32
+  %b = arith.muli %a, %a : i32
+  %c = arith.addi %x, %b : i32
+  func.return %c : i32
+}
+"""
+
+
+def test_passes_on_any_dialect_load_neither_the_compiler_nor_numpy() -> None:
+    code = f"""
+from passline.passes import Canonicalize, CommonSubexpressionElimination, DeadCodeElimination
+from passline.passmanager import Sequential
+from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.printer import module_text
+from passline.passmanager.registry import make_ir_context
+passes = [CommonSubexpressionElimination(), Canonicalize(), DeadCodeElimination()]
+module = Sequential(passes)(parse_module(context := make_ir_context(), {SCALARS!r}, "x"))
+assert "arith.constant 4" in module_text(module, context)
+"""
+    found = imported_by(f"exec({code!r})")
+    assert "passline.passes.generic.cse" in found and "numpy" not in found
+    assert not [name for name in found if name.startswith("passline.compiler")]
+
+
 # Names
 
 
