@@ -1,6 +1,7 @@
 """What is said about broken text: the same with and without acceleration."""
 
 import pytest
+from support.releases import needs_xdsl
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.diagnostics.diagnostics import Diagnostic, render
@@ -76,10 +77,11 @@ NUMBER = "a float is written as 1.0 or 1.0e5, a hexadecimal integer as 0x1F"
             f"2:3: error: operation 'foo.bar' is not registered; {ALLOWED}, "
             "and --load=FILE.py loads its dialect",
         ),
-        (
+        pytest.param(
             "%0 = arith.constant 1 : tensor<2xf3>",
             "2:36: error: Expected shape type, but found 'f3': the type of the elements, "
             "as f32 or i8, comes last",
+            marks=needs_xdsl("0.70", "another message about a float of 3 bits"),
         ),
         (
             "%one = arith.constant 1 : i1 func.call @f(%onne) : (i1) -> ()",
@@ -140,12 +142,13 @@ def test_operand_of_another_type_names_its_definition():
     ]
 
 
+@needs_xdsl("0.74", "compares the types of uses before the definition")
 def test_operand_of_another_type_names_its_first_use():
-    text = function("%y = arith.addi %x, %x : i32", "%z = arith.addi %x, %y : i64")
+    text = function("%y = math.absi %x : i32", "%z = math.absi %x : i64")
     assert errors_of(text) == [
-        "t.mlir:3:19: error: operand is used with type i64, but has been previously used or "
+        "t.mlir:3:18: error: operand is used with type i64, but has been previously used or "
         "defined with type i32",
-        "t.mlir:2:19: note: %x is first used here",
+        "t.mlir:2:18: note: %x is first used here",
     ]
 
 
