@@ -25,6 +25,12 @@ TOOLS = (
 )
 
 
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the width of help where there is no terminal; a worker of pytest has one of 80."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 def shown(tool: Callable[..., PasslineOptMain], option: str) -> str:
     result = capture(lambda: tool(args=[option]))
     assert (result.status, result.stderr) == (0, "")
