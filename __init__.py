@@ -15,7 +15,11 @@ the infrastructure, and `passline.tools` the commands.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -120,13 +124,52 @@ _HOMES = {
 }
 """The modules of functions; other names are in `passmanager`, or modules."""
 _MODULES = {
+    "analysis.calls.call_graph": "passes.generic.analysis.call_graph",
+    "analysis.calls.purity": "passes.generic.analysis.purity",
     "analysis": "compiler.analysis",
     "corpus": "tools.corpus.corpus",
     "frontends": "compiler.frontends",
     "interpreters": "compiler.interpreters",
     "kernels": "compiler.kernels",
+    "runtime": "compiler.compile.runtime",
+    "tools.native": "compiler.native",
 }
-"""The modules that are not directly in this package."""
+"""The modules that have another name for users than their place, with those below them."""
+
+
+class _Names(MetaPathFinder, Loader):
+    """The finder of modules under the names of `_MODULES`: `passline.kernels.builder` is the same
+    module as `passline.compiler.kernels.builder`.
+    """
+
+    def find_spec(
+        self, name: str, path: object = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name.startswith(f"{__name__}.") and _place(name.removeprefix(f"{__name__}.")):
+            return ModuleSpec(name, self)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        place = _place(spec.name.removeprefix(f"{__name__}."))
+        module = import_module(f"{__name__}.{place}")
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state  # its own, which the import has replaced
+
+
+def _place(name: str) -> str:
+    """Return the place of a module that has another name; empty text for other modules."""
+    for known, place in _MODULES.items():
+        if name == known or name.startswith(f"{known}."):
+            return place + name.removeprefix(known)
+    return ""
+
+
+# First: the finder of files would find the files, and make second modules of them.
+sys.meta_path.insert(0, _Names())
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
@@ -138,7 +181,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
             raise missing_name(__name__, name, {"": __all__, "passline.passes.": of_passes})
         home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
         if name not in _HOMES and name not in home.__all__:
-            return import_module(f".{_MODULES.get(name, name)}", __name__)
+            return import_module(f".{name}", __name__)
         found = globals()[name] = getattr(home, name)
         return found
 

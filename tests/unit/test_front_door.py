@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from doctest import DocTestParser, DocTestRunner
+from importlib import import_module
 from pathlib import Path
 from typing import assert_type
 
@@ -106,6 +107,33 @@ assert "arith.constant 4" in module_text(module, context)
 
 
 # Names
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("analysis.calls.purity", "passes.generic.analysis.purity"),
+        ("analysis.arith.analyzer", "compiler.analysis.arith.analyzer"),
+        ("interpreters", "compiler.interpreters"),
+        ("kernels.builder", "compiler.kernels.builder"),
+        ("runtime", "compiler.compile.runtime"),
+    ],
+)
+def test_modules_are_the_same_under_the_names_for_users(name: str, place: str) -> None:
+    module = import_module(f"passline.{place}")
+    assert import_module(f"passline.{name}") is module
+    assert module.__spec__ is not None and module.__spec__.name == f"passline.{place}"
+
+
+def test_a_module_that_does_not_exist_is_named_by_its_place() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"passline\.compiler\.kernels\.bulider"):
+        import_module("passline.kernels.bulider")
+
+
+def test_a_project_is_started_by_the_module_too() -> None:
+    command = [sys.executable, "-m", "passline.new", "--help"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("usage: python -m passline.new ")
 
 
 def test_every_name_is_there() -> None:

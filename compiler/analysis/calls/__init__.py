@@ -1,1 +1,1 @@
-"""What calls compute, known before a program runs."""
+"""The evaluation of calls, and of whole modules, on constants."""

@@ -27,7 +27,7 @@ TOOLS = (
 
 @pytest.fixture(autouse=True)
 def width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the width of help where there is no terminal; a worker of pytest has one of 80."""
+    """Set the width of the help; a worker of pytest has 80 columns, other processes 100."""
     monkeypatch.setenv("COLUMNS", "100")
 
 
