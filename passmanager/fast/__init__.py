@@ -1,1 +1,1 @@
-"""What xDSL does too, done faster: reading, printing, verification, copies and rewriting of IR."""
+"""Faster code in the place of xDSL's own: reading, printing, verifying, copying, rewriting."""

@@ -26,8 +26,8 @@ _namespaces: dict[str, str] = {}
 
 
 def register_namespace(namespace: str, stays: str = "") -> None:
-    """Register a namespace of TVM, as `relax` in `relax.transform.FuseOps`: it is no part of the
-    names of passes here, but for what `stays`."""
+    """Register a namespace of TVM, such as `relax` in `relax.transform.FuseOps`. Names of passes
+    leave it out, or have `stays` in its place."""
     _namespaces[namespace] = stays
     name_key.cache_clear()
 
