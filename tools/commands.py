@@ -8,7 +8,7 @@ import os
 import sys
 from importlib import import_module
 
-from ..passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE
+from ..passmanager.fast.acceleration import NO_ACCELERATION, OFF
 from ..passmanager.releases.release import unknown_release, unsupported_release
 
 __all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
@@ -79,7 +79,7 @@ def _run(module: str) -> None:
         print(f"error: {reason}", file=sys.stderr)
         sys.exit(1)
     if NO_ACCELERATION in sys.argv[1:]:
-        os.environ[VARIABLE] = "1"
+        os.environ[OFF] = "1"
     gc.disable()  # nothing that is imported is garbage
     try:
         tool = import_module(f".{module}", __package__)

@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ...dialects.relax.constant import Number
 from ...dialects.relax.types import Element, SmallFloat, bounds, is_element, is_unsigned
 from ...passmanager.context import PassContext
-from ...passmanager.fast.unverified import make_attribute
+from ...passmanager.fast.creation import make_attribute
 from ...passmanager.limits import too_many_elements
 from .small_floats import codes_of, numbers_of, round_small
 

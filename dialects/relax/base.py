@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ...passmanager.fast.unverified import init_op, set_results
+from ...passmanager.fast.creation import init_op, set_results
 from ..signature import of_function_type, of_signature
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of

@@ -35,7 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...passmanager.fast.unverified import init_op, set_results
+from ...passmanager.fast.creation import init_op, set_results
 from ...passmanager.releases.floats import byte_size, print_float, rounded, unpack
 from ..signature import of_signature
 from .base import RelaxOp

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
-from ...passmanager.fast.unverified import make_attribute
+from ...passmanager.fast.creation import make_attribute
 from ...passmanager.releases.floats import (
     Float4E2M1FNType,
     Float8E4M3FNType,

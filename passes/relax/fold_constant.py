@@ -25,8 +25,8 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.access import read_step
+from ...passmanager.fast.creation import make_op
 from ...passmanager.fast.edit import erase, insert_before
-from ...passmanager.fast.unverified import make_op
 from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import OpClasses, PerClass

@@ -1,42 +1,46 @@
 """The accelerated parts: what Passline does again, faster than xDSL, and where it may.
 
-A part relies on facts about xDSL's sources: methods that it does again or whose effects it knows,
-and the fields of classes that it reads or writes. It is on if each of them reads as in a release
-with which it was tested (`known_sources.txt`); else xDSL's own code does the work, with the same
-results. So a release of xDSL that nobody has tried is slower, not wrong.
+Each part has two implementations, ours and xDSL's own, and `choose` returns the one to use; that is
+the only place where this is decided. A part is accelerated with an xDSL with which it was tried: by
+the maintainers (`known_releases.txt`), or here, once, by comparing both implementations on a sample
+of IR (`verdict.py`). With any other xDSL, its own code does the work: slower, not wrong.
 
-`PASSLINE_NO_ACCELERATION=1` in the environment turns all parts off. Modules ask when they are
-imported: a part is on or off for the whole process.
+`PASSLINE_NO_ACCELERATION=1` in the environment turns all parts off, `PASSLINE_ACCELERATION=check`
+does all work both ways and raises AccelerationError if the results differ. Modules choose when they
+are imported: a part is on or off for the whole process.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
-from typing import Final
-from zlib import crc32
+from typing import Final, NamedTuple, TypeVar
 
-from .known_sources import known_places, known_releases
-from .sources import checksum_of, source_bytes
+from .known_releases import known_releases
+from .sources import checksum_of_files, is_mixed
 
 __all__ = [
+    "CHECK",
     "NO_ACCELERATION",
+    "OFF",
     "PARTS",
     "REPLACED",
-    "VARIABLE",
+    "Verdict",
+    "accelerated_parts",
     "acceleration_text",
-    "checksum_of_files",
+    "choose",
     "is_accelerated",
-    "is_known",
     "is_turned_off",
-    "unknown_place",
 ]
 
-VARIABLE = "PASSLINE_NO_ACCELERATION"
+OFF = "PASSLINE_NO_ACCELERATION"
 """The environment variable that turns all accelerated parts off, unless it is empty or 0."""
 NO_ACCELERATION = "--no-acceleration"
 """The option of the tools that does the same."""
-
+SETTING = "PASSLINE_ACCELERATION"
+"""The environment variable that is `check`, or names the parts to accelerate, with commas."""
+CHECK = "check"
 
 PARTS: Final = (
     "fields",
@@ -49,22 +53,61 @@ PARTS: Final = (
     "rewriting",
 )
 """The accelerated parts."""
-REPLACED: Final = ("literals",)
-"""The parts that are done again for their errors, not for speed: they stay where acceleration is
-turned off."""
+REPLACED: Final = ("locating",)
+"""What is done again for its results, not for speed, here the places of operations and of errors in
+a text: it stays where acceleration is turned off."""
+
+T = TypeVar("T")
+
+
+class Verdict(NamedTuple):
+    """The parts that may be accelerated with a release of xDSL."""
+
+    parts: Sequence[str]
+    difference: str = "it was not tried with this release"
+    """Why the other parts may not."""
+
+
+def choose(part: str, fast: T, plain: T) -> T:
+    """Return the implementation of a part that is used in this process."""
+    if not is_accelerated(part):
+        return plain
+    if os.environ.get(SETTING) == CHECK:
+        from .both_ways import both_ways
+
+        return both_ways(part, fast, plain)
+    return fast
 
 
 def is_accelerated(part: str) -> bool:
-    """Return whether a part of `PARTS` is accelerated in this process."""
-    return not is_turned_off() and is_known(part)
+    """Return whether a part is done by our implementation in this process."""
+    return part in accelerated_parts() and not (part in PARTS and is_turned_off())
+
+
+def is_turned_off() -> bool:
+    """Return whether the environment turns all parts off."""
+    return os.environ.get(OFF, "0") not in ("", "0")
 
 
 @cache
-def is_known(part: str) -> bool:
-    """Return whether all on which a part relies reads as in a release with which it was tested."""
-    if (parts := known_releases().get(checksum_of_files())) is not None:
-        return part in parts
-    return unknown_place(part) is None
+def accelerated_parts() -> frozenset[str]:
+    """Return the parts that may be accelerated with this xDSL, or that the environment names."""
+    setting = os.environ.get(SETTING, "")
+    if setting not in ("", CHECK):
+        return frozenset(setting.split(","))
+    return frozenset(_verdict().parts)
+
+
+@cache
+def _verdict() -> Verdict:
+    """Return what is known of this xDSL: by the table, by an earlier comparison, or by one now."""
+    if is_mixed():
+        return Verdict((), "its files were changed while this process runs")
+    if (parts := known_releases().get(key := checksum_of_files())) is not None:
+        return Verdict(parts)
+    from .verdict import verdict_on
+
+    return verdict_on(key)
 
 
 def acceleration_text() -> str:
@@ -72,35 +115,7 @@ def acceleration_text() -> str:
     parts = [part for part in PARTS if is_accelerated(part)]
     lines = [f"accelerated: {', '.join(parts) or 'nothing'}"]
     if is_turned_off():
-        lines[0] += f" ({NO_ACCELERATION} or {VARIABLE})"
-    elif others := [part for part in (*PARTS, *REPLACED) if not is_known(part)]:
-        lines.append(f"left to xDSL: {', '.join(others)} (its sources differ from those known)")
+        lines[0] += f" ({NO_ACCELERATION} or {OFF})"
+    elif others := [part for part in (*PARTS, *REPLACED) if not is_accelerated(part)]:
+        lines.append(f"left to xDSL: {', '.join(others)} ({_verdict().difference})")
     return "\n".join(lines)
-
-
-def is_turned_off() -> bool:
-    """Return whether the environment turns all parts off."""
-    return os.environ.get(VARIABLE, "0") not in ("", "0")
-
-
-def unknown_place(part: str) -> str | None:
-    """Return the first place on which a part relies and that differs from all releases with which
-    the part was tested; None if there is none.
-    """
-    for place, parts, checksums in known_places():
-        if part in parts and checksum_of(place) not in checksums:
-            return place
-    return None
-
-
-@cache
-def checksum_of_files() -> str:
-    """Return a checksum of all modules of xDSL on which a part relies.
-
-    A release is recognized by it in 2 ms, where looking up all places takes 20.
-    """
-    checksum, size = 0, 0
-    for module in sorted({place.name.partition(":")[0] for place in known_places()}):
-        content = source_bytes(module)
-        checksum, size = crc32(content, checksum), size + len(content)
-    return f"{checksum:08x}-{size}"

@@ -7,38 +7,24 @@ each, where the work on an op in a walk takes a few of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from types import FunctionType
 from typing import TypeAlias, cast
 
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Operation
 from xdsl.irdl import OpDef
 from xdsl.irdl.operations import get_accessors_from_op_def
 
-from .acceleration import is_accelerated
+from .acceleration import choose
+from .interface import FieldReader, Fields, Step
 
 __all__ = [
-    "Fields",
-    "Step",
     "parts_of_verifier",
     "read_fields",
     "read_operands",
     "read_step",
     "read_type",
-]
-
-Fields: TypeAlias = tuple[
-    tuple[SSAValue, ...],
-    tuple[OpResult, ...],
-    dict[str, Attribute],
-    dict[str, Attribute],
-    tuple[Block, ...],
-    tuple[Region, ...],
-    Operation | None,
-]
-Step: TypeAlias = tuple[
-    tuple[SSAValue, ...], tuple[OpResult, ...], tuple[Region, ...], Operation | None
 ]
 
 
@@ -58,30 +44,21 @@ def _read_step(op: Operation) -> Step:
     return (*op.operands,), op.results, op.regions, op.next_op
 
 
-_FAST = is_accelerated("fields")
-
 # One call into C reads all fields: 0.17 us against 0.6 us through the properties.
-read_fields: Callable[[Operation], Fields] = (
+_OUR_FIELDS = FieldReader(
     attrgetter(
         "_operands", "results", "properties", "attributes", "_successors", "regions", "_next_op"
-    )
-    if _FAST
-    else _read_fields
+    ),
+    attrgetter("_operands", "results", "regions", "_next_op"),
+    attrgetter("_operands"),
+    attrgetter("_type"),
 )
-"""Operands, results, properties, attributes, successors, regions of an op, and the next op."""
-
-read_step: Callable[[Operation], Step] = (
-    attrgetter("_operands", "results", "regions", "_next_op") if _FAST else _read_step
-)
-"""Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
-
-read_operands: Callable[[Operation], Sequence[SSAValue]] = attrgetter(
-    "_operands" if _FAST else "operands"
-)
-"""The operands of an op."""
-
-read_type: Callable[[SSAValue], Attribute] = attrgetter("_type" if _FAST else "type")
-"""The type of a value; `map` calls it without a frame of Python."""
+_FIELDS_OF_XDSL = FieldReader(_read_fields, _read_step, attrgetter("operands"), attrgetter("type"))
+_reader = choose("fields", _OUR_FIELDS, _FIELDS_OF_XDSL)
+read_fields = _reader.read_fields
+read_step = _reader.read_step
+read_operands = _reader.read_operands
+read_type = _reader.read_type
 
 
 Verifier: TypeAlias = Callable[[Operation], object]

@@ -18,51 +18,13 @@ from xdsl.ir.core import SSAValues
 from ..ir.garbage_collection import paused_collector
 from ..ir.walk import walk
 from ..recursion import deep_recursion
-from .acceleration import is_accelerated
+from .acceleration import choose
 from .creation import is_plain, set_operands
+from .interface import Cloner
 
 __all__ = ["clone", "clone_all"]
 
 OpT = TypeVar("OpT", bound=Operation)
-
-_FAST = is_accelerated("copying")
-
-
-def clone(op: OpT) -> OpT:
-    """Return a detached copy of `op` and all ops nested in it, which shares their attributes.
-
-    The copy uses the same values and blocks from outside of `op`. Unlike xDSL's method, it keeps
-    the name hints of blocks and the lack of a default property, and if it is accelerated the end of
-    name hints like `a_1`, and needs no stack for deep nesting. An op class that overrides how its
-    ops are copied does so.
-    """
-    if not _FAST or not is_plain[type(op)]:
-        with deep_recursion():
-            copy = op.clone()
-        if not _FAST:
-            _keep_details(op, copy)
-        return copy
-    with paused_collector():
-        return cast(OpT, _Cloner().clone(op))
-
-
-def clone_all(
-    ops: Sequence[Operation],
-    values: dict[SSAValue, SSAValue],
-    wanted: Iterable[SSAValue] = (),
-) -> list[Operation]:
-    """Return detached copies of the ops of a block, with the keys of `values` replaced by its
-    values; the copies of the results `wanted` are added to `values`.
-
-    Each value has to be defined before its uses, as it is in structured control flow.
-    """
-    if not _FAST or not all(is_plain[type(inner)] for op in ops for inner in walk(op)):
-        return [op.clone(values) for op in ops]
-    with paused_collector():
-        cloner = _Cloner(values)
-        copies = [cloner.clone(op) for op in ops]
-        values.update((value, cloner.copy_of(value)) for value in wanted)
-        return copies
 
 
 def _keep_details(op: Operation, copy: Operation) -> None:
@@ -244,3 +206,47 @@ class _Cloner:
             values.append(value)
         set_operands(op, values)
         return True
+
+
+class _OurCloner:
+    def clone(self, op: OpT) -> OpT:
+        if not is_plain[type(op)]:
+            with deep_recursion():
+                return op.clone()
+        with paused_collector():
+            return cast(OpT, _Cloner().clone(op))
+
+    def clone_all(
+        self,
+        ops: Sequence[Operation],
+        values: dict[SSAValue, SSAValue],
+        wanted: Iterable[SSAValue] = (),
+    ) -> list[Operation]:
+        if not all(is_plain[type(inner)] for op in ops for inner in walk(op)):
+            return [op.clone(values) for op in ops]
+        with paused_collector():
+            cloner = _Cloner(values)
+            copies = [cloner.clone(op) for op in ops]
+            values.update((value, cloner.copy_of(value)) for value in wanted)
+            return copies
+
+
+class _ClonerOfXDSL:
+    def clone(self, op: OpT) -> OpT:
+        with deep_recursion():
+            copy = op.clone()
+        _keep_details(op, copy)
+        return copy
+
+    def clone_all(
+        self,
+        ops: Sequence[Operation],
+        values: dict[SSAValue, SSAValue],
+        wanted: Iterable[SSAValue] = (),
+    ) -> list[Operation]:
+        return [op.clone(values) for op in ops]
+
+
+_cloner: Cloner = choose("copying", _OurCloner(), _ClonerOfXDSL())
+clone = _cloner.clone
+clone_all = _cloner.clone_all

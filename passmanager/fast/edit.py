@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue, SSAValues
 
-from .acceleration import is_accelerated
+from .acceleration import choose
+from .interface import Editor
 
 __all__ = ["erase", "insert_before", "replace_all_uses", "replace_operands"]
-
-_FAST = is_accelerated("editing")
 
 
 def erase(op: Operation) -> None:
@@ -31,38 +30,41 @@ def insert_before(op: Operation, *new: Operation) -> None:
     op.parent.insert_ops_before(new, op)
 
 
-def replace_operands(op: Operation, operands: SSAValues) -> None:
-    """Give `op` as many other operands; the uses of those that stay are not touched."""
-    if not _FAST:
-        op.operands = operands
-        return
-    for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
-        # Uses that stay keep their place in the list of uses: a pass that visits users in that
-        # order is not disturbed.
-        if new is not old:
-            old.remove_use(use)
+class _OurEditor:
+    def replace_operands(self, op: Operation, operands: SSAValues) -> None:
+        for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
+            # Uses that stay keep their place in the list of uses: a pass that visits users in that
+            # order is not disturbed.
+            if new is not old:
+                old.remove_use(use)
+                new.add_use(use)
+        op._operands = operands
+
+    def replace_all_uses(self, old: SSAValue, new: SSAValue) -> None:
+        if new is old:
+            return
+        use = old.first_use
+        while use is not None:
+            # Read first: `add_use` links the use into the list of `new`.
+            following = use._next_use
+            operands = list(use._operation._operands)
+            operands[use._index] = new
+            use._operation._operands = SSAValues(operands)
             new.add_use(use)
-    op._operands = operands
+            use = following
+        old.first_use = None
+        if new._name is None:
+            new._name = old._name
 
 
-def replace_all_uses(old: SSAValue, new: SSAValue) -> None:
-    """Replace `old` by `new` in all its uses; `new` gets the name of `old` if it has none.
+class _EditorOfXDSL:
+    def replace_operands(self, op: Operation, operands: SSAValues) -> None:
+        op.operands = operands
 
-    The same as `SSAValue.replace_all_uses_with`, also in the order of the uses.
-    """
-    if not _FAST:
-        return old.replace_all_uses_with(new)
-    if new is old:
-        return None
-    use = old.first_use
-    while use is not None:
-        # Read first: `add_use` links the use into the list of `new`.
-        following = use._next_use
-        operands = list(use._operation._operands)
-        operands[use._index] = new
-        use._operation._operands = SSAValues(operands)
-        new.add_use(use)
-        use = following
-    old.first_use = None
-    if new._name is None:
-        new._name = old._name
+    def replace_all_uses(self, old: SSAValue, new: SSAValue) -> None:
+        old.replace_all_uses_with(new)
+
+
+_editor: Editor = choose("editing", _OurEditor(), _EditorOfXDSL())
+replace_operands = _editor.replace_operands
+replace_all_uses = _editor.replace_all_uses

@@ -25,7 +25,8 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from ..ir.per_class import PerClass
 from ..releases.attributes import BitEnumAttribute, EnumAttribute
 from ..releases.floats import DISTINGUISHES_ZEROS
-from .access import Fields, read_type
+from .access import read_type
+from .interface import Fields
 
 __all__ = ["Signature", "Signatures", "is_of_signature"]
 

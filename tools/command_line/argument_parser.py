@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from typing_extensions import TypeIs
 
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
-from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...passmanager.fast.acceleration import NO_ACCELERATION, OFF, is_turned_off
 from ...passmanager.options.text import shortened
 from ...passmanager.output.files import check_writable, check_writable_directory
 from ...passmanager.registration.did_you_mean import closest_name
@@ -245,7 +245,7 @@ class NoAcceleration(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if not is_turned_off():
-            parser.error(f"{NO_ACCELERATION} comes too late here: set {VARIABLE}=1")
+            parser.error(f"{NO_ACCELERATION} comes too late here: set {OFF}=1")
 
 
 def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:

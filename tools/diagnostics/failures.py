@@ -18,7 +18,7 @@ from ...passmanager.diagnostics.diagnostics import (
     print_message,
 )
 from ...passmanager.errors import InvalidIRError, PasslineError
-from ...passmanager.fast.acceleration import NO_ACCELERATION, VARIABLE, is_turned_off
+from ...passmanager.fast.acceleration import NO_ACCELERATION, OFF, is_turned_off
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal
@@ -153,7 +153,7 @@ def restart_without_acceleration() -> None:
     that have decided otherwise are imported already: that of a tool of another project.
     """
     if NO_ACCELERATION in sys.argv[1:] and not is_turned_off():
-        os.environ[VARIABLE] = "1"
+        os.environ[OFF] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 

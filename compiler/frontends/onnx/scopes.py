@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import SSAValue
 
 from ....dialects.relax.types import Tensor
-from ....passmanager.fast.unverified import make_attribute
+from ....passmanager.fast.creation import make_attribute
 from .errors import ModelError, UnsupportedNode
 
 __all__ = [

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.shapes import Shape, is_static
 from ....dialects.relax.types import Element, SmallFloat, shape_of, static_shape, tensor_type
-from ....passmanager.fast.unverified import make_attribute
+from ....passmanager.fast.creation import make_attribute
 from ....passmanager.releases.floats import byte_size
 from ...interpreters import has_semantics
 from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute
 
-from ....passmanager.fast.unverified import make_attribute
+from ....passmanager.fast.creation import make_attribute
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array

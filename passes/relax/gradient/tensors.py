@@ -37,7 +37,7 @@ from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.reduction.reduction import SumOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape
-from ....passmanager.fast.unverified import set_results
+from ....passmanager.fast.creation import set_results
 from ...constants.arrays import Known, constant_of
 
 __all__ = ["Rule", "Tensor", "Tensors"]

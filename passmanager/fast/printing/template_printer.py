@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from io import StringIO
 from typing import IO, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     FunctionType,
-    IndexType,
-    IntegerType,
     MemRefType,
     NoneAttr,
     SymbolRefAttr,
@@ -23,17 +17,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from ...ir.per_class import PerClass
 from ...ir.text.custom_forms import has_implicit_terminator
-from ...releases.printing import name_blocks
-from ..acceleration import is_accelerated
-from ..access import Fields, read_fields, read_type
+from ..access import read_fields, read_type
 from ..end_clauses import EndClause, end_clause
+from ..interface import Fields
 from ..reading.line_shapes import ends_with_type
 from ..signatures import Signature, Signatures
+from .naming_printer import NamingPrinter
 from .op_templates import (
     LONGEST,
     OpTemplate,
@@ -45,9 +38,7 @@ from .op_templates import (
     repetition,
 )
 
-__all__ = ["IS_FAST", "SCALARS", "RememberingStream", "TemplatePrinter"]
-
-IS_FAST = is_accelerated("printing")
+__all__ = ["TemplatePrinter"]
 
 _PIECES = 1 << 14
 """The output is written when there are more pieces."""
@@ -61,7 +52,6 @@ _plain_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").fullmatch
 
 
 _SHAPED = (TensorType, MemRefType)
-SCALARS = frozenset({IndexType, IntegerType, Float16Type, Float32Type, Float64Type})
 
 
 def _shape_text(type: Attribute) -> str | None:
@@ -102,20 +92,6 @@ class _Pieces(list[str]):
     def flush(self) -> None: ...
 
 
-class RememberingStream:
-    """A stream that knows what was written to it last."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-        self.last = ""
-
-    def write(self, text: str) -> None:
-        """Write a text."""
-        if text:
-            self.last = text
-        self._stream.write(text)
-
-
 class _Parts:
     """The text of an op that is printed for the first time, around its regions."""
 
@@ -151,7 +127,6 @@ class _KnownTexts:
         self.templates: dict[Signature, OpTemplate] = {}
         self.region_templates: dict[Signature, RegionTemplate] = {}
         self.texts: dict[int, str] = {}  # of attributes, by number
-        self.scalars: dict[int, tuple[Attribute, str]] = {}  # types, by identity
 
 
 class _Forms(NamedTuple):
@@ -185,7 +160,7 @@ def _shared_texts(_kind: Hashable) -> _KnownTexts:
     return _KnownTexts()
 
 
-class TemplatePrinter(Printer):
+class TemplatePrinter(NamingPrinter):
     """xDSL's printer, with the same text.
 
     The text of an op without successors, around its regions if it has any, depends on its signature
@@ -200,8 +175,6 @@ class TemplatePrinter(Printer):
 
     templated = 0
     """The number of ops that were printed from a template."""
-    _calls_print_op = False
-    """Whether nested ops are printed by `print_op`: only where a subclass adds to it."""
     _pieces: _Pieces | None = None
     """The output that is collected; None while nothing is printed."""
     _notes = 0
@@ -222,17 +195,15 @@ class TemplatePrinter(Printer):
     ) -> None:
         super().__init__(
             stream,
-            print_generic_format=generic,
-            print_properties_as_attributes=properties_as_attributes,
-            print_debuginfo=debuginfo,
+            generic=generic,
+            properties_as_attributes=properties_as_attributes,
+            debuginfo=debuginfo,
         )
-        # Names by identity: a value's own hash is slow. The values stay alive.
-        self._names: dict[int, str] = {}
-        self._named: list[SSAValue] = []
         self._known = _KnownTexts() if kind is None else _shared_texts(kind)
         self._forms = _forms(generic)
-        if type(self).print_op is not TemplatePrinter.print_op:
-            self._calls_print_op = True
+
+    def note_resource(self) -> None:
+        self._notes += 1
 
     def print_resource_handle(self, dialect: str, handle: str) -> None:
         self._notes += 1
@@ -240,7 +211,11 @@ class TemplatePrinter(Printer):
 
     # Output
 
-    def _collects(self) -> bool:
+    @property
+    def pieces(self) -> Sequence[str] | None:
+        return self._pieces
+
+    def _collect(self) -> bool:
         """Start to collect the output; False if it is collected already, or must not be.
 
         xDSL writes messages about ops below them, for which it counts columns.
@@ -248,15 +223,16 @@ class TemplatePrinter(Printer):
         if self._pieces is not None or self.diagnostic.op_messages or self._next_line_callback:
             return False
         self._pieces = _Pieces(self.stream)
+        self._pieces.kept = int(self.keeps_pieces)
         self.stream = cast(IO[str], self._pieces)
         return True
 
     def _finish(self) -> None:
         assert self._pieces is not None
-        self._flush()
+        self.write_pieces()
         self.stream, self._pieces = self._pieces.sink, None
 
-    def _flush(self) -> None:
+    def write_pieces(self) -> None:
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
@@ -266,44 +242,27 @@ class TemplatePrinter(Printer):
             before = self._current_column if last_line == text else 0
             self._current_column = before + len(last_line)
 
-    if IS_FAST:
+    def print_string(self, text: str, *, indent: int | None = None) -> None:
+        if self._pieces is None:
+            return super().print_string(text, indent=indent)
+        indent = self._indent if indent is None else indent
+        if indent and "\n" in text:
+            text = text.replace("\n", "\n" + " " * (indent * self.indent_num_spaces))
+        self._pieces.append(text)
 
-        def print_string(self, text: str, *, indent: int | None = None) -> None:
-            if self._pieces is None:
-                return super().print_string(text, indent=indent)
-            indent = self._indent if indent is None else indent
-            if indent and "\n" in text:
-                text = text.replace("\n", "\n" + " " * (indent * self.indent_num_spaces))
-            self._pieces.append(text)
+    def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
+        if self._pieces is None:
+            return super()._print_new_line(indent, print_message)
+        indent = self._indent if indent is None else indent
+        self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
 
-        def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
-            if self._pieces is None:
-                return super()._print_new_line(indent, print_message)
-            indent = self._indent if indent is None else indent
-            self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
-
-    def _ends_with(self, text: str) -> bool:
-        """Return whether the string that was printed last ends with a text."""
-        stream = self.stream
-        last = stream.last if isinstance(stream, RememberingStream) else (self._pieces or [""])[-1]
-        return last.endswith(text)
+    def _last_piece(self) -> str:
+        return self._pieces[-1] if self._pieces else super()._last_piece()
 
     # Names
 
-    def name_values(self, names: Iterable[tuple[SSAValue, str]]) -> None:
-        """Set the names of values."""
-        for value, name in names:
-            self._names[id(value)] = name
-            self._named.append(value)
-
-    def name_of(self, value: SSAValue) -> str | None:
-        """Return the name that a value has been given."""
-        return self._names.get(id(value))
-
     def print_ssa_value(self, value: SSAValue) -> str:
         if (name := self._names.get(id(value))) is None:
-            if not (IS_FAST or type(self)._new_name is not TemplatePrinter._new_name):
-                return self._keep_name(value, super().print_ssa_value(value))
             name = self._new_name(value)
         if self._record is not None and self._pieces is not None:
             self._record.append((len(self._pieces), value))
@@ -311,9 +270,6 @@ class TemplatePrinter(Printer):
         return name
 
     def _new_name(self, value: SSAValue) -> str:
-        """Give a value the name that xDSL gives it."""
-        if not IS_FAST:
-            return self._name_of_xdsl(value)
         if hint := value.name_hint:
             names = self._ssa_names[-1]
             count = names.get(hint, 0)
@@ -323,33 +279,19 @@ class TemplatePrinter(Printer):
             name = self._get_new_valid_name_id()
         return self._keep_name(value, name)
 
-    def _name_of_xdsl(self, value: SSAValue) -> str:
-        """Return the name with which xDSL prints a value, without its text."""
-        stream, column = self.stream, self._current_column
-        self.stream = StringIO()
-        try:
-            return self._keep_name(value, super().print_ssa_value(value))
-        finally:
-            self.stream, self._current_column = stream, column
-
-    def _keep_name(self, value: SSAValue, name: str) -> str:
-        self._names[id(value)] = name
-        self._named.append(value)
-        return name
-
     # Attributes
 
     def print_attribute(self, attribute: Attribute) -> None:
         pieces = self._pieces
         if pieces is None or self.printing_location:
-            return self._print_attribute_itself(attribute)
+            return self.print_attribute_itself(attribute)
         number = _signatures.number(attribute)
         if (known := self._known.texts.get(number)) is not None:
             return pieces.append(known)
         start, names, notes = len(pieces), len(self._record or ()), self._notes
         pieces.kept += 1
         try:
-            self._print_attribute_itself(attribute)
+            self.print_attribute_itself(attribute)
         finally:
             pieces.kept -= 1
         # An attribute whose text has names of values differs from op to op, and one that refers to
@@ -363,39 +305,24 @@ class TemplatePrinter(Printer):
                 self._known.texts.clear()
             self._known.texts[number] = text
 
-    def _print_attribute_itself(self, attribute: Attribute) -> None:
-        if attribute.__class__ in SCALARS:
-            return self.print_string(self._scalar_text(attribute))
+    def print_attribute_itself(self, attribute: Attribute) -> None:
         # `match` alone would take longer: both classes are abstract.
         if attribute.__class__ not in _SHAPED or (text := _shape_text(attribute)) is None:
-            return Printer.print_attribute(self, attribute)
+            return super().print_attribute_itself(attribute)
         self.print_string(text)
         self.print_attribute(cast(TensorType, attribute).element_type)
         self.print_string(">")
 
-    def _scalar_text(self, type: Attribute) -> str:
-        """Return the text of a type of scalars, which xDSL is asked for once."""
-        # By identity: the hash of an attribute is slow.
-        if (known := self._known.scalars.get(id(type))) is None:
-            known = self._known.scalars[id(type)] = type, str(type)
-        return known[1]
-
     # Ops
 
     def print_op(self, op: Operation) -> None:
-        if not IS_FAST:
-            return self._print_itself(op)
-        collects = self._collects()
+        collects = self._collect()
         try:
             if self._pieces is None or not self._print_known(op, self._pieces):
-                self._print_itself(op)
+                self.print_itself(op)
         finally:
             if collects:
                 self._finish()
-
-    def _print_itself(self, op: Operation) -> None:
-        """Print an op without a template."""
-        super().print_op(op)
 
     def _print_known(self, op: Operation, pieces: list[str]) -> bool:
         """Print an op from the template of its signature, or keep one; False if there is none."""
@@ -423,7 +350,7 @@ class TemplatePrinter(Printer):
         self.templated += 1
         pieces.append(self._filled(template, values))
         if self.print_debuginfo:
-            self._print_location(op)
+            self.print_location(op)
         return True
 
     def _filled(self, template: OpTemplate, values: tuple[SSAValue, ...]) -> str:
@@ -434,10 +361,6 @@ class TemplatePrinter(Printer):
             value = values[slot]
             names.append(known.get(id(value)) or self._new_name(value))
         return template.format % (*names,)
-
-    def _print_location(self, op: Operation) -> None:
-        self.print_string(" ")
-        self._print_attribute_itself(op.location)
 
     def _print_first(
         self,
@@ -456,7 +379,7 @@ class TemplatePrinter(Printer):
         debuginfo, self.print_debuginfo = self.print_debuginfo, False
         pieces.kept += 1
         try:
-            self._print_itself(op)
+            self.print_itself(op)
         finally:
             pieces.kept -= 1
             self.print_debuginfo, self._record = debuginfo, None
@@ -465,7 +388,7 @@ class TemplatePrinter(Printer):
         if template is not None and (template := shorten(template)) is not None:
             self._keep(key, template)
         if debuginfo:
-            self._print_location(op)
+            self.print_location(op)
         return True
 
     def _keep(self, key: Signature, template: OpTemplate) -> None:
@@ -494,7 +417,7 @@ class TemplatePrinter(Printer):
             self.templated += 1
             self.print_string(self._filled(template, values))
             if self.print_debuginfo:
-                self._print_location(op)
+                self.print_location(op)
             return True
         printed = self._print_first(op, key, values)
         template = self._known.templates.get(key)
@@ -568,7 +491,7 @@ class TemplatePrinter(Printer):
         text = self._filled(template, values)
         pieces.append((text.replace(_HOLE, name, 1) if name else text) + types)
         if self.print_debuginfo:
-            self._print_location(op)
+            self.print_location(op)
         return True
 
     # Ops with regions
@@ -626,7 +549,7 @@ class TemplatePrinter(Printer):
         self._parts, self._record = parts, []
         pieces.kept += 1
         try:
-            self._print_itself(op)
+            self.print_itself(op)
             parts.cut(pieces, self._record)
         finally:
             pieces.kept -= 1
@@ -665,14 +588,13 @@ class TemplatePrinter(Printer):
         if self._parts is not None and self._pieces is not None:
             flags = (print_entry_block_args, print_empty_block, print_block_terminators)
             return self._print_region_apart(self._parts, region, flags)
-        # Not before: the flags of a template are those of all regions of a signature.
-        print_block_terminators = print_block_terminators or not has_implicit_terminator(region)
         entry = region.first_block
         if self._pieces is None or entry is None:
-            name_blocks(self, region)
             return super().print_region(
                 region, print_entry_block_args, print_empty_block, print_block_terminators
             )
+        # Not before: the flags of a template are those of all regions of a signature.
+        print_block_terminators = print_block_terminators or not has_implicit_terminator(region)
         block, index = entry, 0
         while block is not None:  # blocks are named before successors are printed
             if block not in self._blocks:
@@ -703,12 +625,12 @@ class TemplatePrinter(Printer):
             for op in block.ops:
                 if print_block_terminator or not _is_terminator[type(op)]:
                     pieces.append(new_line)
-                    if self._calls_print_op:
+                    if self.adds_to_ops:
                         self.print_op(op)
                     elif not self._print_known(op, pieces):
-                        self._print_itself(op)
+                        self.print_itself(op)
                     if len(pieces) > _PIECES and not pieces.kept:
-                        self._flush()
+                        self.write_pieces()
         finally:
             self._indent -= 1
 

@@ -38,15 +38,11 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ...ir.text.float_bits import value_of
 from ...releases.floats import rounded
-from ..acceleration import is_known
 
 __all__ = ["LiteralParser", "with_number"]
 
 _MAX_WIDTH = (1 << 24) - 1
 """The width of the widest integer type of MLIR."""
-
-_IS_KNOWN = is_known("literals")
-"""Whether xDSL reads literals as the releases that are known: else it reads them itself."""
 
 _integer_type = re.compile("[su]?i([0-9]+)").fullmatch
 
@@ -57,8 +53,6 @@ class LiteralParser(Parser):
     # Attributes
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
-        if not _IS_KNOWN:
-            return super().parse_optional_builtin_int_or_float_attr()
         if (truth := self.try_parse_builtin_boolean_attr()) is not None:
             return truth
         start = self._current_token.span.start
@@ -82,8 +76,6 @@ class LiteralParser(Parser):
         self.raise_error(f"expected {expected} for a number, but found {type}{hint}", span)
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
-        if not _IS_KNOWN:
-            return super()._parse_builtin_densearray_attr()
         self.parse_characters("<", " in dense array")
         start = self.pos
         type = self.parse_attribute()

@@ -8,7 +8,6 @@ that are called at the start of an op's name, a block argument, an operand, a ty
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NoReturn, cast
@@ -21,11 +20,8 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     DictionaryAttr,
-    FileLineColLoc,
-    IntAttr,
     LocationAttr,
     ModuleOp,
-    StringAttr,
     UnregisteredOp,
 )
 from xdsl.ir import (
@@ -50,6 +46,7 @@ from ...ir.text.resources import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...registration.did_you_mean import closest_name, did_you_mean
+from .lines import Lines
 from .literal_parser import LiteralParser
 
 __all__ = ["LocatingParser"]
@@ -72,7 +69,7 @@ class LocatingParser(LiteralParser):
     """The most elements of a constant."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
-        self._lines = _Lines(text, name, line_offset)
+        self._lines = Lines(text, name, line_offset)
         self._names: list[int] = []  # the starts of the names of the ops being parsed, outer first
         self._parsed_name = 0  # the start of the name of the op that was parsed last
         self._parsed_location: LocationAttr | None = None  # its location, if the text gives one
@@ -119,11 +116,21 @@ class LocatingParser(LiteralParser):
         """The starts of the names of the ops being parsed, outer ones first."""
         return self._names
 
+    @property
+    def token_span(self) -> Span:
+        """The place of the next token."""
+        return self._current_token.span
+
     def span_of_op(self) -> Span:
         """Return the place of the name of the op being parsed."""
         start = self._names[-1] if self._names else self.pos
         match = _op_name(self.lexer.input.content, start)
         return Span(start, start if match is None else match.end(), self.lexer.input)
+
+    def parse_alias_at(self, position: Position) -> None:
+        """Parse the definition of an alias at a position, after an error."""
+        self.restart_at(position)
+        self._parse_alias_def()
 
     def restart_at(self, position: Position) -> None:
         """Forget all names of values and blocks, and parse from a position on, after an error."""
@@ -486,52 +493,3 @@ def _common_operations(ctx: Context) -> Iterable[type[Operation]]:
     names = dict.fromkeys([*_COMMON, *(dialect.name for dialect in ctx.loaded_dialects)])
     dialects = map(scratch.get_optional_dialect, names)
     return [op for dialect in dialects if dialect is not None for op in dialect.operations]
-
-
-class _Lines:
-    """The line table of a text, which converts positions to locations."""
-
-    def __init__(self, text: str, name: str, offset: int) -> None:
-        self._file = StringAttr(name)
-        self._offset = offset
-        self._starts = [0]
-        while (end := text.find("\n", self._starts[-1])) >= 0:
-            self._starts.append(end + 1)
-        self._numbers = _Numbers()
-
-    @property
-    def start_of_file(self) -> FileLineColLoc:
-        """The location that mlir-opt gives to an implicit module."""
-        return FileLineColLoc(self._file, IntAttr(0), IntAttr(0))
-
-    def location(self, position: int) -> FileLineColLoc:
-        """Return the location of a position in the text."""
-        line = bisect_right(self._starts, position)
-        column = position - self._starts[line - 1] + 1
-        # The constructors verify the types of their arguments: 8 us, a tenth of the parsing.
-        location = _new(FileLineColLoc)
-        _set(location, "filename", self._file)
-        _set(location, "line", self._numbers[line + self._offset])
-        _set(location, "column", self._numbers[column])
-        return location
-
-    def position(self, location: Attribute) -> Position | None:
-        """Return the position in the text of a location, None if it is in another file."""
-        if not isinstance(location, FileLineColLoc) or location.filename != self._file:
-            return None
-        line = location.line.data - self._offset - 1
-        if not 0 <= line < len(self._starts):
-            return None
-        return self._starts[line] + location.column.data - 1
-
-
-class _Numbers(dict[int, IntAttr]):
-    """The IntAttr of each number, created once."""
-
-    def __missing__(self, number: int) -> IntAttr:
-        attr = self[number] = _new(IntAttr)
-        _set(attr, "data", number)
-        return attr
-
-
-_new, _set = object.__new__, object.__setattr__

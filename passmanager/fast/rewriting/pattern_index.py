@@ -25,7 +25,8 @@ from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from ...ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from ...ir.per_class import PerClass
 from ...releases.rewriting import fold
-from ..acceleration import is_accelerated
+from ..acceleration import choose
+from ..interface import PatternReader
 
 __all__ = [
     "Attempt",
@@ -117,7 +118,6 @@ def _typed(self: RewritePattern, op: Operation, rewriter: PatternRewriter, /) ->
 # be called for every op: 20 patterns take 9 times as long (0.5 against 4.4 us per op).
 assert isinstance(_typed, FunctionType)
 _TYPED_CODE = _typed.__code__
-_IS_READ = is_accelerated("rewriting")
 
 
 def matched_class(pattern: RewritePattern) -> type[Operation]:
@@ -133,13 +133,18 @@ def _unchecked(pattern: RewritePattern) -> Callable[[Operation, PatternRewriter]
     return pattern.match_and_rewrite if cells is None else MethodType(cells["func"], pattern)
 
 
-def _cells_of(pattern: RewritePattern) -> Mapping[str, Any] | None:
-    """Return the closure of a method that `@op_type_rewrite_pattern` made, else None."""
+def _read_cells(pattern: RewritePattern) -> Mapping[str, Any] | None:
     method = getattr(pattern.match_and_rewrite, "__func__", None)
-    if _IS_READ and isinstance(method, FunctionType) and method.__code__ is _TYPED_CODE:
+    if isinstance(method, FunctionType) and method.__code__ is _TYPED_CODE:
         cells = (cell.cell_contents for cell in method.__closure__ or ())
         return dict(zip(_TYPED_CODE.co_freevars, cells, strict=True))
     return None
+
+
+def _read_nothing(pattern: RewritePattern) -> None: ...
+
+
+_cells_of: PatternReader = choose("rewriting", _read_cells, _read_nothing)
 
 
 def _rules(pattern: RewritePattern) -> Iterator[Rule]:

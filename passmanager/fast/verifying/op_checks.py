@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import NamedTuple, TypeAlias, cast
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ShapedType
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, TypeAttribute
@@ -21,17 +21,13 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ...ir.per_class import PerClass
-from ..acceleration import is_accelerated
+from ..acceleration import choose
 from ..access import parts_of_verifier, read_type
+from ..interface import Check, OpChecks, Verifier
 from ..signatures import is_of_signature
 from .definition_checks import check_of_definition
 
-__all__ = ["IS_FAST", "Check", "OpChecks", "check_types", "checks_of", "checks_of_definition"]
-
-IS_FAST = is_accelerated("verifying")
-"""Whether definitions are checked by signature; else xDSL's verifiers check each op."""
-
-Check: TypeAlias = Callable[[Operation], object]
+__all__ = ["Check", "OpChecks", "check_types", "checks_of", "checks_of_definition"]
 
 _TRAITS: tuple[type[OpTrait], ...] = (
     NoTerminator,
@@ -75,17 +71,6 @@ Of regions they look at the arguments and the last op of a single block.
 """
 
 
-class OpChecks(NamedTuple):
-    """The checks that verify the ops of one class."""
-
-    by_signature: bool
-    """Whether one valid op stands for the others of its signature, but for the other checks."""
-    all: tuple[Check, ...]
-    """The checks of the first op of a signature: the same as its verifier."""
-    others: tuple[Check, ...]
-    """The checks of each op: traits that look around, and the author's verifier."""
-
-
 @cache
 def checks_of(
     op_class: type[Operation], *, without: type[OpTrait] | None = None
@@ -98,10 +83,21 @@ def checks_of(
         return OpChecks(False, (verifier, _verify_by_class), ())
     if verifier is Operation.verify_:
         return None
+    return _checks_in(verifier, without)
+
+
+def _checks_by_signature(verifier: Check, without: type[OpTrait] | None) -> OpChecks:
     # A verifier written by hand without a definition may look anywhere: it runs for each op.
-    if not IS_FAST or (others := _others(verifier, without)) is None:
-        return OpChecks(False, (verifier,), ())
+    if (others := _others(verifier, without)) is None:
+        return _checks_of_xdsl(verifier, without)
     return OpChecks(True, (*_all(verifier, without),), (*others,))
+
+
+def _checks_of_xdsl(verifier: Check, without: type[OpTrait] | None) -> OpChecks:
+    return OpChecks(False, (verifier,), ())
+
+
+_checks_in: Verifier = choose("verifying", _checks_by_signature, _checks_of_xdsl)
 
 
 def _verify_by_class(op: Operation) -> None:

@@ -323,12 +323,13 @@ class _RecordingPrinter(ExactPrinter):
     Large constants are printed as the hash of their elements, which is computed once.
     """
 
+    keeps_pieces = True
+
     def __init__(self, stream: StringIO, names: Names, memos: _Memos) -> None:
         super().__init__(stream, _STYLE)
         self.name_values(names.items())
         self._text = stream
         self._memos = memos
-        self._kept_pieces = 1  # all, until the end
         self._offsets: list[int] = []  # of the pieces of the text
         self.starts: dict[Operation, int] = {}
         """The printed ops, each with the number of the piece of text that it starts with, or with
@@ -336,12 +337,12 @@ class _RecordingPrinter(ExactPrinter):
         """
 
     def print_op(self, op: Operation) -> None:
-        self.starts[op] = self._text.tell() if self._pieces is None else len(self._pieces)
+        self.starts[op] = self._text.tell() if self.pieces is None else len(self.pieces)
         super().print_op(op)
 
-    def _flush(self) -> None:
-        self._offsets = [*accumulate(map(len, self._pieces or ()), initial=0)]
-        super()._flush()
+    def write_pieces(self) -> None:
+        self._offsets = [*accumulate(map(len, self.pieces or ()), initial=0)]
+        super().write_pieces()
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
         if len(dense) <= LARGE:

@@ -26,11 +26,11 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...fast.access import Fields, read_fields, read_type
+from ...fast.access import read_fields, read_type
+from ...fast.interface import Fields
 from ...fast.signatures import Signature, Signatures
 from ...fast.verifying.definition_checks import check_of_definition
 from ...fast.verifying.op_checks import (
-    IS_FAST,
     Check,
     OpChecks,
     check_types,
@@ -200,8 +200,7 @@ class OpVerifier:
             if not checks.by_signature:
                 for check in checks.all:
                     check(op)
-                if not IS_FAST:
-                    check_types(op, self._types)
+                check_types(op, self._types)
             else:
                 self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
@@ -210,7 +209,7 @@ class OpVerifier:
                 place = f", first defined{place}" if (place := place_of(first)) else ""
                 name = symbol_of(second)
                 raise invalid(second, f"redefinition of symbol '{name}'{place}") from error
-            if not IS_FAST and isinstance(op, FuncOp):
+            if isinstance(op, FuncOp):
                 verify_dominance(op)  # says more of an operand from outside
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             if message.endswith("could not be found in symbol table") and isinstance(op, CallOp):

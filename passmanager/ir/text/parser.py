@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """The reading of modules from text, with all errors of the text and their places."""
 
 from __future__ import annotations
@@ -13,24 +12,25 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ModuleOp,
 )
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
-from ...fast.acceleration import is_accelerated
+from ...fast.acceleration import choose
+from ...fast.interface import Reader
 from ...fast.reading.lexer import MAX_DIGITS, too_many_digits
 from ...fast.reading.locating_parser import LocatingParser
 from ...fast.reading.memoizing_parser import MemoizingParser
+from ...fast.reading.plain_parser import PlainParser
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...output.status import doing
 from ..garbage_collection import paused_collector
 from .recovery import further_errors
 from .syntax_errors import InvalidText, ParseErrors, explained, parse_errors, set_offset
 
-__all__ = ["PARSER", "parse_module"]
+__all__ = ["PLAIN_PARSER", "parse_module", "read_with"]
 
-PARSER: type[LocatingParser] = MemoizingParser if is_accelerated("reading") else LocatingParser
-"""The parser of modules."""
+PLAIN_PARSER: type[LocatingParser | PlainParser] = choose("locating", LocatingParser, PlainParser)
+"""The parser of modules where reading is not accelerated."""
 
 
 def parse_module(
@@ -48,10 +48,23 @@ def parse_module(
     `line_offset` is the number of lines of the file `name` before `text`; a constant may have up to
     `max_elements` elements.
     """
-    parsers: list[LocatingParser] = []
+    return _reader(ctx, text, name, line_offset, implicit_module, max_elements)
+
+
+def read_with(
+    parser_class: type[LocatingParser | PlainParser],
+    ctx: Context,
+    text: str,
+    name: str,
+    line_offset: int,
+    implicit_module: bool,
+    max_elements: int,
+) -> ModuleOp:
+    """Return the module that a parser reads (see `parse_module`)."""
+    parsers: list[LocatingParser | PlainParser] = []
     try:
         with paused_collector(), _located_errors(parsers):
-            parsers.append(parser := PARSER(ctx, text, name, line_offset))
+            parsers.append(parser := parser_class(ctx, text, name, line_offset))
             parser.max_elements = max_elements
             with doing(f"reading {name}", lambda: parser.lexer.pos / max(1, len(text))):
                 return parser.parse_module(implicit_module)
@@ -66,17 +79,23 @@ def parse_module(
         raise errors[0] if len(errors) == 1 else ParseErrors(errors) from error
 
 
+_reader: Reader = choose(
+    "reading", partial(read_with, MemoizingParser), partial(read_with, PLAIN_PARSER)
+)
+
 MAX_ERRORS = 20
 """The number of errors of one text that are reported at most."""
 
 
 def _all_errors(
-    parsers: Sequence[LocatingParser], error: ParseError | InvalidText
+    parsers: Sequence[LocatingParser | PlainParser], error: ParseError | InvalidText
 ) -> Generator[ParseError]:
     """Yield the errors of a text, of which `error` is the first, in the order of their places."""
     (first,) = parse_errors(error)
     yield from explained(first)
     for parser in parsers:
+        if isinstance(parser, PlainParser):
+            return
         for further in further_errors(parser, first, partial(_attempt, parser)):
             yield from explained(further)
 
@@ -94,7 +113,7 @@ def _attempt(parser: LocatingParser, parse: Callable[[], object]) -> ParseError 
 
 
 @contextmanager
-def _located_errors(parsers: Sequence[LocatingParser]) -> Generator[None]:
+def _located_errors(parsers: Sequence[LocatingParser | PlainParser]) -> Generator[None]:
     """Raise errors with a place instead of those that parsers and constructors of dialects raise
     for invalid text: ParseError at the place that is being parsed, and InvalidText for the op that
     is being parsed where a dialect refuses it.
@@ -114,11 +133,11 @@ def _located_errors(parsers: Sequence[LocatingParser]) -> Generator[None]:
             _raise_too_many_digits(parsers[0])
         says = isinstance(error, ValueError | NotImplementedError) and str(error)
         message = str(error) if says else f"{type(error).__name__}: {error}"
-        raise ParseError(parsers[0]._current_token.span, message) from error
+        raise ParseError(parsers[0].token_span, message) from error
 
 
-def _raise_too_many_digits(parser: Parser) -> None:
+def _raise_too_many_digits(parser: LocatingParser | PlainParser) -> None:
     """Raise ParseError for the last number up to the current token that Python cannot convert."""
-    input, end = parser.lexer.input, parser._current_token.span.end
+    input, end = parser.lexer.input, parser.token_span.end
     for match in [*re.finditer(rf"\d{{{MAX_DIGITS + 1},}}", input.content[:end])][-1:]:
         raise ParseError(Span(*match.span(), input), too_many_digits(len(match[0])))

@@ -33,11 +33,12 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
-from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 
 from ...errors import InvalidIRError, PasslineError
-from ...fast.printing.template_printer import IS_FAST, SCALARS, RememberingStream, TemplatePrinter
+from ...fast.acceleration import choose
+from ...fast.printing.naming_printer import NamingPrinter, RememberingStream
+from ...fast.printing.template_printer import TemplatePrinter
 from ...fast.reading.lexer import MAX_DIGITS
 from ...releases.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..per_class import PerClass
@@ -82,7 +83,7 @@ def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> st
     return f"{stream.getvalue()}\n\n"
 
 
-class ExactPrinter(TemplatePrinter):
+class PlainPrinter(NamingPrinter):
     """A printer in xDSL's format that keeps every bit of dense constants, and prints readable types
     of functions that return one function. The IR does not change, also if printing fails.
 
@@ -107,31 +108,29 @@ class ExactPrinter(TemplatePrinter):
             kind=style if type(self) is ExactPrinter else None,
         )
         self.style = style
-        self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
+        self.adds_to_ops = style.value_users or type(self).print_op is not PlainPrinter.print_op
 
     # Attributes
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if self._pieces is None and attribute.__class__ in SCALARS:  # as below, with fewer calls
-            return self.print_string(self._scalar_text(attribute))
         if self._returns_function and isinstance(attribute, FunctionType):
-            if self._ends_with("-> "):
+            if self.ends_with("-> "):
                 with self.in_parens():
                     return super().print_attribute(attribute)
         return super().print_attribute(attribute)
 
-    def _print_attribute_itself(self, attribute: Attribute) -> None:
+    def print_attribute_itself(self, attribute: Attribute) -> None:
         try:
             if (print_exactly := _exact_printers[type(attribute)]) is not None:
                 return print_exactly(self, attribute)
-            return TemplatePrinter._print_attribute_itself(self, attribute)
+            return super().print_attribute_itself(attribute)
         except ValueError as error:  # of Python, for a number of too many digits
             raise PasslineError(f"'{attribute.name}' cannot be printed: {error}") from error
 
     def print_unregistered_attribute(self, attribute: UnregisteredAttr) -> None:
         """Print an attribute of an unregistered dialect as it was written."""
         with self.indented(-self._indent):  # its lines are not lines of the IR
-            super()._print_attribute_itself(attribute)
+            super().print_attribute_itself(attribute)
 
     def print_float_data(self, data: FloatData) -> None:
         """Print a number without a type. xDSL does so as Python, which is read back unless it has
@@ -183,7 +182,7 @@ class ExactPrinter(TemplatePrinter):
         elif (words := _float_words(dense)) is not None:
             self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
         else:
-            return super()._print_attribute_itself(dense)
+            return super().print_attribute_itself(dense)
         return self.print_attribute(dense.get_type())
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
@@ -197,16 +196,16 @@ class ExactPrinter(TemplatePrinter):
             return ELIDED
         name, text = blob_of(dense)
         self._blobs = {**self._blobs, name: text}
-        self._notes += 1
+        self.note_resource()
         return name
 
     def print_metadata(self, dialects: Iterable[Dialect]) -> None:
         """Print the resources to which the printed IR refers, as far as the dialects have them."""
-        if not self._dialect_resources and not self._blobs:
+        if not self.resources and not self._blobs:
             return
         found = {"builtin": {**self._blobs}} if self._blobs else {}
         for dialect in dialects:
-            keys = self._dialect_resources.get(dialect.name)
+            keys = self.resources.get(dialect.name)
             if keys and (interface := dialect.get_interface(OpAsmDialectInterface)) is not None:
                 found[dialect.name] = found.get(dialect.name, {}) | interface.build_resources(keys)
         sections: list[str] = []
@@ -240,15 +239,14 @@ class ExactPrinter(TemplatePrinter):
 
     def exit_scope(self) -> None:
         if self.style.unique_ssa_ids:  # the outer scope continues the numbers
-            self._next_valid_name_id[-2] = self._next_valid_name_id[-1]
-            self._ssa_names[-2] = self._ssa_names[-1]
+            self.keep_numbers()
         super().exit_scope()
 
     # Ops
 
     def print_op(self, op: Operation) -> None:
         if not self.style.value_users:
-            return super().print_op(op) if IS_FAST else self._print_itself(op)
+            return super().print_op(op)
         if self._ids is not None:
             self._print_argument_users(op)
         elif self.style.value_users:
@@ -257,15 +255,15 @@ class ExactPrinter(TemplatePrinter):
         if self._ids is not None and (comment := self._comment(op, self._ids)):
             self.print_string(f" // {comment}")
 
-    def _print_itself(self, op: Operation) -> None:
+    def print_itself(self, op: Operation) -> None:
         if is_plain[type(op)] and not (op.attributes or self._returns_function):
-            return Printer.print_op(self, op)
+            return super().print_itself(op)
         generic = self.print_generic_format
         returns_one = not generic and returns_function(op)
         if returns_one or self._returns_function:
             self._print_result_list(op, returns_one)
         elif _is_registered[type(op)] and (generic or has_exact_custom_form(op)):
-            Printer.print_op(self, op)  # as below, with fewer calls
+            super().print_itself(op)  # as below, with fewer calls
         else:
             self._print_form(op)
 
@@ -273,7 +271,7 @@ class ExactPrinter(TemplatePrinter):
         """Print an op that returns one function, or one in it."""
         before, stream = self._returns_function, self.stream
         self._returns_function = returns_one
-        if self._pieces is None:
+        if self.pieces is None:
             self.stream = cast(IO[str], RememberingStream(stream))
         try:
             self._print_form(op)
@@ -284,14 +282,14 @@ class ExactPrinter(TemplatePrinter):
         if not _is_registered[type(op)]:
             self._print_unregistered_op(cast(UnregisteredOp, op))
         elif self.print_generic_format or has_exact_custom_form(op):
-            super()._print_itself(op)
+            super().print_itself(op)
         else:
             self._print_generic_form(op)
 
     def _print_generic_form(self, op: Operation) -> None:
         """Print an op, but not those nested in it, in generic form."""
         is_scope = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
-        self._print_results(op)
+        self.print_results(op)
         if is_scope:
             self.enter_scope()
         self.print_string(f'"{op.name}"')
@@ -306,7 +304,7 @@ class ExactPrinter(TemplatePrinter):
                 raise InvalidIRError(f"'{op.name}' op {message} as attributes", op)
         super().print_op_with_default_format(op)
         if self.print_debuginfo:
-            self._print_location(op)
+            self.print_location(op)
 
     def print_operation_type(self, op: Operation) -> None:
         """Print the type of an op, but not its location, as xDSL does, where an op prints its type
@@ -321,7 +319,7 @@ class ExactPrinter(TemplatePrinter):
         attributes = op.attributes
         op.attributes = {**attributes, "op_name__": StringAttr(_escaped(op.op_name.data))}
         try:
-            super()._print_itself(op)
+            super().print_itself(op)
         finally:
             op.attributes = attributes
 
@@ -371,33 +369,40 @@ _is_registered = PerClass[Operation, bool](lambda cls: not issubclass(cls, Unreg
 
 def _exact_printer(
     attribute_class: type[Attribute],
-) -> Callable[[ExactPrinter, Any], None] | None:
+) -> Callable[[PlainPrinter, Any], None] | None:
     """Return how attributes of a class are printed otherwise than by xDSL; None if they are not."""
     if issubclass(attribute_class, DenseIntOrFPElementsAttr):
-        return ExactPrinter.print_dense
+        return PlainPrinter.print_dense
     if issubclass(attribute_class, FloatData):
-        return ExactPrinter.print_float_data
+        return PlainPrinter.print_float_data
     if issubclass(attribute_class, UnregisteredAttr):
-        return ExactPrinter.print_unregistered_attribute
+        return PlainPrinter.print_unregistered_attribute
     return None
 
 
-_exact_printers = PerClass[Attribute, "Callable[[ExactPrinter, Any], None] | None"](_exact_printer)
+_exact_printers = PerClass[Attribute, "Callable[[PlainPrinter, Any], None] | None"](_exact_printer)
+
+
+PRINTER: type[NamingPrinter] = choose("printing", TemplatePrinter, NamingPrinter)
+
+
+class ExactPrinter(PlainPrinter, PRINTER):
+    """A printer of exact text, accelerated if that part is."""
 
 
 class _Numbering(ExactPrinter):
     """A printer without output, which determines the names of values before they are printed."""
 
-    def __init__(self, printer: ExactPrinter) -> None:
+    def __init__(self, printer: PlainPrinter) -> None:
         super().__init__(StringIO(), replace(printer.style, value_users=False, skip_regions=False))
-        self._names, self._named = printer._names, printer._named
-        self._given = set(self._names.values())
+        self.share_names(printer)
+        self._given = printer.given_names()
         self.ids: dict[Operation, str] = {}  # of ops that have operands but no results
 
     def print_op(self, op: Operation) -> None:
         super().print_op(op)
         if op.operands and not op.results:
-            while (name := self._get_new_valid_name_id()) in self._given:
+            while (name := self.new_number()) in self._given:
                 pass
             self.ids[op] = name
 

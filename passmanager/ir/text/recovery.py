@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """Further errors of a text that has one: parsing goes on at the next function."""
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ def further_errors(
 
 
 def _parse_from(parser: LocatingParser, position: Position, is_alias: bool) -> None:
-    parser.restart_at(position)
     if is_alias:
-        parser._parse_alias_def()
+        parser.parse_alias_at(position)
     else:
+        parser.restart_at(position)
         parser.parse_operation()
 
 

@@ -28,7 +28,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from passline.passmanager.fast.unverified import make_attribute, make_op
+from passline.passmanager.fast.creation import make_attribute, make_op
 
 
 @irdl_op_definition

@@ -17,7 +17,7 @@ from support.suites.inprocess import Result, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass
-from passline.passmanager.fast.acceleration import VARIABLE, acceleration_text
+from passline.passmanager.fast.acceleration import OFF, acceleration_text
 from passline.passmanager.registry import installed
 from passline.passmanager.releases import release
 from passline.tools import commands
@@ -585,7 +585,7 @@ def test_the_tool_of_another_project_is_started_anew(tmp_path: Path) -> None:
     tool = tmp_path / "other-opt"
     tool.write_text("from passline.tools.opt import PasslineOptMain\nPasslineOptMain.main()\n")
     command = [sys.executable, str(tool), "--no-acceleration", "--version"]
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
+    environment = {k: v for k, v in os.environ.items() if k != OFF}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.stdout.startswith("other-opt: Passline")
     assert "accelerated: nothing" in done.stdout
@@ -594,9 +594,9 @@ def test_the_tool_of_another_project_is_started_anew(tmp_path: Path) -> None:
 def test_acceleration_cannot_be_turned_off_within_a_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(OFF, raising=False)
     result = passline_opt("--no-acceleration", stdin=MODULE)
-    assert result.status == 2 and f"comes too late here: set {VARIABLE}=1" in result.stderr
+    assert result.status == 2 and f"comes too late here: set {OFF}=1" in result.stderr
 
 
 def test_an_old_release_of_xdsl_is_one_line(

@@ -34,7 +34,7 @@ from passline.passmanager.fast.printing import template_printer
 from passline.passmanager.fast.printing.op_templates import has_template
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
+from passline.passmanager.ir.text.printer import ExactPrinter, PlainPrinter, PrintStyle
 from passline.passmanager.registry import make_ir_context
 
 ROOT = Path(__file__).parents[5]
@@ -61,14 +61,7 @@ STYLES = [
 ]
 
 
-class SlowPrinter(ExactPrinter):
-    """A printer without templates: xDSL's code prints each op, block and attribute."""
-
-    def _collects(self) -> bool:
-        return False
-
-
-def text_of(op: Operation, printer: type[ExactPrinter], style: PrintStyle = PLAIN) -> str:
+def text_of(op: Operation, printer: type[PlainPrinter], style: PrintStyle = PLAIN) -> str:
     """Return the text of an op with its resources, or the error of printing it."""
     made = printer(stream := StringIO(), style)
     try:
@@ -99,10 +92,9 @@ def printed(op: Operation, style: PrintStyle = PLAIN, *, first: bool = True) -> 
         template_printer._shared_texts.cache_clear()  # pyright: ignore[reportPrivateUsage]
     printer = ExactPrinter(stream := StringIO(), style)
     printer.print_op(op)
-    slow = SlowPrinter(expected := StringIO(), style)
+    slow = PlainPrinter(expected := StringIO(), style)
     slow.print_op(op)
     assert stream.getvalue() == expected.getvalue()
-    assert slow.templated == 0
     return printer
 
 
@@ -110,7 +102,7 @@ def printed(op: Operation, style: PrintStyle = PLAIN, *, first: bool = True) -> 
 def test_files_are_printed_as_without_templates(path: Path) -> None:
     for module in modules(path):
         for style in STYLES:
-            assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+            assert text_of(module, ExactPrinter, style) == text_of(module, PlainPrinter, style)
 
 
 @needs_part("printing")
@@ -290,7 +282,7 @@ def test_column_is_kept() -> None:
     printer = ExactPrinter(StringIO())
     printer.print_string("ab")
     printer.print_op(test.TestOp())
-    slow = SlowPrinter(StringIO())
+    slow = PlainPrinter(StringIO())
     slow.print_string("ab")
     slow.print_op(test.TestOp())
     assert printer._current_column == slow._current_column  # pyright: ignore[reportPrivateUsage]
@@ -385,7 +377,7 @@ def test_what_stands_at_the_end_is_not_part_of_a_template(lines: list[str], temp
     texts = [line.format(n=n, r=f"r{n}", s=f"s{n}") for n in sizes for line in lines]
     module = read("\n".join([*values, *texts]))
     for style in STYLES:
-        assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+        assert text_of(module, ExactPrinter, style) == text_of(module, PlainPrinter, style)
     assert printed(module).templated == templated
 
 
@@ -410,7 +402,7 @@ def test_types_at_the_end(lines: list[str], style: PrintStyle) -> None:
     lines = [re.sub("%c", "%r0", line).replace("T", "tensor<4xf32>") for line in lines]
     values = '%a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)'
     module = read("\n".join([values, *lines]))
-    assert text_of(module, ExactPrinter, style) == text_of(module, SlowPrinter, style)
+    assert text_of(module, ExactPrinter, style) == text_of(module, PlainPrinter, style)
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.releases import needs_part
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -26,7 +27,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
 from passline.passmanager.fast import signatures
-from passline.passmanager.fast.verifying.op_checks import IS_FAST
 from passline.passmanager.ir.changes.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import OpVerifier, verify, verify_changes
 from passline.passmanager.ir.location import place_of
@@ -357,7 +357,7 @@ def test_a_verifier_that_crashes_is_an_error_of_the_op():
         verify(ModuleOp([start, loop]))
 
 
-@pytest.mark.skipif(not IS_FAST, reason="no signatures")
+@needs_part("verifying")
 def test_a_valid_op_whose_numbers_are_forgotten_stands_for_no_invalid_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

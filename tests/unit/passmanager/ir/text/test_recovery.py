@@ -1,19 +1,21 @@
 """Several errors of one text."""
 
+from functools import partial
+
 import pytest
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.text import parser as parser_module
-from passline.passmanager.ir.text.parser import MAX_ERRORS, parse_module
+from passline.passmanager.ir.text.parser import MAX_ERRORS, parse_module, read_with
 from passline.passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from passline.passmanager.registry import make_ir_context
 
 
 @pytest.fixture(params=[LocatingParser, MemoizingParser], autouse=True)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parser_module, "PARSER", request.param)
+    monkeypatch.setattr(parser_module, "_reader", partial(read_with, request.param))
 
 
 def lines_of_errors(text: str) -> list[int]:

@@ -1,5 +1,7 @@
 """What is said about broken text: the same with and without acceleration."""
 
+from functools import partial
+
 import pytest
 from support.releases import needs_xdsl
 from xdsl.utils.exceptions import ParseError
@@ -8,7 +10,7 @@ from passline.passmanager.diagnostics.diagnostics import Diagnostic, render
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.text import parser as parser_module
-from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module, read_with
 from passline.passmanager.ir.text.syntax_errors import InvalidText
 from passline.passmanager.registry import make_ir_context
 from passline.tools.diagnostics.failures import diagnostics_of
@@ -16,7 +18,7 @@ from passline.tools.diagnostics.failures import diagnostics_of
 
 @pytest.fixture(params=[LocatingParser, MemoizingParser], autouse=True)
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parser_module, "PARSER", request.param)
+    monkeypatch.setattr(parser_module, "_reader", partial(read_with, request.param))
 
 
 def headlines(diagnostic: Diagnostic) -> list[str]:

@@ -1,0 +1,187 @@
+"""What the accelerated parts do: Protocols, each with two implementations of the same results.
+
+One is ours, the other leaves the work to xDSL; `choose` of `acceleration.py` returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import (
+    Attribute,
+    Block,
+    Data,
+    Operation,
+    OpResult,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    SSAValues,
+)
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import OpTrait
+
+__all__ = [
+    "Check",
+    "Cloner",
+    "Creator",
+    "Editor",
+    "FieldReader",
+    "Fields",
+    "OpChecks",
+    "PatternReader",
+    "Reader",
+    "Step",
+    "Verifier",
+]
+
+OpT = TypeVar("OpT", bound=Operation)
+AttributeT = TypeVar("AttributeT", bound=Data[Any] | ParametrizedAttribute)
+
+Fields: TypeAlias = tuple[
+    tuple[SSAValue, ...],
+    tuple[OpResult, ...],
+    dict[str, Attribute],
+    dict[str, Attribute],
+    tuple[Block, ...],
+    tuple[Region, ...],
+    Operation | None,
+]
+"""Operands, results, properties, attributes, successors, regions of an op, and the next op."""
+Step: TypeAlias = tuple[
+    tuple[SSAValue, ...], tuple[OpResult, ...], tuple[Region, ...], Operation | None
+]
+"""Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
+
+
+class FieldReader(NamedTuple):
+    """The part `fields`."""
+
+    read_fields: Callable[[Operation], Fields]
+    read_step: Callable[[Operation], Step]
+    read_operands: Callable[[Operation], Sequence[SSAValue]]
+    read_type: Callable[[SSAValue], Attribute]
+    """`map` calls it without a frame of Python."""
+
+
+class Creator(Protocol):
+    """The part `creating`: attributes and operations that are known to be valid."""
+
+    def make_attribute(self, cls: type[AttributeT], /, **fields: object) -> AttributeT:
+        """Return an attribute of class `cls` with these valid parameters, or `data`."""
+        ...
+
+    def set_fields(
+        self,
+        op: Operation,
+        operands: Sequence[SSAValue],
+        properties: dict[str, Attribute],
+        attributes: dict[str, Attribute],
+        location: LocationAttr,
+    ) -> None:
+        """Set the fields of a new operation but its results."""
+        ...
+
+    def set_results(self, op: Operation, types: Iterable[Attribute]) -> None:
+        """Give an operation that has none yet results of these types."""
+        ...
+
+    def create_before(
+        self,
+        place: Operation,
+        op_class: type[Operation],
+        operands: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: dict[str, Attribute],
+    ) -> Operation:
+        """Insert a new op before another, with its location; it has no regions and successors."""
+        ...
+
+
+class Cloner(Protocol):
+    """The part `copying`."""
+
+    def clone(self, op: OpT) -> OpT:
+        """Return a detached copy of `op` and all ops nested in it, which shares their attributes.
+
+        The copy uses the same values and blocks from outside of `op`. Unlike xDSL's method, it
+        keeps the name hints of blocks and the lack of a default property, and if it is accelerated
+        the end of name hints like `a_1`, and needs no stack for deep nesting. An op class that
+        overrides how its ops are copied does so.
+        """
+        ...
+
+    def clone_all(
+        self,
+        ops: Sequence[Operation],
+        values: dict[SSAValue, SSAValue],
+        wanted: Iterable[SSAValue] = (),
+    ) -> list[Operation]:
+        """Return detached copies of the ops of a block, with the keys of `values` replaced by its
+        values; the copies of the results `wanted` are added to `values`.
+
+        Each value has to be defined before its uses, as it is in structured control flow.
+        """
+        ...
+
+
+class Editor(Protocol):
+    """The part `editing`: uses of values."""
+
+    def replace_operands(self, op: Operation, operands: SSAValues) -> None:
+        """Give an op as many other operands; the uses of those that stay are not touched."""
+        ...
+
+    def replace_all_uses(self, old: SSAValue, new: SSAValue) -> None:
+        """Replace a value in all its uses, in the order that xDSL's method leaves; the other gets
+        the name of the value if it has none."""
+        ...
+
+
+class Reader(Protocol):
+    """The part `reading`."""
+
+    def __call__(
+        self,
+        ctx: Context,
+        text: str,
+        name: str,
+        line_offset: int,
+        implicit_module: bool,
+        max_elements: int,
+    ) -> ModuleOp:
+        """Return the module in a text, or raise its errors (see `parse_module`)."""
+        ...
+
+
+Check: TypeAlias = Callable[[Operation], object]
+
+
+class OpChecks(NamedTuple):
+    """The checks that verify the ops of one class."""
+
+    by_signature: bool
+    """Whether one valid op stands for the others of its signature, but for the other checks."""
+    all: tuple[Check, ...]
+    """The checks of the first op of a signature: the same as its verifier."""
+    others: tuple[Check, ...]
+    """The checks of each op: traits that look around, and the author's verifier."""
+
+
+class Verifier(Protocol):
+    """The part `verifying`."""
+
+    def __call__(self, verifier: Check, without: type[OpTrait] | None) -> OpChecks:
+        """Return the checks in the `verify_` of a class, without those of a trait."""
+        ...
+
+
+class PatternReader(Protocol):
+    """The part `rewriting`."""
+
+    def __call__(self, pattern: RewritePattern) -> Mapping[str, Any] | None:
+        """Return the closure of a method that `@op_type_rewrite_pattern` made, else None."""
+        ...
