@@ -13,7 +13,7 @@ are imported: a part is on or off for the whole process.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
@@ -68,15 +68,28 @@ class Verdict(NamedTuple):
     """Why the other parts may not."""
 
 
-def choose(part: str, fast: T, plain: T) -> T:
-    """Return the implementation of a part that is used in this process."""
+def choose(part: str, ours: Callable[[], T], of_xdsl: Callable[[], T]) -> T:
+    """Return the implementation of a part that is used in this process; the other is not made.
+
+    Errors: those of making ours, with a note that names the part.
+    """
     if not is_accelerated(part):
-        return plain
-    if os.environ.get(SETTING) == CHECK:
+        return of_xdsl()
+    try:
+        if os.environ.get(SETTING) != CHECK:
+            return ours()
         from .both_ways import both_ways
 
-        return both_ways(part, fast, plain)
-    return fast
+        return both_ways(part, ours(), of_xdsl())
+    except Exception as error:
+        error.add_note(f"{NOTE}{part}")
+        raise
+
+
+PLAIN_READING = "plain reading"
+"""What `reading` is compared with: the results of our own reader without acceleration."""
+NOTE = "in the accelerated part "
+"""The start of the note on an error of making an implementation."""
 
 
 def is_accelerated(part: str) -> bool:

@@ -54,7 +54,7 @@ _OUR_FIELDS = FieldReader(
     attrgetter("_type"),
 )
 _FIELDS_OF_XDSL = FieldReader(_read_fields, _read_step, attrgetter("operands"), attrgetter("type"))
-_reader = choose("fields", _OUR_FIELDS, _FIELDS_OF_XDSL)
+_reader = choose("fields", lambda: _OUR_FIELDS, lambda: _FIELDS_OF_XDSL)
 read_fields = _reader.read_fields
 read_step = _reader.read_step
 read_operands = _reader.read_operands

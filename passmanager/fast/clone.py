@@ -247,6 +247,6 @@ class _ClonerOfXDSL:
         return [op.clone(values) for op in ops]
 
 
-_cloner: Cloner = choose("copying", _OurCloner(), _ClonerOfXDSL())
+_cloner: Cloner = choose("copying", _OurCloner, _ClonerOfXDSL)
 clone = _cloner.clone
 clone_all = _cloner.clone_all

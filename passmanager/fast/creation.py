@@ -88,7 +88,7 @@ class _OurCreator:
         properties: dict[str, Attribute],
     ) -> Operation:
         if not is_plain[op_class]:
-            return _CREATOR_OF_XDSL.create_before(
+            return _CreatorOfXDSL().create_before(
                 place, op_class, operands, result_types, properties
             )
         op = _new(op_class)
@@ -153,8 +153,7 @@ class _CreatorOfXDSL:
 
 
 _NO_RESULTS = SSAValues[OpResult]()
-_CREATOR_OF_XDSL = _CreatorOfXDSL()
-_creator: Creator = choose("creating", _OurCreator(), _CREATOR_OF_XDSL)
+_creator: Creator = choose("creating", _OurCreator, _CreatorOfXDSL)
 make_attribute = _creator.make_attribute
 set_results = _creator.set_results
 create_before = _creator.create_before

@@ -65,6 +65,6 @@ class _EditorOfXDSL:
         old.replace_all_uses_with(new)
 
 
-_editor: Editor = choose("editing", _OurEditor(), _EditorOfXDSL())
+_editor: Editor = choose("editing", _OurEditor, _EditorOfXDSL)
 replace_operands = _editor.replace_operands
 replace_all_uses = _editor.replace_all_uses

@@ -23,6 +23,9 @@ utils.base_printer utils.lexer utils.mlir_lexer
 """The modules of xDSL whose text decides whether a release is known."""
 
 
+_first_line = attrgetter("co_firstlineno")
+
+
 @cache
 def checksum_of_files() -> str:
     """Return a checksum of the files of `MODULES`, which takes 2 ms."""
@@ -51,13 +54,12 @@ def is_mixed() -> bool:
         _is_moved(last, _content(name))
         for name in MODULES
         if (module := sys.modules.get(f"xdsl.{name}")) is not None
-        and (last := max(_functions(module), key=attrgetter("co_firstlineno"), default=None))
-        is not None
+        and (last := max(_functions(module), key=_first_line, default=None)) is not None
     )
 
 
 def _functions(module: ModuleType) -> Iterator[CodeType]:
-    """Yield the code of the functions in the file of a module, and of the methods of its classes."""
+    """Yield the code of functions in the file of a module, and of the methods of classes in it."""
     for value in [*vars(module).values()]:
         for function in vars(value).values() if isinstance(value, type) else (value,):
             code = function.__code__ if isinstance(function, FunctionType) else None

@@ -6,24 +6,22 @@ from __future__ import annotations
 from xdsl.ir import Region
 from xdsl.printer import Printer
 
-__all__ = ["name_blocks"]
+__all__ = ["NAMES_REGIONS", "name_blocks"]
 
-_ARE_NAMED = hasattr(Printer, "_populate_block_name")
+NAMES_REGIONS = hasattr(Printer, "_populate_block_name")
+"""Whether xDSL names the blocks of a region before it prints them: before 0.70 it names each where
+it is printed first, as a successor too, with numbers that regions in it share."""
 
 
 def name_blocks(printer: Printer, region: Region) -> None:
-    """Name the blocks of a region that is about to be printed; xDSL before 0.70 would name each
-    where it is printed first, as a successor too, with numbers that regions in it share.
-    """
-    if _ARE_NAMED:
-        return
-    names = printer._blocks
-    for index, block in enumerate(region.blocks):
-        if block in names:
-            continue
-        if hint := block.name_hint:
-            count = printer.block_names.get(hint, 0)
-            printer.block_names[hint] = count + 1
-            names[block] = f"{hint}_{count}" if count else hint
-        else:
-            names[block] = f"bb{index}"
+    """Name the blocks of a region that is about to be printed."""
+    names, block, index = printer._blocks, region.first_block, 0
+    while block is not None:
+        if block not in names:
+            if hint := block.name_hint:
+                count = printer.block_names.get(hint, 0)
+                printer.block_names[hint] = count + 1
+                names[block] = f"{hint}_{count}" if count else hint
+            else:
+                names[block] = f"bb{index}"
+        block, index = block.next_block, index + 1

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ...ir.text.custom_forms import has_implicit_terminator
-from .block_names import name_blocks
+from .block_names import NAMES_REGIONS, name_blocks
 
 __all__ = ["SCALARS", "NamingPrinter", "RememberingStream"]
 
@@ -181,7 +181,8 @@ class NamingPrinter(Printer):
     ) -> None:
         # xDSL leaves out any terminator, also one that is not the implicit one of the op.
         print_block_terminators = print_block_terminators or not has_implicit_terminator(region)
-        name_blocks(self, region)
+        if not NAMES_REGIONS:
+            name_blocks(self, region)
         super().print_region(
             region, print_entry_block_args, print_empty_block, print_block_terminators
         )

@@ -26,6 +26,7 @@ from ..end_clauses import EndClause, end_clause
 from ..interface import Fields
 from ..reading.line_shapes import ends_with_type
 from ..signatures import Signature, Signatures
+from .block_names import name_blocks
 from .naming_printer import NamingPrinter
 from .op_templates import (
     LONGEST,
@@ -595,11 +596,7 @@ class TemplatePrinter(NamingPrinter):
             )
         # Not before: the flags of a template are those of all regions of a signature.
         print_block_terminators = print_block_terminators or not has_implicit_terminator(region)
-        block, index = entry, 0
-        while block is not None:  # blocks are named before successors are printed
-            if block not in self._blocks:
-                self._populate_block_name(block, index)
-            block, index = block.next_block, index + 1
+        name_blocks(self, region)
         self.print_string("{")
         print_args = bool(entry.args) and print_entry_block_args
         print_args = print_args or (entry.is_empty and print_empty_block)
@@ -637,8 +634,6 @@ class TemplatePrinter(NamingPrinter):
     def _print_label(self, block: Block) -> None:
         """Print the name of a block and its arguments."""
         self._print_new_line()
-        if block not in self._blocks:
-            self._populate_block_name(block)
         self.print_block_name(block)
         if block.args:
             self.print_string("(")

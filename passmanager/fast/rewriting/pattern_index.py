@@ -144,7 +144,7 @@ def _read_cells(pattern: RewritePattern) -> Mapping[str, Any] | None:
 def _read_nothing(pattern: RewritePattern) -> None: ...
 
 
-_cells_of: PatternReader = choose("rewriting", _read_cells, _read_nothing)
+_cells_of: PatternReader = choose("rewriting", lambda: _read_cells, lambda: _read_nothing)
 
 
 def _rules(pattern: RewritePattern) -> Iterator[Rule]:

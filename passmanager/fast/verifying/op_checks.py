@@ -97,7 +97,7 @@ def _checks_of_xdsl(verifier: Check, without: type[OpTrait] | None) -> OpChecks:
     return OpChecks(False, (verifier,), ())
 
 
-_checks_in: Verifier = choose("verifying", _checks_by_signature, _checks_of_xdsl)
+_checks_in: Verifier = choose("verifying", lambda: _checks_by_signature, lambda: _checks_of_xdsl)
 
 
 def _verify_by_class(op: Operation) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -18,8 +19,6 @@ from xdsl.utils.lexer import Span
 from ...fast.acceleration import choose
 from ...fast.interface import Reader
 from ...fast.reading.lexer import MAX_DIGITS, too_many_digits
-from ...fast.reading.locating_parser import LocatingParser
-from ...fast.reading.memoizing_parser import MemoizingParser
 from ...fast.reading.plain_parser import PlainParser
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...output.status import doing
@@ -27,10 +26,10 @@ from ..garbage_collection import paused_collector
 from .recovery import further_errors
 from .syntax_errors import InvalidText, ParseErrors, explained, parse_errors, set_offset
 
-__all__ = ["PLAIN_PARSER", "parse_module", "read_with"]
+if TYPE_CHECKING:
+    from ...fast.reading.locating_parser import LocatingParser
 
-PLAIN_PARSER: type[LocatingParser | PlainParser] = choose("locating", LocatingParser, PlainParser)
-"""The parser of modules where reading is not accelerated."""
+__all__ = ["parse_module", "plain_reader", "read_with"]
 
 
 def parse_module(
@@ -79,9 +78,24 @@ def read_with(
         raise errors[0] if len(errors) == 1 else ParseErrors(errors) from error
 
 
-_reader: Reader = choose(
-    "reading", partial(read_with, MemoizingParser), partial(read_with, PLAIN_PARSER)
-)
+def _locating_reader() -> Reader:
+    from ...fast.reading.locating_parser import LocatingParser
+
+    return partial(read_with, LocatingParser)
+
+
+def _memoizing_reader() -> Reader:
+    from ...fast.reading.memoizing_parser import MemoizingParser
+
+    return partial(read_with, MemoizingParser)
+
+
+def plain_reader() -> Reader:
+    """Return the reader of modules where reading is not accelerated."""
+    return choose("locating", _locating_reader, lambda: partial(read_with, PlainParser))
+
+
+_reader = choose("reading", _memoizing_reader, plain_reader)
 
 MAX_ERRORS = 20
 """The number of errors of one text that are reported at most."""

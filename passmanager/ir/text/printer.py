@@ -38,7 +38,6 @@ from xdsl.traits import IsolatedFromAbove
 from ...errors import InvalidIRError, PasslineError
 from ...fast.acceleration import choose
 from ...fast.printing.naming_printer import NamingPrinter, RememberingStream
-from ...fast.printing.template_printer import TemplatePrinter
 from ...fast.reading.lexer import MAX_DIGITS
 from ...releases.floats import PACKS_BF16, byte_size, print_float, unpack
 from ..per_class import PerClass
@@ -383,7 +382,13 @@ def _exact_printer(
 _exact_printers = PerClass[Attribute, "Callable[[PlainPrinter, Any], None] | None"](_exact_printer)
 
 
-PRINTER: type[NamingPrinter] = choose("printing", TemplatePrinter, NamingPrinter)
+def _template_printer() -> type[NamingPrinter]:
+    from ...fast.printing.template_printer import TemplatePrinter
+
+    return TemplatePrinter
+
+
+PRINTER = choose("printing", _template_printer, lambda: NamingPrinter)
 
 
 class ExactPrinter(PlainPrinter, PRINTER):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Position
 
-from ...fast.reading.locating_parser import LocatingParser
+if TYPE_CHECKING:
+    from ...fast.reading.locating_parser import LocatingParser
 
 __all__ = ["Attempt", "further_errors"]
 

@@ -1,0 +1,151 @@
+"""The verdict on a release of xDSL that nobody has tried: the parts that agree with it on a sample.
+
+Two processes work on the sample, one with all parts accelerated, one with none. Parts whose results
+differ are left to xDSL, and the others are tried again without these, until nothing differs. The
+verdict is kept in `$XDG_CACHE_HOME/passline`; where that cannot be written, there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from textwrap import shorten
+from typing import NamedTuple
+from zlib import crc32
+
+from .acceleration import OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
+
+__all__ = ["compared", "verdict_on"]
+
+SECONDS = 60
+"""The time after which a process that works on the sample is given up."""
+
+
+def verdict_on(checksum: str) -> Verdict:
+    """Return the verdict on an xDSL whose files have a checksum: a kept one, or a new one."""
+    file = _folder() / f"xdsl-{checksum}-{_stamp()}.json"
+    if (known := _load(file)) is not None:
+        return known
+    if not sys.executable or not _store(file, None):
+        return Verdict((), "it was not tried with this release, and the cache cannot be written")
+    verdict = compared(checksum)
+    _store(file, verdict)
+    return verdict
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "passline")
+
+
+def _stamp() -> str:
+    """Return a text that changes with each file of ours that takes part."""
+    root = Path(__file__).parents[1]
+    files = sorted([*root.rglob("*.py"), *root.rglob("*.mlir")])
+    stamps = [f"{f} {s.st_size} {s.st_mtime_ns}" for f in files for s in [f.stat()]]
+    return f"{crc32(repr((sys.version, stamps)).encode()):08x}"
+
+
+def _load(file: Path) -> Verdict | None:
+    """Return the verdict in a file; None if there is none, or a damaged one."""
+    try:
+        parts, difference = json.loads(file.read_text(encoding="utf-8"))
+        if {*parts} <= {*PARTS, *REPLACED} and isinstance(difference, str):
+            return Verdict(tuple(parts), difference)
+    except (OSError, ValueError, TypeError):
+        pass
+    return None
+
+
+def _store(file: Path, verdict: Verdict | None) -> bool:
+    """Keep a verdict, if one is given; return whether the folder can be written."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=file.parent, delete=False, encoding="utf-8"
+        ) as new:
+            json.dump(verdict, new)
+        os.replace(new.name, file) if verdict else os.unlink(new.name)
+    except OSError:
+        return False
+    return True
+
+
+def compared(checksum: str) -> Verdict:
+    """Return the parts that do the same as xDSL on the sample, and the first difference."""
+    parts: Sequence[str] = [*PARTS, *REPLACED]
+    plain, process, first = _start(()), _start(parts), ""
+    expected = _finish(plain)
+    while parts:
+        found = _finish(process)
+        if {o.checksum for o in (expected, found)} - {checksum, ""}:
+            return Verdict((), "its files were changed while it was tried")
+        if expected.failure:
+            return Verdict((), expected.failure)
+        differences = dict(_differences(expected, found))
+        first = first or next(iter(differences.values()), "")
+        if not {*parts} & {*differences}:  # one that is left to xDSL does not differ of itself
+            return Verdict(() if differences else tuple(parts), first)
+        parts = [part for part in parts if part not in differences]
+        if "locating" not in parts:  # from which the fast reader derives
+            parts = [part for part in parts if part != "reading"]
+        process = _start(parts)
+    return Verdict((), first)
+
+
+class _Outcome(NamedTuple):
+    """What a process that worked on the sample found."""
+
+    checksum: str = ""
+    """The checksum of the files of xDSL that it used; empty if it failed."""
+    results: Sequence[tuple[str, str, str]] = ()
+    failure: str = ""
+    failed_part: str = ""
+    """The part that could not be made; empty if that is not known."""
+
+
+def _start(parts: Collection[str]) -> Popen[str]:
+    """Start a process that works on the sample with some parts accelerated."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__package__}.sample import main; main()"
+    setting = {SETTING: ",".join(parts) or "none", "PYTHONHASHSEED": "0"}
+    environment = {name: text for name, text in os.environ.items() if name != OFF} | setting
+    command = [sys.executable, "-c", code]
+    return Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, text=True, env=environment)
+
+
+def _finish(process: Popen[str]) -> _Outcome:
+    try:
+        return _Outcome(**json.loads(process.communicate(timeout=SECONDS)[0]))
+    except TimeoutExpired:
+        process.kill()
+        return _Outcome(failure=f"it takes more than {SECONDS} s on the sample")
+    except (ValueError, TypeError):
+        return _Outcome(failure=f"it ends with status {process.returncode} on the sample")
+
+
+def _differences(expected: _Outcome, found: _Outcome) -> Iterator[tuple[str, str]]:
+    """Yield the parts that differ, the first of all last, each with its first difference."""
+    if found.failure:
+        parts = [found.failed_part] if found.failed_part else [*PARTS, *REPLACED]
+        yield from ((part, f"{part}: {found.failure}") for part in parts)
+        return
+    without = {(part, place): text for part, place, text in expected.results}
+    known: set[str] = set()
+    for part, place, text in found.results:
+        if part == PLAIN_READING:
+            without["reading", place] = text
+        elif part not in known and (other := without.get((part, place))) != text:
+            known.add(part)
+            yield part, f"{part} differs at {place}: {_difference(other or '', text)}"
+
+
+def _difference(expected: str, found: str) -> str:
+    """Return the first line in which two texts differ, in both."""
+    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue="nothing")
+    one, other = next(pair for pair in lines if pair[0] != pair[1])
+    return f"'{shorten(one, 100)}' is '{shorten(other, 100)}'"
