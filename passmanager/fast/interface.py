@@ -5,7 +5,8 @@ One is ours, the other leaves the work to xDSL; `choose` of `acceleration.py` re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from types import UnionType
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xdsl.context import Context
@@ -32,6 +33,7 @@ __all__ = [
     "FieldReader",
     "Fields",
     "OpChecks",
+    "OpClass",
     "PatternReader",
     "Reader",
     "Step",
@@ -179,9 +181,13 @@ class Verifier(Protocol):
         ...
 
 
+OpClass: TypeAlias = type[Operation] | UnionType
+
+
 class PatternReader(Protocol):
     """The part `rewriting`."""
 
-    def __call__(self, pattern: RewritePattern) -> Mapping[str, Any] | None:
-        """Return the closure of a method that `@op_type_rewrite_pattern` made, else None."""
+    def __call__(self, pattern: RewritePattern) -> OpClass:
+        """Return the class (or union) of ops that `@op_type_rewrite_pattern` checks for, or that of
+        all ops."""
         ...

@@ -12,8 +12,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from xdsl.context import Context
@@ -38,13 +39,13 @@ from .sources import checksum_of_files
 if TYPE_CHECKING:
     from ..ir.text.printer import PrintStyle
 
-__all__ = ["FOLDER", "Result", "results"]
+__all__ = ["FOLDER", "Result", "description", "difference", "read", "results", "texts"]
 
 FOLDER = Path(__file__).with_name("sample")
 """The sample: each chunk of a file is read twice in one text, so that what was learned is used."""
 
 
-def texts() -> Iterator[tuple[str, str]]:
+def chunks() -> Iterator[tuple[str, str]]:
     """Yield the parts of the files of the sample between lines `// -----`, each with its place."""
     for path in sorted(FOLDER.glob("*.mlir")):
         line = 1
@@ -73,25 +74,25 @@ def results() -> Iterator[Result]:
 
     read_plainly = plain_reader()
     context = make_ir_context(allow_unregistered=True)
-    for place, text in texts():
-        plain, module = _read(read_plainly, context, text, place, 0, True, 1 << 20)
+    for place, text in chunks():
+        plain, module = read(read_plainly, context, text, place, 0, True, 1 << 20)
         # xDSL's messages and ours are not compared, but those of our two readers.
         yield Result("locating", place, "refused" if module is None else plain)
         if is_accelerated("reading"):
             yield Result(PLAIN_READING, place, plain)
-            yield Result("reading", place, _read(parse_module, context, text, place)[0])
+            yield Result("reading", place, read(parse_module, context, text, place)[0])
         if module is not None:
             for argument in _arguments_in(module):  # of these, xDSL's parser has no locations
                 argument.location = UNKNOWN_LOC
             yield from _results_on(module, place, context)
 
 
-def _read(read: Callable[..., ModuleOp], *arguments: object) -> tuple[str, ModuleOp | None]:
+def read(reader: Callable[..., ModuleOp], *arguments: object) -> tuple[str, ModuleOp | None]:
     """Return a module as text and itself, or the message with which it is refused, and None."""
     from ..ir.text.syntax_errors import InvalidText, parse_errors
 
     try:
-        module = read(*arguments)
+        module = reader(*arguments)
     except (ParseError, InvalidText) as error:
         return "\n".join(f"{e.span.start}-{e.span.end}: {e.msg}" for e in parse_errors(error)), None
     except Exception as error:
@@ -102,7 +103,7 @@ def _read(read: Callable[..., ModuleOp], *arguments: object) -> tuple[str, Modul
 def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Result]:
     """Yield what the other parts do with a module."""
     from ..ir.text.printer import PrintStyle
-    from .access import read_fields, read_operands, read_step, read_type
+    from .access import read_fields, read_operands, read_step
     from .clone import clone
 
     def result(part: str, what: str, work: Callable[..., str], *arguments: object) -> Result:
@@ -115,7 +116,7 @@ def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Resu
     yield result("fields", "", _described, module, read_fields)
     yield result("fields", "of a step", _described, module, read_step)
     yield result("fields", "operands", _described, module, read_operands)
-    yield result("fields", "types", _described, module, lambda op: [*map(read_type, op.results)])
+    yield result("fields", "types", _described, module, _types)
     yield result("copying", "", lambda: description(clone(module)))
     yield result("copying", "of blocks", _copied, module.clone())
     yield result("editing", "", _edited, module.clone())
@@ -131,8 +132,14 @@ def _attempt(work: Callable[..., str], *arguments: object) -> str:
         return f"{type(error).__name__}: {error}"
 
 
+def _types(op: Operation) -> list[Attribute]:
+    from .access import read_type
+
+    return [*map(read_type, op.results)]
+
+
 def _described(module: ModuleOp, read: Callable[[Operation], object]) -> str:
-    return "\n".join(_texts(read(op)) for op in module.walk())
+    return "\n".join(texts(read(op)) for op in module.walk())
 
 
 def _printed(module: ModuleOp, style: PrintStyle) -> str:
@@ -166,7 +173,9 @@ def _copied(module: ModuleOp) -> str:
     # Of valid functions, as values have to be defined before their uses.
     functions = [op for op in module.walk() if isinstance(op, FuncOp) and _said(op) == "valid"]
     for block in [block for op in functions for block in op.body.blocks]:
-        values = {arg: block.args[0] for arg in block.args if arg.type == block.args[0].type}
+        values: dict[SSAValue, SSAValue] = {
+            arg: block.args[0] for arg in block.args if arg.type == block.args[0].type
+        }
         block.add_ops(clone_all([*block.ops], dict(values), ()))
     return description(module)
 
@@ -245,12 +254,12 @@ def _lines(
                 f"{ops[op]} {op.name} {type(op).__name__} in {blocks.get(op.parent)}",
                 f"({', '.join(values.get(operand, '?') for operand in op.operands)})",
                 f"{[blocks.get(block) for block in op.successors]}",
-                f"<{_texts(op.properties)}> {{{_texts(op.attributes)}}} at {_texts(op.location)}",
+                f"<{texts(op.properties)}> {{{texts(op.attributes)}}} at {texts(op.location)}",
             )
         )
         for value in _values_of(op):
             uses = [(ops.get(use.operation), use.index) for use in value.uses]
-            yield f"  {values[value]} {value.name_hint} {_texts(value.type)} {uses}"
+            yield f"  {values[value]} {value.name_hint} {texts(value.type)} {uses}"
         for region in op.regions:
             yield f"  {[f'{blocks[b]} {b.name_hint} {len(b.args)}' for b in region.blocks]}"
 
@@ -265,7 +274,7 @@ def _arguments_in(module: ModuleOp) -> Iterator[BlockArgument]:
         yield from (value for value in _values_of(op) if isinstance(value, BlockArgument))
 
 
-def _texts(fields: object) -> str:
+def texts(fields: object) -> str:
     """Return the text of fields of an op, of operations, values and blocks only the class."""
     if isinstance(fields, Attribute):
         if id(fields) not in _KNOWN:  # xDSL needs some 50 us for each
@@ -273,13 +282,20 @@ def _texts(fields: object) -> str:
         return _KNOWN[id(fields)][1]
     if isinstance(fields, SSAValue):
         value = cast(SSAValue, fields)
-        return f"{type(value).__name__} {_texts(value.type)} {value.name_hint}"
+        return f"{type(value).__name__} {texts(value.type)} {value.name_hint}"
     if isinstance(fields, dict):
         named = cast(dict[str, object], fields)
-        return ", ".join([f"{name} = {_texts(value)}" for name, value in named.items()])
+        return ", ".join([f"{name} = {texts(value)}" for name, value in named.items()])
     if isinstance(fields, tuple | list | OpOperands):
-        return ", ".join([_texts(value) for value in cast(Sequence[object], fields)])
+        return ", ".join([texts(value) for value in cast(Sequence[object], fields)])
     return type(fields).__name__
+
+
+def difference(expected: str, found: str) -> str:
+    """Return the first line in which two texts differ, in both."""
+    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue="nothing")
+    one, other = next(pair for pair in lines if pair[0] != pair[1])
+    return f"'{shorten(one, 100)}' is '{shorten(other, 100)}'"
 
 
 _KNOWN: dict[int, tuple[Attribute, str]] = {}

@@ -12,14 +12,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from textwrap import shorten
 from typing import NamedTuple
 from zlib import crc32
 
 from .acceleration import OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
+from .sample import difference
 
 __all__ = ["compared", "verdict_on"]
 
@@ -141,11 +140,4 @@ def _differences(expected: _Outcome, found: _Outcome) -> Iterator[tuple[str, str
             without["reading", place] = text
         elif part not in known and (other := without.get((part, place))) != text:
             known.add(part)
-            yield part, f"{part} differs at {place}: {_difference(other or '', text)}"
-
-
-def _difference(expected: str, found: str) -> str:
-    """Return the first line in which two texts differ, in both."""
-    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue="nothing")
-    one, other = next(pair for pair in lines if pair[0] != pair[1])
-    return f"'{shorten(one, 100)}' is '{shorten(other, 100)}'"
+            yield part, f"{part} differs at {place}: {difference(other or '', text)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from types import FunctionType, MethodType
-from typing import Any, NamedTuple, TypeAlias
+from types import FunctionType, UnionType
+from typing import NamedTuple, TypeAlias, cast
 
 from xdsl.folder import Folder
 from xdsl.ir import Operation
@@ -26,7 +26,7 @@ from ...ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from ...ir.per_class import PerClass
 from ...releases.rewriting import fold
 from ..acceleration import choose
-from ..interface import PatternReader
+from ..interface import OpClass, PatternReader
 
 __all__ = [
     "Attempt",
@@ -45,7 +45,7 @@ class Attempt(NamedTuple):
 
     pattern: RewritePattern
     rewrite: Callable[[Operation, PatternRewriter], None]
-    """The method `match_and_rewrite` of the pattern, without a check of the class of the op."""
+    """The method `match_and_rewrite` of the pattern."""
 
 
 class DeclaredPatterns(RewritePattern):
@@ -84,7 +84,7 @@ class PatternIndex(PerClass[Operation, tuple[Attempt, ...]]):
         """Return the patterns for a class of op, each once."""
         # By identity: patterns are often dataclasses, which do not hash.
         found = {id(pattern): pattern for rule in self._rules for pattern in rule(op_class)}
-        return tuple(Attempt(pattern, _unchecked(pattern)) for pattern in found.values())
+        return tuple(Attempt(pattern, pattern.match_and_rewrite) for pattern in found.values())
 
 
 class RemoveDead(RewritePattern):
@@ -114,37 +114,26 @@ def _typed(self: RewritePattern, op: Operation, rewriter: PatternRewriter, /) ->
 
 # xDSL's decorator checks the class of the op inside of the function that it returns, and offers no
 # way to ask for that class. But all these functions share one code object, and each has the class
-# in its closure, in the cell of the variable `expected_type`. Without the class each pattern would
-# be called for every op: 20 patterns take 9 times as long (0.5 against 4.4 us per op).
+# in its closure. Without the class each pattern would be called for every op: 20 patterns take 9
+# times as long (0.5 against 4.4 us per op).
 assert isinstance(_typed, FunctionType)
 _TYPED_CODE = _typed.__code__
 
 
-def matched_class(pattern: RewritePattern) -> type[Operation]:
-    """Return the class (or union) of ops that `@op_type_rewrite_pattern` checks for, else
-    Operation.
-    """
-    return Operation if (cells := _cells_of(pattern)) is None else cells["expected_type"]
-
-
-def _unchecked(pattern: RewritePattern) -> Callable[[Operation, PatternRewriter], None]:
-    """Return the method of a pattern for ops that are known to be of its class."""
-    cells = _cells_of(pattern)
-    return pattern.match_and_rewrite if cells is None else MethodType(cells["func"], pattern)
-
-
-def _read_cells(pattern: RewritePattern) -> Mapping[str, Any] | None:
+def _class_in_closure(pattern: RewritePattern) -> OpClass:
     method = getattr(pattern.match_and_rewrite, "__func__", None)
     if isinstance(method, FunctionType) and method.__code__ is _TYPED_CODE:
-        cells = (cell.cell_contents for cell in method.__closure__ or ())
-        return dict(zip(_TYPED_CODE.co_freevars, cells, strict=True))
-    return None
+        for cell in method.__closure__ or ():
+            if isinstance(found := cell.cell_contents, type | UnionType):
+                return cast(OpClass, found)
+    return Operation
 
 
-def _read_nothing(pattern: RewritePattern) -> None: ...
+def _any_class(pattern: RewritePattern) -> OpClass:
+    return Operation
 
 
-_cells_of: PatternReader = choose("rewriting", lambda: _read_cells, lambda: _read_nothing)
+matched_class: PatternReader = choose("rewriting", lambda: _class_in_closure, lambda: _any_class)
 
 
 def _rules(pattern: RewritePattern) -> Iterator[Rule]:

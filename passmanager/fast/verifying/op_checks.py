@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
+from types import FunctionType
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ShapedType
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import OpDef
+from xdsl.irdl.operations import get_accessors_from_op_def
 from xdsl.traits import (
     NoTerminator,
     OpTrait,
@@ -22,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...ir.per_class import PerClass
 from ..acceleration import choose
-from ..access import parts_of_verifier, read_type
+from ..access import read_type
 from ..interface import Check, OpChecks, Verifier
 from ..signatures import is_of_signature
 from .definition_checks import check_of_definition
@@ -130,6 +132,27 @@ def _others(verifier: Check, without: type[OpTrait] | None) -> list[Check] | Non
         *checks_of_definition(definition, without=without),
         *([author] if inherited is None else inherited),
     ]
+
+
+def parts_of_verifier(verifier: Check) -> tuple[OpDef, Check] | None:
+    """Return the definition and the author's `verify_` of which `irdl_op_definition` made a
+    verifier; None for any other function.
+
+    It keeps both as variables of a closure only.
+    """
+    # `irdl_op_definition` makes `verify_` of each class in one function of xDSL: its code object is
+    # one of the constants there, whichever class it is called for.
+    if not isinstance(verifier, FunctionType):
+        return None
+    code, made_by = verifier.__code__, get_accessors_from_op_def
+    if code.co_filename != made_by.__code__.co_filename or code not in made_by.__code__.co_consts:
+        return None
+    cells = [cell.cell_contents for cell in verifier.__closure__ or ()]
+    definitions = [cell for cell in cells if isinstance(cell, OpDef)]
+    authors = [cell for cell in cells if callable(cell)]
+    if len(definitions) != 1 or len(authors) > 1:
+        return None
+    return definitions[0], cast(Check, authors[0]) if authors else Operation.verify_
 
 
 def checks_of_definition(

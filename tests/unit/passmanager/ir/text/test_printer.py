@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorTyp
 from xdsl.dialects.test import TestOp
 from xdsl.parser import Parser
 
-from passline.passmanager.ir.text.parser import LocatingParser, parse_module
+from passline.passmanager.fast.reading.locating_parser import LocatingParser
+from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from passline.passmanager.registry import make_ir_context
 
