@@ -22,6 +22,8 @@ from .sample import difference
 
 __all__ = ["compared", "verdict_on"]
 
+BELOW = ("fields", "locating")
+"""The parts on whose results those of others depend."""
 SECONDS = 60
 """The time after which a process that works on the sample is given up."""
 
@@ -87,6 +89,9 @@ def compared(checksum: str) -> Verdict:
         if expected.failure:
             return Verdict((), expected.failure)
         differences = dict(_differences(expected, found))
+        for part in BELOW:  # what is above it differs, too
+            if part in differences:
+                differences = {part: differences[part]}
         first = first or next(iter(differences.values()), "")
         if not {*parts} & {*differences}:  # one that is left to xDSL does not differ of itself
             return Verdict(() if differences else tuple(parts), first)
