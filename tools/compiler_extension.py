@@ -69,12 +69,13 @@ class CompilerExtension(ToolExtension):
 
         return ",".join(OPTIMIZE)
 
-    def first_passes(self) -> Sequence[ModulePass]:
-        if (processor := processor_of(self.tool.args)) is None:
+    def first_passes(self, processor: str | None) -> Sequence[ModulePass]:
+        if processor is None:
             return ()
+        from ..compiler.targets import parse_processor
         from ..passes.tir.bind_target import BindTarget
 
-        return (BindTarget(str(processor)),)
+        return (BindTarget(str(parse_processor(processor))),)
 
     def instruments(self) -> Sequence[PassInstrument]:
         check: SemanticsCheck | None = self.tool.args.verify_semantics

@@ -21,7 +21,7 @@ from ..passmanager.registry import installed
 from ..passmanager.releases.frontends import Frontend
 from .command_line.argument_parser import Group
 
-__all__ = ["Tool", "ToolExtension", "extension_classes"]
+__all__ = ["Group", "Tool", "ToolExtension", "extension_classes"]
 
 
 class Tool(Protocol):
@@ -40,13 +40,12 @@ class Tool(Protocol):
 class ToolExtension:
     """What a project adds to the tools that run pipelines; each tool makes an instance for itself.
 
-    The methods are called in the order in which they stand here. Errors: PasslineError for an
-    option that is wrong.
+    The methods are called in the order in which they stand here. An option replaces one of the same
+    name: begin it with the name of the project. Errors: PasslineError for an option that is wrong.
     """
 
     processors: ClassVar[Sequence[str]] = ()
-    """The names that `--target` takes beside those of output formats; the option is
-    `args.processor` then."""
+    """The names that `--target` takes beside those of output formats."""
     processor_help: ClassVar[str] = ""
     """What the help of `--target` says of these."""
     check_options: ClassVar[Sequence[str]] = ()
@@ -66,8 +65,9 @@ class ToolExtension:
         """Return the pipeline of `-O` without `-p`; empty if another extension has it."""
         return ""
 
-    def first_passes(self) -> Sequence[ModulePass]:
-        """Return passes that run before those of the pipeline."""
+    def first_passes(self, processor: str | None) -> Sequence[ModulePass]:
+        """Return passes that run before those of the pipeline; `processor` is the value of
+        `--target` if that is one of `processors`, with options as in `x86-64{cores=4}`."""
         return ()
 
     def instruments(self) -> Sequence[PassInstrument]:

@@ -56,7 +56,8 @@ from .loading import OPTION
 from .observation import Observation
 from .output import ResultFile
 from .reading import opens_file, read_source, read_with
-from .targets import check_target, unprintable
+from .specs import name_in
+from .targets import check_processor, check_target, unprintable
 from .trust import check_passes_of_file
 from .writing import mlir_text
 
@@ -269,13 +270,23 @@ class PasslineOptMain(XDSLHooks):
             self.setup_context()
 
     def given_passes(self) -> list[ModulePass]:
-        """Return the first passes of extensions, and then the passes of -p, or else those of -O."""
+        """Return the first passes of extensions, and then those of -p, or else of -O."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [p for extension in self.extensions if (p := extension.default_pipeline())][:1]
+            if not given:
+                raise PasslineError("no installed project has a pipeline for -O: name passes by -p")
         pipelines = [parse_pipeline(text, self.available_passes, self.warn) for text in given]
-        first = [pass_ for extension in self.extensions for pass_ in extension.first_passes()]
-        return [*first, *(pass_ for pipeline in pipelines for pass_ in pipeline.passes)]
+        return [*self.first_passes(), *(p for pipeline in pipelines for p in pipeline.passes)]
+
+    def first_passes(self) -> Iterator[ModulePass]:
+        """Yield the passes of extensions, of which one knows the processor of --target."""
+        processor: str | None = getattr(self.args, "processor", None)
+        if processor is not None:
+            check_processor(processor, self.processors)
+        for extension in self.extensions:
+            is_known = processor is not None and name_in(processor) in extension.processors
+            yield from extension.first_passes(processor if is_known else None)
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Set the pipeline to `passes`."""

@@ -99,6 +99,27 @@ assert "arith.constant 4" in module_text(module, context)
     assert not [name for name in found if name.startswith("passline.compiler")]
 
 
+def test_the_tool_loads_neither_the_compiler_nor_its_dialects_for_such_passes(
+    tmp_path: Path,
+) -> None:
+    (path := tmp_path / "x.mlir").write_text(SCALARS)
+    args = ["passline-opt", str(path), "-p", "cse,canonicalize,dead-code-elimination"]
+    code = f"""
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+sys.argv = {args!r}
+from passline.tools.commands import opt
+opt()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "arith.constant 4" in done.stdout
+    found = done.stderr.split()
+    assert {"passline.passes.generic.cse", "passline.tools.compiler_extension"} <= {*found}
+    heavy = ("numpy", "passline.compiler", "passline.dialects", "passline.passes.")
+    loaded = {name for name in found if name.startswith(heavy)}
+    assert {name for name in loaded if not name.startswith("passline.passes.generic")} == set()
+
+
 # Names
 
 

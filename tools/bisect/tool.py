@@ -99,9 +99,10 @@ class PasslineBisectMain(TrialMain):
         add("--bad-if", type=expression, metavar="REGEX", help=help)
         help = "a result is bad if the passes, or the command, take longer"
         add("--timeout", type=seconds, metavar="SECONDS", help=help)
-        add = (group := add_pipeline(arg_parser, self.extensions)).add_argument
-        help = "the processor to make kernels for, as in passline-opt"
-        add("-t", "--target", dest="processor", metavar="TARGET", help=help)
+        group = add_pipeline(arg_parser, self.extensions)
+        if self.processors:
+            help = "the processor to make kernels for, as in passline-opt"
+            group.add_argument("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
         add_extended_checks(group, self.extensions)
         self.add_questions(group)

@@ -11,7 +11,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.releases.frontends import MLIRFrontend
 from ..extension import ToolExtension
 from ..loading import OPTION
-from ..specs import check_spec
+from ..specs import check_spec, name_in
 from .argument_parser import (
     Chosen,
     Group,
@@ -125,8 +125,8 @@ class TargetOrFormat(argparse.Action):
         self._processors = processors
 
     def __call__(self, parser: object, namespace: object, values: object, *_: object) -> None:
-        name = str(values).partition("{")[0].strip()
-        setattr(namespace, "processor" if name in self._processors else self.dest, str(values))
+        is_processor = name_in(str(values)) in self._processors
+        setattr(namespace, "processor" if is_processor else self.dest, str(values))
 
 
 def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
