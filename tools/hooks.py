@@ -126,7 +126,7 @@ class XDSLHooks(xDSLOptMain):
             arg_parser.allow_abbreviations()
         targets, frontends = self.available_targets, self.available_frontends
         self.add_questions(add_arguments(arg_parser, targets, frontends, self.extensions))
-        add_corpus_options(arg_parser)
+        add_corpus_options(arg_parser, frontends)
 
     def add_questions(self, group: Group) -> None:
         """Add the options on the tool itself."""

@@ -148,8 +148,36 @@ class PasslineOptMain(XDSLHooks):
         if status:
             sys.exit(status)
 
+    def run_chunk(self, chunk: IO[bytes], frontend: str, offset: int, result: ResultFile) -> int:
+        """Read, transform and write one chunk; return the exit status for it."""
+        self.line_offset = offset
+        self.module: ModuleOp | None = None
+        text = binary_content(chunk)
+        self.diagnostics.start_chunk(self.get_input_name(), text, offset)
+        try:
+            self.transform_chunk(text, frontend, result)
+        except ShrinkException:
+            if not self.args.shrink:
+                raise
+            self.print_and_exit("Success, can shrink")
+        except BrokenPipeError:
+            raise
+        except ParseError as error:
+            if self.args.parsing_diagnostics:
+                result.write(f"{as_raised(error)}\n")
+                return 0
+            return self.diagnostics.fail_chunk(error)
+        except DiagnosticException as error:
+            if not self.prints_diagnostics:
+                return self.diagnostics.fail_chunk(error)
+            result.write(xdsl_report(error, self.module))
+            return 0
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            return self.diagnostics.fail_chunk(error)
+        return self.diagnostics.finish_chunk(0)
+
     def transform_chunk(self, text: bytes, frontend: str, result: ResultFile) -> None:
-        """Read, verify, transform and write one chunk."""
+        """Read one chunk, choose its pipeline, run that, and write the result."""
         source = read_source(text, frontend, self.get_input_name())
         module = self.read_chunk(source.content, frontend)
         if module is None:
@@ -165,7 +193,7 @@ class PasslineOptMain(XDSLHooks):
         self, given: Sequence[str]
     ) -> tuple[argparse.Namespace, Sequence[str], Sequence[str]]:
         """Return the parsed arguments, and with --out-dir the inputs and all other arguments."""
-        return parse_inputs(self.arg_parser, given)
+        return parse_inputs(self.arg_parser, given, self.available_frontends)
 
     def check_arguments(self) -> None:
         """Print information if the options ask for it; PasslineError for invalid arguments."""
@@ -389,34 +417,6 @@ class PasslineOptMain(XDSLHooks):
         self.pass_context.verify_each = self.verifies_each and stored.verify_each
 
     # 4. Run
-
-    def run_chunk(self, chunk: IO[bytes], frontend: str, offset: int, result: ResultFile) -> int:
-        """Transform one chunk; return the exit status for it."""
-        self.line_offset = offset
-        self.module: ModuleOp | None = None
-        text = binary_content(chunk)
-        self.diagnostics.start_chunk(self.get_input_name(), text, offset)
-        try:
-            self.transform_chunk(text, frontend, result)
-        except ShrinkException:
-            if not self.args.shrink:
-                raise
-            self.print_and_exit("Success, can shrink")
-        except BrokenPipeError:
-            raise
-        except ParseError as error:
-            if self.args.parsing_diagnostics:
-                result.write(f"{as_raised(error)}\n")
-                return 0
-            return self.diagnostics.fail_chunk(error)
-        except DiagnosticException as error:
-            if not self.prints_diagnostics:
-                return self.diagnostics.fail_chunk(error)
-            result.write(xdsl_report(error, self.module))
-            return 0
-        except (Exception, KeyboardInterrupt, SystemExit) as error:
-            return self.diagnostics.fail_chunk(error)
-        return self.diagnostics.finish_chunk(0)
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline; output of passes goes to stderr, apart from the result."""
