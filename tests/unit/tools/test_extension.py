@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -247,3 +248,11 @@ def test_tool_without_extensions_runs_passes_on_any_dialect() -> None:
 
 def test_processors_are_those_of_the_compiler() -> None:
     assert CompilerExtension.processors == PROCESSORS
+
+
+def test_instruments_are_listed_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "SemanticsInstrument" in passline_opt("--list-instruments").stdout
+    place = "passline.compiler.interpreters.equivalence.instrument"
+    monkeypatch.setitem(sys.modules, place, None)
+    shown = passline_opt("--list-instruments").stdout
+    assert "PassTimingInstrument" in shown and "SemanticsInstrument" not in shown
