@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
-from ..dialects import DIALECTS, EXTENSIONS
-from ..dialects.device_type import DeviceType
-from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
 from ..passmanager.registration.did_you_mean import register_successor
 from ..passmanager.registration.missing_names import missing_name
 from ..passmanager.registration.names import register_namespace
+from ..passmanager.registration.places import factory_of, load_place
 from ..passmanager.registry import ExtendingUniverse
+from . import generic
+from .generic import REPLACEMENTS
 
 if TYPE_CHECKING:
     from .generic.canonicalize.canonicalize import Canonicalize
@@ -171,6 +171,7 @@ __all__ = [
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
+    **{name: f"generic.{place}" for name, place in generic.PASSES.items()},
     "adjust-matmul-order": "relax.adjust_matmul_order:AdjustMatmulOrder",
     "alter-op-layout": "relax.alter_op_layout.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.fold_scale_axis.backward_fold_scale_axis:BackwardFoldScaleAxis",
@@ -182,9 +183,7 @@ PASSES = {
     "combine-parallel-matmul": "relax.combine_parallel.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dataflow-use-inplace-calls": "relax.dataflow_use_inplace_calls:DataflowUseInplaceCalls",
-    "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.sizes.dynamic_to_static:DynamicToStatic",
-    "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fake-quantization-to-integer": "relax.fake_quantization_to_integer.fake_quantization_to_integer:FakeQuantizationToInteger",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
@@ -213,11 +212,7 @@ PASSES = {
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory.plan_memory:PlanMemory",
     "preallocate-collections": "relax.preallocate_collections:PreallocateCollections",
-    "print-ir": "generic.print_ir:PrintIR",
-    "print-op-stats": "generic.print_op_stats:PrintOpStats",
     "recognize-ops": "relax.recognize_ops.recognize_ops:RecognizeOps",
-    "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
-    "remove-unused-parameters": "generic.remove_unused_parameters:RemoveUnusedParameters",
     "run-codegen": "relax.functions.run_codegen:RunCodegen",
     "simplify-expr": "relax.simplify_expr.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
@@ -311,17 +306,6 @@ PIPELINES = {
 """The named pipelines."""
 
 
-def _load(place: str) -> Any:
-    """Import the class `place`, given as `module:Class`."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(f".{module}", __package__), name)
-
-
-def _factory(place: str) -> Callable[[], Any]:
-    """Return a function that imports the class `place`."""
-    return lambda: _load(place)
-
-
 def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     """Return a function that makes the class of the pipeline `name`."""
 
@@ -333,27 +317,29 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     return make
 
 
-_REPLACING = {
-    "canonicalize": "generic.canonicalize.canonicalize:Canonicalize",
-    "cse": "generic.cse:CommonSubexpressionElimination",
-    "mlir-opt": "generic.mlir_opt:MLIROpt",
-}
+def _extend_llvm(dialect: Dialect) -> Dialect:
+    """Return xDSL's dialect llvm with the operations that it lacks."""
+    return load_place(".dialects.llvm_extension:extend", __name__)(dialect)
 
-REPLACEMENTS = {name: _factory(place) for name, place in _REPLACING.items()}
-"""Passes that passline-opt runs instead of xDSL's passes of the same names."""
 
 UNIVERSE = ExtendingUniverse(
-    all_dialects=DIALECTS,
+    all_dialects={
+        "relax": factory_of(".dialects.relax:Relax", __name__),
+        "tir": factory_of(".dialects.tir:Tir", __name__),
+    },
     all_passes={
-        **{name: _factory(place) for name, place in PASSES.items()},
+        **{name: factory_of(place, __name__) for name, place in PASSES.items()},
         **{name: _pipeline(name) for name in PIPELINES},
     },
-    all_frontends={"onnx": _factory(".compiler.frontends.onnx_frontend:OnnxFrontend")},
-    dialect_extensions=EXTENSIONS,
+    all_frontends={"onnx": factory_of(".compiler.frontends.onnx_frontend:OnnxFrontend", __name__)},
+    dialect_extensions={"llvm": _extend_llvm},
 )
 
-register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
-register_config_option("relax.fastmath", FastMath, FastMath.none)
+for key, place, default in (
+    ("relax.fallback_device_type", ".dialects.device_type:DeviceType", "cpu"),
+    ("relax.fastmath", ".dialects.fast_math:FastMath", "none"),
+):
+    register_config_option(key, factory_of(place, __name__), default)
 
 for namespace in ("relax", "relay"):
     register_namespace(namespace)
@@ -384,14 +370,15 @@ for name, successor in {  # passes of TVM, with the classes of the passes that d
 
 # The classes of passes, imported when they are used: `passline.passes.FoldConstant`.
 
-_CLASSES = {place.partition(":")[2]: place for place in (*PASSES.values(), *_REPLACING.values())}
+_PLACES = (*PASSES.values(), *(f"generic.{place}" for place in generic.REPLACING.values()))
+_CLASSES = {place.partition(":")[2]: place for place in _PLACES}
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 
     def __getattr__(name: str) -> object:
         if name not in _CLASSES:
             raise missing_name(__name__, name, {"": _CLASSES})
-        found = globals()[name] = _load(_CLASSES[name])
+        found = globals()[name] = load_place(_CLASSES[name], __name__)
         return found
 
     def __dir__() -> list[str]:

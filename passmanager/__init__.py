@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .diagnostics.diagnostics import Diagnostic, DiagnosticContext, DiagnosticError, Severity
     from .diagnostics.remarks import Remark, RemarkKind
     from .errors import (
+        ChangedResultError,
         ConfigError,
         InvalidIRError,
         PassContractError,
@@ -38,6 +39,7 @@ __all__ = [
     "SILENT",
     "Actions",
     "AnalysisManager",
+    "ChangedResultError",
     "ConfigError",
     "Diagnostic",
     "DiagnosticContext",
@@ -80,6 +82,7 @@ _MODULES = {
     "SILENT": "diagnostics.actions",
     "Actions": "diagnostics.actions",
     "AnalysisManager": "analysis_manager",
+    "ChangedResultError": "errors",
     "ConfigError": "errors",
     "Diagnostic": "diagnostics.diagnostics",
     "DiagnosticContext": "diagnostics.diagnostics",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from xdsl.passes import ModulePass
@@ -32,17 +33,27 @@ ConfigValue = object
 
 @dataclass(frozen=True)
 class _Key:
-    """A key of `config`, with the type of its values.
+    """A key of `config`, with the type of its values, or a factory of it.
 
-    `type` is a pass class, whose values are dicts of its fields, or the type of a registered
-    option: a frozen dataclass or a plain type.
+    The type is a pass class, whose values are dicts of its fields, or that of a registered option:
+    a frozen dataclass or a plain type.
     """
 
     name: str
-    type: type
-    default: object = None
+    given_type: type | Callable[[], type]
+    given_default: object = None
     least: float | None = None
     """The least number that the option may be; None if there is none."""
+
+    @cached_property
+    def type(self) -> type:
+        return self.given_type if isinstance(self.given_type, type) else self.given_type()
+
+    @cached_property
+    def default(self) -> object:
+        if self.given_default is not None:
+            return _convert(self.name, self.given_default, self.type)
+        return self.type() if dataclasses.is_dataclass(self.type) and not self.is_pass else None
 
     @property
     def is_pass(self) -> bool:
@@ -83,9 +94,11 @@ _registered: dict[str, _Key] = {
 }
 
 
-def register_config_option(key: str, type_: type, default: ConfigValue = None) -> None:
+def register_config_option(
+    key: str, type_: type | Callable[[], type], default: ConfigValue = None
+) -> None:
     """Register `key` as an option of contexts, with values of `type_`, a plain type or a frozen
-    dataclass.
+    dataclass, or a function that imports it on first use.
 
     A value of a dataclass may be given as a dict; fields that the dict leaves out keep their
     defaults.
@@ -100,11 +113,10 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
         raise ValueError(
             f"config option '{key}' is the name of a pass, whose fields are its options"
         )
-    if default is not None:
-        default = _convert(key, default, type_)
-    elif dataclasses.is_dataclass(cast(object, type_)):
-        default = type_()
-    _registered[name_key(key)] = _Key(key, type_, default)
+    option = _Key(key, type_, default)
+    if isinstance(type_, type):
+        _ = option.default  # which raises for one of another type
+    _registered[name_key(key)] = option
 
 
 _hints: dict[str, str] = {}

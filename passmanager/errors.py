@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
 
 __all__ = [
+    "ChangedResultError",
     "ConfigError",
     "InvalidIRError",
     "PassContractError",
@@ -67,3 +68,15 @@ class InvalidIRError(PasslineError, VerifyException):
     def __init__(self, message: str, op: Operation) -> None:
         super().__init__(message)
         self.op = op
+
+
+class ChangedResultError(PasslineError):
+    """The error for a pass that changes what a program computes, from an instrument that compares.
+
+    `function` is the name of the function, or empty; `details` shows the difference. Both, and the
+    message, may depend on the input, by which `passline-bisect` does not tell two faults apart.
+    """
+
+    def __init__(self, message: str, function: str, details: str) -> None:
+        super().__init__(message)
+        self.function, self.details = function, details

@@ -1,11 +1,12 @@
 """The registry of passes, dialects, targets and frontends, filled from the entry points
-`xdsl.universe`."""
+`xdsl.universe`, and the entry points by which projects extend the tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.ir import Dialect
@@ -17,6 +18,9 @@ from .errors import PassNotFoundError
 from .registration.did_you_mean import did_you_mean
 from .registration.names import name_key
 from .releases.frontends import Frontend
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "ExtendingUniverse",
@@ -64,6 +68,8 @@ class Installed:
     frontends: dict[str, FrontendFactory] = field(default_factory=dict[str, FrontendFactory])
     names: dict[str, str] = field(default_factory=dict[str, str])
     """The key of a pass name -> the name."""
+    tool_extensions: Sequence[EntryPoint] = ()
+    """The entry points `passline.tools`, by which projects extend the tools: Passline's first."""
 
     def add_pass(self, name: str, factory: PassFactory) -> None:
         """Register a pass under `name`, replacing another pass of that name."""
@@ -82,9 +88,14 @@ def installed() -> Installed:
     """
     from importlib.metadata import entry_points
 
-    found = Installed()
+    points = entry_points()  # once for all groups: it reads the files of all distributions
     # Sorted, as the order of entry points depends on the installation.
-    plugins = sorted(entry_points(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
+    extensions = points.select(group="passline.tools")
+    found = Installed(
+        tool_extensions=sorted(extensions, key=lambda p: (p.name != "passline", p.name))
+    )
+    universes = points.select(group="xdsl.universe")
+    plugins = sorted(universes, key=lambda p: (p.name != "xdsl", p.name))
     for plugin in plugins:
         try:
             universe = plugin.load()

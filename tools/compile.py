@@ -32,6 +32,7 @@ from ..passmanager.ir.garbage_collection import paused_collector
 from ..passmanager.output.files import check_writable
 from .command_line.argument_parser import nonempty_text, positive, written_file
 from .command_line.short_help import ShortHelp
+from .compiler_extension import processor_of
 from .opt import PasslineOptMain
 from .output import ResultFile, is_same_file
 
@@ -81,13 +82,14 @@ class PasslineCompileMain(PasslineOptMain):
         self.kind = kind_of(self.args)
 
     @property
-    def entry(self) -> str:
-        return self.args.function
+    def processor(self) -> Target | None:
+        """The processor of --target."""
+        return processor_of(self.args)
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Bind the target first, and append the rest of the lowering."""
         first = bind_target(self.processor, self.args.threads)
-        rest = complete_lowering(self.entry, self.processor, self.args.threads)
+        rest = complete_lowering(self.args.function, self.processor, self.args.threads)
         super().use_pipeline([first, *passes, rest])
 
     def required_passes(self) -> Sequence[str]:
@@ -96,7 +98,7 @@ class PasslineCompileMain(PasslineOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, which may take long, after a look for the linker."""
-        entry_function(prog, self.entry)
+        entry_function(prog, self.args.function)
         load_llvm()
         self.target = self.target_for(prog)
         self.linker = find_linker(self.target) if self.kind == "so" else None
@@ -124,7 +126,7 @@ class PasslineCompileMain(PasslineOptMain):
         """Compile the function, and write its code and the header."""
         assert isinstance(result, LibraryFiles)
         with paused_collector():
-            prepared = prepare(prog, self.entry, self.target, self.args.threads)
+            prepared = prepare(prog, self.args.function, self.target, self.args.threads)
         interface = Interface(
             library_name(self.args),
             signature_of(prepared.function),

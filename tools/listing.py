@@ -23,13 +23,19 @@ from ..passmanager.registration.did_you_mean import did_you_mean
 from ..passmanager.registration.names import name_key
 from ..passmanager.registration.rounding import Rounding
 from .command_line.columns import filled, output_width, rows, terminal_width
+from .extension import ToolExtension
 
 __all__ = ["answer"]
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
 
-def answer(args: argparse.Namespace, passes: Passes, dialects: Iterable[str]) -> str | None:
+def answer(
+    args: argparse.Namespace,
+    passes: Passes,
+    dialects: Iterable[str],
+    extensions: Iterable[ToolExtension],
+) -> str | None:
     """Return the information that the options ask for instead of a run, or None."""
     if args.list_passes == "short":
         return "\n".join(list_passes_shortly(passes, dialects)).rstrip()
@@ -40,7 +46,7 @@ def answer(args: argparse.Namespace, passes: Passes, dialects: Iterable[str]) ->
     if args.list_dialects:
         return "\n".join(sorted(dialects))
     if args.list_instruments:
-        return "\n".join(list_instruments())
+        return "\n".join(list_instruments(extensions))
     if args.list_configs:
         return "\n".join(list_configs())
     return None
@@ -196,14 +202,13 @@ def field_docs(cls: type) -> dict[str, str]:
     return found
 
 
-def list_instruments() -> Iterator[str]:
-    """Yield a line for each built-in instrument."""
-    from ..compiler.interpreters.equivalence import SemanticsInstrument
+def list_instruments(extensions: Iterable[ToolExtension]) -> Iterator[str]:
+    """Yield a line for each built-in instrument, and for those of extensions."""
     from ..passmanager import instruments
 
     offered: list[object] = [getattr(instruments, name) for name in instruments.__all__]
-    offered.append(SemanticsInstrument)
     classes = [c for c in offered if isinstance(c, type) and issubclass(c, PassInstrument)]
+    classes += [cls for extension in extensions for cls in extension.instrument_classes()]
     classes.sort(key=lambda cls: cls.__name__)
     width = max(len(cls.__name__) for cls in classes)
     for cls in classes:

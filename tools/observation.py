@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -25,10 +26,10 @@ from ..passmanager.registration.names import name_key
 from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
-from .command_line.argument_parser import Numbers, SemanticsCheck
+from .command_line.argument_parser import Numbers
+from .extension import ToolExtension
 
 if TYPE_CHECKING:
-    from ..compiler.interpreters.equivalence import SemanticsInstrument
     from ..passmanager.instruments.time.spans import SpanInstrument
 
 __all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
@@ -71,9 +72,15 @@ def shortens_constants(style: PrintStyle) -> bool:
 class Observation:
     """The instruments of one run of the tool; modules are imported only for the options given."""
 
-    def __init__(self, args: argparse.Namespace, pipeline: Sequential) -> None:
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        pipeline: Sequential,
+        extensions: Sequence[ToolExtension],
+    ) -> None:
         self._args = args
         self._pipeline = pipeline
+        self._extensions = extensions
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         """The names of --filter-function that no module had."""
         self._functions = set[str]()
@@ -82,8 +89,6 @@ class Observation:
         """What instruments print at the end."""
         self._last_lines: list[Callable[[], str]] = []
         """Lines that come after the reports, without --quiet."""
-        self.semantics: SemanticsInstrument | None = None
-        """The instrument of --verify-semantics."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         """Warnings that are known at the end only."""
         # Instruments run in this order. Those that measure come first, so that they do not measure
@@ -92,7 +97,7 @@ class Observation:
             *self._measuring(),
             *self._control(),
             *self._printing(),
-            *self._checking(),
+            *chain.from_iterable(extension.instruments() for extension in extensions),
         ]
 
     def instruments(self) -> list[PassInstrument]:
@@ -169,19 +174,6 @@ class Observation:
         """Return the title of the report: the name of the input."""
         name: str | None = self._args.input_file
         return "stdin" if name in (None, "-") else os.path.basename(name)
-
-    def _checking(self) -> Iterator[PassInstrument]:
-        args = self._args
-        if args.verify_semantics:
-            from ..compiler.interpreters.equivalence.evaluation import MAX_STEPS
-            from ..compiler.interpreters.equivalence.instrument import SemanticsInstrument
-
-            check: SemanticsCheck = args.verify_semantics
-            self.semantics = SemanticsInstrument(
-                check.seeds, args.semantics_limit or MAX_STEPS, strict=check.strict
-            )
-            self._reports += (self.semantics.report, self.semantics.summary)
-            yield self.semantics
 
     def _control(self) -> Iterator[PassInstrument]:
         args = self._args
@@ -336,6 +328,9 @@ class Observation:
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
                 print_message(Severity.WARNING, warning)
-        for report in [*self._reports, *([] if self._args.quiet else self._last_lines)]:
-            if text := report():
+        reports = [report() for report in self._reports]
+        reports += chain.from_iterable(extension.reports() for extension in self._extensions)
+        reports += [] if self._args.quiet else [line() for line in self._last_lines]
+        for text in reports:
+            if text:
                 print(text.rstrip("\n"), file=sys.stderr)

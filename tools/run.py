@@ -41,6 +41,7 @@ from ..passmanager.limits import too_many_elements
 from ..passmanager.pipeline import pipeline_text
 from .command_line.argument_parser import nonempty_text, positive, size, written_file
 from .command_line.short_help import ShortHelp
+from .compiler_extension import processor_of
 from .corpus.arguments import is_corpus
 from .opt import PasslineOptMain
 from .output import is_same_file
@@ -48,6 +49,7 @@ from .output import is_same_file
 if TYPE_CHECKING:
     from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
+    from ..dialects.target import Target
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -136,8 +138,9 @@ class PasslineRunMain(PasslineOptMain):
                 raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
     @property
-    def entry(self) -> str:
-        return self.args.function
+    def processor(self) -> Target | None:
+        """The processor of --target."""
+        return processor_of(self.args)
 
     @cached_property
     def threads(self) -> int:
@@ -247,8 +250,8 @@ class PasslineRunMain(PasslineOptMain):
             arguments = random_arguments(func, self.args.seed, self.ranges)
             self.note_sizes(func)
         function = self.function(prog, func) if native is None else returning_results(native)
-        if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
-            semantics.check_engine(prog, func, function, "native")
+        if self.args.engine == "native" and self.args.verify_semantics:
+            self.check_engine(prog, func, function)
         results = function(*arguments)
         names = zip(result_names(func), results, strict=True)
         named = [dict(flat(*pair)) for pair in names]
@@ -260,6 +263,14 @@ class PasslineRunMain(PasslineOptMain):
         if not self.args.quiet:
             print(f"wrote {self.args.outputs}", file=sys.stderr)
         return ""
+
+    def check_engine(self, prog: ModuleOp, func: Function, function: ArrayFunction) -> None:
+        """Compare the results of machine code with those of the last pass."""
+        from ..compiler.interpreters.equivalence import SemanticsInstrument
+
+        for instrument in self.observation.instruments():
+            if isinstance(instrument, SemanticsInstrument):
+                instrument.check_engine(prog, func, function, "native")
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""

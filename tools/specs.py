@@ -12,7 +12,12 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from ..passmanager.errors import PasslineError
 from ..passmanager.registration.did_you_mean import did_you_mean
 
-__all__ = ["check_spec", "class_of"]
+__all__ = ["check_spec", "class_of", "name_in"]
+
+
+def name_in(text: str) -> str:
+    """Return the name in `name{option=value}`, which may be malformed otherwise."""
+    return text.partition("{")[0].strip()
 
 
 def check_spec(

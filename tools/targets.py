@@ -1,4 +1,4 @@
-"""The values of --target that are output formats: xDSL's targets."""
+"""The values of --target: output formats, which are xDSL's targets, and processors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
+from ..passmanager.registration.did_you_mean import did_you_mean
 from ..passmanager.releases.targets import MLIRTarget
-from .specs import check_spec
+from .specs import check_spec, name_in
 
-__all__ = ["check_target", "unprintable"]
+__all__ = ["check_processor", "check_target", "unprintable"]
+
+
+def check_processor(text: str, processors: Sequence[str]) -> None:
+    """Raise PasslineError if `text`, a processor with its options, names none of `processors`."""
+    if (name := name_in(text)) not in processors:
+        hint = did_you_mean(name, processors) or f"; choose from {', '.join(processors)}"
+        raise PasslineError(f"there is no target '{name}'{hint}")
 
 
 def unprintable(target: str, module: ModuleOp, error: Exception) -> PasslineError:

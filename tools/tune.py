@@ -28,6 +28,7 @@ from .command_line.argument_parser import (
 )
 from .command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from .command_line.short_help import ShortHelp
+from .compiler_extension import processor_of
 from .corpus.executors import dask_executor
 from .diagnostics.failures import report
 from .output import ResultFile, is_same_file
@@ -78,7 +79,7 @@ class PasslineTuneMain(TrialMain):
         add("--executor", type=nonempty_text, default="processes", metavar="WHERE", help=help)
         help = "the number of processes that measure at once, by default 1: more disturb each other"
         add("-j", "--jobs", type=positive, default=1, metavar="N", help=help)
-        add = (group := add_pipeline(arg_parser)).add_argument
+        add = (group := add_pipeline(arg_parser, self.extensions)).add_argument
         help = "the processor to tune for, by default this machine"
         add("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
@@ -109,7 +110,7 @@ class PasslineTuneMain(TrialMain):
         """Tune the kernels of the input, and print what that gained."""
         args = self.args
         load_llvm()  # `host` would raise a ValueError without it
-        check_runnable(target := self.processor or host())
+        check_runnable(target := processor_of(self.args) or host())
         module = self.read_module()
         if not args.disable_verify:
             verify(module, dominance=self.args.verify_dominance)

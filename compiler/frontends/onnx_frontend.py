@@ -4,8 +4,8 @@ used."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -56,11 +56,21 @@ class OnnxFrontend(Frontend):
     """The reader of ONNX models: the graph becomes `func.func @main`, in relax."""
 
     name = "onnx"
+    opens_files: ClassVar[bool] = True
+    """Whether the tools leave it to the frontend to read files."""
 
     shape: tuple[str, ...] = ()
     """Shapes of inputs, as `x=1x3x?x192`."""
     dim: tuple[str, ...] = ()
     """Sizes of symbolic dimensions, as `batch=4`."""
+
+    _warn: ClassVar[Callable[[str], None] | None] = None
+
+    def warning(self, warn: Callable[[str], None]) -> OnnxFrontend:
+        """Return a frontend with the same options of which `warn` gets the messages."""
+        frontend = replace(self)
+        object.__setattr__(frontend, "_warn", warn)  # no field: it is no option
+        return frontend
 
     def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
         """Import a model; one that is read from a file finds its data in the files beside it."""
@@ -69,5 +79,6 @@ class OnnxFrontend(Frontend):
         is_file = getattr(input, "name", None) == input_name
         return parse_onnx(
             input_name if is_file else input.read(),
-            bindings=read_bindings(self.shape, self.dim),
+            self._warn,
+            read_bindings(self.shape, self.dim),
         )

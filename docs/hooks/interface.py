@@ -22,6 +22,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.compiler.interpreters.codegens": ("Codegen", "register_codegen"),
     "passline.compiler.native": ("compile_module",),
     "passline.tools.corpus.corpus": ("map", "Outcome"),
+    "passline.tools.extension": ("ToolExtension",),
     "passline.compiler.compile.runtime": ("Library", "Function", "Tensor", "LibraryError"),
 }
 """Public names that other pages mention, by module."""

@@ -58,16 +58,9 @@ def test_import_is_of_one_module() -> None:
 )
 def test_names_import_neither_numpy_nor_a_dialect(code: str) -> None:
     found = imported_by(code)
-    heavy = (
-        "numpy",
-        "onnx",
-        "rich",
-        "pygments",
-        "passline.dialects.relax",
-        "passline.dialects.tir",
-    )
-    assert not found.intersection(heavy)
-    assert not any(name.startswith("passline.passes.") for name in found)
+    assert not found.intersection(("numpy", "onnx", "rich", "pygments", "passline.dialects"))
+    tables = {"passline.passes", "passline.passes.generic"}
+    assert {name for name in found if name.startswith("passline.passes")} <= tables
 
 
 def test_load_of_text_imports_no_numpy() -> None:
@@ -104,6 +97,27 @@ assert "arith.constant 4" in module_text(module, context)
     found = imported_by(f"exec({code!r})")
     assert "passline.passes.generic.cse" in found and "numpy" not in found
     assert not [name for name in found if name.startswith("passline.compiler")]
+
+
+def test_the_tool_loads_neither_the_compiler_nor_its_dialects_for_such_passes(
+    tmp_path: Path,
+) -> None:
+    (path := tmp_path / "x.mlir").write_text(SCALARS)
+    args = ["passline-opt", str(path), "-p", "cse,canonicalize,dead-code-elimination"]
+    code = f"""
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+sys.argv = {args!r}
+from passline.tools.commands import opt
+opt()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "arith.constant 4" in done.stdout
+    found = done.stderr.split()
+    assert {"passline.passes.generic.cse", "passline.tools.compiler_extension"} <= {*found}
+    heavy = ("numpy", "passline.compiler", "passline.dialects", "passline.passes.")
+    loaded = {name for name in found if name.startswith(heavy)}
+    assert {name for name in loaded if not name.startswith("passline.passes.generic")} == set()
 
 
 # Names

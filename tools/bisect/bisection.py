@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.traits import ConstantLike
 
-from ...passmanager.errors import PassContractError, PasslineError
+from ...passmanager.errors import ChangedResultError, PassContractError, PasslineError
 from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
@@ -20,7 +20,7 @@ from ..reduce.delta import op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator
 from ..trials.place import Place
 from ..trials.prefix import Prefix, Step
-from ..trials.trial import Outcome, Trials, difference_of
+from ..trials.trial import Outcome, Trials
 from .finding import Finding
 from .neighbourhood import neighbourhoods
 from .oracles import Oracle
@@ -199,8 +199,8 @@ class Bisection:
         outcome = self._trials.run(self.passes, self.module, Prefix(number, compares=True))
         self.oracle(outcome)
         self.finding.wrong = self.oracle.wrong
-        if (difference := difference_of(outcome.error)) is not None:
-            self.finding.details = difference.text
+        if isinstance(outcome.error, ChangedResultError):
+            self.finding.details = outcome.error.details
         if self.finding.operation is None:
             self._find_operation(outcome)
         elif self.finding.step:

@@ -18,8 +18,11 @@ from ...passmanager.registry import installed
 __all__ = ["command_in_test", "command_line", "free_file", "save_test"]
 
 
-def command_line(args: argparse.Namespace, context: PassContext, pipeline: str) -> str:
-    """Return the call of `passline-opt` that runs `pipeline` on `%s` as the trials did."""
+def command_line(
+    args: argparse.Namespace, context: PassContext, pipeline: str, checks: Iterable[str]
+) -> str:
+    """Return the call of `passline-opt` that runs `pipeline` on `%s` as the trials did; `checks`
+    are the options on checks."""
     words = ["passline-opt", "%s", "-p", pipeline]
     if context.opt_level <= 3:
         words.append(f"-O{context.opt_level}")
@@ -32,9 +35,10 @@ def command_line(args: argparse.Namespace, context: PassContext, pipeline: str) 
             words.append(f"--{option.replace('_', '-')}")
     if not args.verify_each:
         words.append("--no-verify-each")
-    for option in ("verify_semantics", "semantics_limit"):
-        if getattr(args, option, None):
-            words.append(f"--{option.replace('_', '-')}={getattr(args, option)}")
+    for option in checks:
+        if value := getattr(args, option, None):
+            flag = f"--{option.replace('_', '-')}"
+            words.append(flag if value is True else f"{flag}={value}")
     return " ".join([words[0], "%s", *map(lit_word, words[2:])])
 
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -22,14 +21,13 @@ from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.pipeline import parse_pipeline
 from ..command_line.argument_parser import (
-    SemanticsCheck,
     nonempty_text,
     seconds,
     written_directory,
 )
 from ..command_line.arguments import (
+    add_extended_checks,
     add_pipeline,
-    add_semantics,
     add_verification,
     check_pipeline_source,
 )
@@ -43,9 +41,6 @@ from .bisection import Bisection
 from .lit_test import command_line, free_file, save_test
 from .oracles import BadText, CommandFails, Oracle, SameFailure
 from .pipelines import enabled_passes, highest_level
-
-if TYPE_CHECKING:
-    from ...compiler.interpreters.equivalence.instrument import SemanticsInstrument
 
 __all__ = ["PasslineBisectMain", "main"]
 
@@ -104,11 +99,12 @@ class PasslineBisectMain(TrialMain):
         add("--bad-if", type=expression, metavar="REGEX", help=help)
         help = "a result is bad if the passes, or the command, take longer"
         add("--timeout", type=seconds, metavar="SECONDS", help=help)
-        add = (group := add_pipeline(arg_parser)).add_argument
-        help = "the processor to make kernels for, as in passline-opt"
-        add("-t", "--target", dest="processor", metavar="TARGET", help=help)
+        group = add_pipeline(arg_parser, self.extensions)
+        if self.processors:
+            help = "the processor to make kernels for, as in passline-opt"
+            group.add_argument("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
-        add_semantics(group)
+        add_extended_checks(group, self.extensions)
         self.add_questions(group)
 
     def check_arguments(self) -> None:
@@ -133,8 +129,8 @@ class PasslineBisectMain(TrialMain):
     def run(self) -> None:
         """Read, bisect, reduce and print; an interrupted run prints what it has found."""
         self.bisection: Bisection | None = None
-        self.semantics: SemanticsInstrument | None = None
-        """The instrument of --verify-semantics in the last trial."""
+        self.last_checks: Sequence[PassInstrument] = ()
+        """The further instruments of the last trial."""
         with TemporaryDirectory(prefix="passline-bisect-") as directory:
             self.directory = Path(directory)
             status = self.attempt(self.bisect)
@@ -189,18 +185,9 @@ class PasslineBisectMain(TrialMain):
             self.pass_context.opt_level = level
 
     def checks(self) -> Sequence[PassInstrument]:
-        """Return the further instruments of a trial: that of --verify-semantics."""
-        if not self.args.verify_semantics:
-            return ()
-        from ...compiler.interpreters.equivalence.evaluation import MAX_STEPS
-        from ...compiler.interpreters.equivalence.instrument import SemanticsInstrument
-
-        limit = self.args.semantics_limit or MAX_STEPS
-        check: SemanticsCheck = self.args.verify_semantics
-        self.semantics = SemanticsInstrument(
-            check.seeds, limit, str(self.directory), strict=check.strict
-        )
-        return (self.semantics,)
+        """Return the further instruments of a trial: those of extensions."""
+        self.last_checks = [c for extension in self.extensions for c in extension.instruments()]
+        return self.last_checks
 
     def oracle(self, passes: Sequence[ModulePass], module: ModuleOp) -> Oracle:
         """Return the oracle that the options ask for; PasslineError if there is nothing bad."""
@@ -213,15 +200,16 @@ class PasslineBisectMain(TrialMain):
                     f"the pipeline fails, so that '{self.command[0]}' cannot judge its result: "
                     f"{outcome.failure}; leave out the command to bisect the failure"
                 )
+            assert self.directory is not None  # of `run`
             name = Path(self.get_input_name().strip("<>")).name
             file = (self.directory / name).with_suffix(".mlir")
             return CommandFails(self.command, file, self.text_of, self.args.timeout)
         if outcome.error is None:
-            what = "does not fail" if self.semantics is None else "fails no check"
-            unchecked = "" if self.semantics is None else f"\n{self.semantics.report()}"
+            what = "fails no check" if self.last_checks else "does not fail"
+            reports = [text for extension in self.extensions for text in extension.reports()]
             raise PasslineError(
                 f"the pipeline {what} on '{self.get_input_name()}': say what is bad by "
-                f"--bad-if, or by a command after --{unchecked}".rstrip()
+                f"--bad-if, or by a command after --\n{''.join(reports)}".rstrip()
             )
         return SameFailure(outcome)
 
@@ -242,7 +230,8 @@ class PasslineBisectMain(TrialMain):
         name = finding.pass_text.partition("{")[0].partition("(")[0]
         directory = Path(self.args.save_test)
         file = free_file(directory, name)
-        command = command_line(self.args, self.pass_context, finding.pipeline)
+        checks = [name for extension in self.extensions for name in extension.check_options]
+        command = command_line(self.args, self.pass_context, finding.pipeline, checks)
         save_test(
             file,
             oracle.run_lines(command, directory),

@@ -29,7 +29,6 @@ __all__ = [
     "Group",
     "Numbers",
     "OptionalValue",
-    "SemanticsCheck",
     "add_completion",
     "add_names",
     "add_optional",
@@ -361,23 +360,6 @@ def positive(text: str) -> int:
     if not (number := size(text)):
         raise argparse.ArgumentTypeError("expected a number greater than 0, got '0'")
     return number
-
-
-class SemanticsCheck:
-    """The argument of --verify-semantics: a number of seeds, `strict`, or both: `3,strict`."""
-
-    def __init__(self, text: str) -> None:
-        words = text.split(",")
-        numbers = [word for word in words if word != "strict"]
-        self.strict = len(numbers) < len(words)
-        if len(numbers) > 1 or len(words) - len(numbers) > 1:
-            raise argparse.ArgumentTypeError(
-                f"expected a number, strict, or both, as 3,strict; got '{shortened(text)}'"
-            )
-        self.seeds = positive(numbers[0]) if numbers else 1
-
-    def __str__(self) -> str:
-        return f"{self.seeds},strict" if self.strict else str(self.seeds)
 
 
 class Numbers:

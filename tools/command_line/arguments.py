@@ -5,27 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ...compiler.frontends.onnx_frontend import OnnxFrontend
-from ...dialects.target import is_target
 from ...passmanager.errors import PasslineError
 from ...passmanager.releases.frontends import MLIRFrontend
+from ..extension import ToolExtension
 from ..loading import OPTION
-from ..specs import check_spec
+from ..specs import check_spec, name_in
 from .argument_parser import (
     Chosen,
     Group,
     Numbers,
     OptionalValue,
-    SemanticsCheck,
     add_names,
     add_optional,
     level,
     limit,
     nonempty_text,
     pass_name,
-    positive,
     size,
     written_directory,
     written_file,
@@ -34,9 +31,9 @@ from .argument_parser import (
 __all__ = [
     "REMARK_OPTIONS",
     "add_arguments",
+    "add_extended_checks",
     "add_frontend",
     "add_pipeline",
-    "add_semantics",
     "add_verification",
     "check_arguments",
     "check_pipeline_source",
@@ -47,11 +44,12 @@ def add_arguments(
     parser: argparse.ArgumentParser,
     targets: Iterable[str],
     frontends: Mapping[str, object],
+    extensions: Sequence[ToolExtension],
 ) -> Group:
     """Add the options in groups; return the group of those that ask for information."""
-    _add_input_and_output(parser, targets, frontends)
-    _add_steering(add_pipeline(parser))
-    _add_checks(parser)
+    _add_input_and_output(parser, targets, frontends, extensions)
+    _add_steering(add_pipeline(parser, extensions))
+    _add_checks(parser, extensions)
     _add_ir_printing(parser)
     _add_style(parser)
     _add_measuring(parser)
@@ -118,11 +116,17 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 
 class TargetOrFormat(argparse.Action):
-    """An option that takes a processor, stored as `processor`, or else an output format."""
+    """An option that takes one of `processors`, stored as `processor`, or an output format."""
+
+    def __init__(
+        self, option_strings: Sequence[str], dest: str, processors: Collection[str], help: str
+    ) -> None:
+        super().__init__(option_strings, dest, default="mlir", help=help)
+        self._processors = processors
 
     def __call__(self, parser: object, namespace: object, values: object, *_: object) -> None:
-        text = str(values)
-        setattr(namespace, "processor" if is_target(text) else self.dest, text)
+        is_processor = name_in(str(values)) in self._processors
+        setattr(namespace, "processor" if is_processor else self.dest, str(values))
 
 
 def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
@@ -130,7 +134,7 @@ def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
 
     def known(text: str) -> str:
         try:
-            check_spec("frontend", text, frontends, MLIRFrontend, OnnxFrontend)
+            check_spec("frontend", text, frontends, MLIRFrontend)
         except PasslineError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
         return text
@@ -141,16 +145,19 @@ def add_frontend(group: Group, frontends: Mapping[str, object]) -> None:
 
 
 def _add_input_and_output(
-    parser: argparse.ArgumentParser, targets: Iterable[str], frontends: Mapping[str, object]
+    parser: argparse.ArgumentParser,
+    targets: Iterable[str],
+    frontends: Mapping[str, object],
+    extensions: Sequence[ToolExtension],
 ) -> None:
     group = parser.add_argument_group("input and output")
     add_frontend(group, frontends)
     add = group.add_argument
-    help = (
-        "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host; or, as "
-        f"in xdsl-opt, the output format: one of {', '.join(targets)}"
-    )
-    add("-t", "--target", action=TargetOrFormat, default="mlir", help=help)
+    processors = [name for extension in extensions for name in extension.processors]
+    kinds = [extension.processor_help for extension in extensions if extension.processors]
+    kinds.append(f"as in xdsl-opt, the output format: one of {', '.join(targets)}")
+    action = TargetOrFormat
+    add("-t", "--target", action=action, processors=processors, help="; or, ".join(kinds))
     help = "the output file, written only if everything succeeds; '-' is stdout"
     add("-o", "--output-file", type=written_file, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")
@@ -174,7 +181,7 @@ def _add_input_and_output(
     add("--debug", action="store_true", help="show the traceback when something fails")
 
 
-def add_pipeline(parser: argparse.ArgumentParser) -> Group:
+def add_pipeline(parser: argparse.ArgumentParser, extensions: Sequence[ToolExtension]) -> Group:
     """Add the options that select passes and set their options; return their group."""
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
@@ -193,10 +200,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add(OPTION, action="append", default=[], type=nonempty_text, metavar="FILE.py", help=help)
     help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
-    help = "set the shape of a parameter, as x=1x3x?x192; ? stays unknown; may be repeated"
-    add("--shape", action="append", default=[], metavar="NAME=SIZES", help=help)
-    help = "set the size of every dimension with this name, as batch=4; may be repeated"
-    add("--dim", action="append", default=[], metavar="NAME=SIZE", help=help)
+    for extension in extensions:
+        extension.add_pipeline_options(group)
     return group
 
 
@@ -218,11 +223,11 @@ def _add_steering(group: Group) -> None:
         add(end, type=pass_name, metavar="NAME", help=f"{what} the first pass of this name")
 
 
-def _add_checks(parser: argparse.ArgumentParser) -> None:
+def _add_checks(parser: argparse.ArgumentParser, extensions: Sequence[ToolExtension]) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
     add_verification(group)
-    add_semantics(group)
+    add_extended_checks(group, extensions)
     help = "check that the printed result parses to the same IR"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments: // expected-error {{text}}"
@@ -248,15 +253,10 @@ def add_verification(group: Group) -> None:
     add("--verify-preserves", action="store_true", help=help)
 
 
-def add_semantics(group: Group) -> None:
-    """Add the options on the check of results."""
-    add = group.add_argument
-    help = "check that no pass changes the results of a function, on seeded inputs, SEEDS (1) of "
-    help += "each kind; with strict, a function that cannot be checked is an error"
-    flag, metavar = "--verify-semantics", "SEEDS,strict"
-    add(flag, action=OptionalValue, const="1", type=SemanticsCheck, metavar=metavar, help=help)
-    help = "with --verify-semantics: the number of steps for all inputs of a function together"
-    add("--semantics-limit", type=positive, metavar="STEPS", help=help)
+def add_extended_checks(group: Group, extensions: Sequence[ToolExtension]) -> None:
+    """Add the options of the extensions on checks."""
+    for extension in extensions:
+        extension.add_check_options(group)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,6 @@ import argparse
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...dialects.target import NAMED
 from ...passmanager.config import config_types
 from ...passmanager.errors import PasslineError
 from .argument_parser import OptionalValue
@@ -71,7 +70,7 @@ def completion(
     parser: argparse.ArgumentParser, shell: str, offers: Mapping[str, Sequence[str]]
 ) -> str:
     """Return a script with which a shell completes options and their values, of which `offers` has
-    those of `passes`, `target` and `frontend`."""
+    those of `passes`, and those of further options by name."""
     _describe(parser, offers)
     return _script(parser, shell, offers["passes"])
 
@@ -97,12 +96,10 @@ def _describe(parser: argparse.ArgumentParser, offers: Mapping[str, Sequence[str
 
     values = {
         **offers,
-        "processor": [*NAMED, "host"],
         "opt_level": "0123",
         "config": [f"{key}=" for key in config_types()],
         "executor": ["processes", "dask:"],
     }
-    values["target"] = [*offers["target"], *values["processor"]]
     completers = {"bash": _PASSES, "zsh": _PASSES, "fish": f"({_PASSES})"}
     for action in _actions(parser):
         metavar = action.metavar if isinstance(action.metavar, str) else ""

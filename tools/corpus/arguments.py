@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...passmanager.errors import PasslineError
 from ..command_line.argument_parser import nonempty_text, size, written_directory, written_file
@@ -12,11 +12,13 @@ from ..command_line.argument_parser import nonempty_text, size, written_director
 __all__ = ["add_corpus_options", "check_corpus", "is_corpus", "parse_inputs", "tool_options"]
 
 
-def add_corpus_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options on many inputs, in a group of their own."""
+def add_corpus_options(parser: argparse.ArgumentParser, frontends: Iterable[str] = ()) -> None:
+    """Add the options on many inputs, in a group of their own; the ends of the names of files are
+    those of `frontends`."""
     add = parser.add_argument_group("many inputs").add_argument
+    patterns = " and ".join(f"*.{name}" for name in sorted(frontends))
     help = (
-        "run the pipeline on each of many input files, or of all *.mlir and *.onnx files below "
+        f"run the pipeline on each of many input files, or of all {patterns} files below "
         "directories, and write the results into DIR"
     )
     add("--out-dir", type=written_directory, metavar="DIR", help=help)
@@ -40,7 +42,7 @@ class _Word(str):
 
 
 def parse_inputs(
-    parser: argparse.ArgumentParser, args: Sequence[str]
+    parser: argparse.ArgumentParser, args: Sequence[str], frontends: Iterable[str]
 ) -> tuple[argparse.Namespace, list[str], list[str]]:
     """Return the parsed arguments, the inputs among them, and all other arguments.
 
@@ -57,7 +59,7 @@ def parse_inputs(
     taken = {id(arg) for arg in inputs}
     rest = [word[:] for word in words if id(word) not in taken and word != "--"]
     try:
-        files = [file for arg in inputs for file in files_of(arg[:])]
+        files = [file for arg in inputs for file in files_of(arg[:], frontends)]
     except PasslineError as error:
         parser.error(str(error))
     return parser.parse_args(rest), files, rest
@@ -68,19 +70,17 @@ def is_corpus(args: Sequence[str]) -> bool:
     return any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args)
 
 
-SUFFIXES = (".mlir", ".onnx")
-"""The ends of the names of files that are inputs, where a directory is given."""
-
-
-def files_of(path: str) -> list[str]:
-    """Return an input file, or the files below a directory whose names end in one of `SUFFIXES`;
-    PasslineError if there are none."""
+def files_of(path: str, frontends: Iterable[str]) -> list[str]:
+    """Return an input file, or the files below a directory whose names end like one of
+    `frontends`; PasslineError if there are none."""
     if not os.path.isdir(path):
         return [path]
     walk = os.walk(path, onerror=_raise)
     found = [os.path.join(folder, name) for folder, _, names in walk for name in names]
-    if not (files := sorted(name for name in found if name.endswith(SUFFIXES))):
-        raise PasslineError(f"the directory '{path}' holds no file named *.mlir or *.onnx")
+    suffixes = tuple(f".{name}" for name in sorted(frontends))
+    if not (files := sorted(name for name in found if name.endswith(suffixes))):
+        patterns = " or ".join(f"*{suffix}" for suffix in suffixes)
+        raise PasslineError(f"the directory '{path}' holds no file named {patterns}")
     return files
 
 

@@ -63,7 +63,7 @@ class PasslineReduceMain(TrialMain):
         add("--test", type=nonempty_text, metavar="COMMAND", help=help)
         help = "treat a file as not interesting if the command takes longer"
         add("--timeout", type=seconds, metavar="SECONDS", help=help)
-        group = add_pipeline(arg_parser)
+        group = add_pipeline(arg_parser, self.extensions)
         group.description = (
             "Without --test, a module is interesting if it fails as the input does: in the same "
             "pass, with the same exception and a message that differs only in numbers, names and "

@@ -20,6 +20,7 @@ from ...passmanager.sequential import Sequential, SequentialOptions
 from ..command_line.argument_parser import Group
 from ..command_line.arguments import add_frontend
 from ..opt import PasslineOptMain
+from ..reading import read_source
 
 __all__ = ["TrialMain", "flat"]
 
@@ -72,11 +73,13 @@ class TrialMain(PasslineOptMain):
         pass
 
     def read_module(self) -> ModuleOp:
-        """Return the module in the input."""
+        """Return the module in the input; with --run-reproducer, take the pipeline from it."""
         content, frontend = self.read_input()
+        source = read_source(content, frontend, self.get_input_name())
         self.line_offset = 0
-        module = self.parse_chunk(chunk_stream(content), frontend)
+        module = self.parse_chunk(chunk_stream(source.content), frontend)
         assert module is not None
+        self.choose_pipeline(source.reproducer)
         return module
 
     def say(self, message: str) -> None:

@@ -9,7 +9,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +16,7 @@ from xdsl.passes import ModulePass
 
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.diagnostics import Diagnostic
-from ...passmanager.errors import InvalidIRError
+from ...passmanager.errors import ChangedResultError, InvalidIRError
 from ...passmanager.fast.clone import clone
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.sequential import Sequential
@@ -26,10 +25,7 @@ from .interestingness import Failure
 from .place import Place, function_of
 from .prefix import Prefix
 
-if TYPE_CHECKING:
-    from ...compiler.interpreters.equivalence.difference import Difference
-
-__all__ = ["Outcome", "TimeLimitError", "Trials", "difference_of", "time_limit"]
+__all__ = ["Outcome", "TimeLimitError", "Trials", "time_limit"]
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class Outcome:
         """The function that a failure names, or empty."""
         if isinstance(self.error, InvalidIRError):
             return function_of(self.error.op)
-        if (difference := difference_of(self.error)) is not None:
-            return difference.function
+        if isinstance(self.error, ChangedResultError):
+            return self.error.function
         return self.prefix.failed_function
 
     @property
@@ -99,19 +95,9 @@ class Trials:
         return Outcome(module, prefix, self._printed)
 
 
-def difference_of(error: BaseException | None) -> Difference | None:
-    """Return what --verify-semantics found, if that is the error."""
-    found: object = getattr(error, "difference", None)
-    if found is None:
-        return None
-    from ...compiler.interpreters.equivalence.difference import Difference
-
-    return found if isinstance(found, Difference) else None
-
-
 def _failure_of(error: BaseException, prefix: Prefix) -> Failure:
     """Return the failure of a run, to be compared with those of others."""
-    if difference_of(error) is not None:  # its message depends on the input
+    if isinstance(error, ChangedResultError):  # its message depends on the input
         return Failure(type(error).__name__, prefix.ran[-1].name, "")
     return Failure.of(error, prefix.failed)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ....passmanager.errors import PasslineError
+from ....passmanager.errors import ChangedResultError, PasslineError
 from ..signature import Value
 from .values import named_arrays
 
@@ -70,7 +70,7 @@ class NotCheckedError(PasslineError):
     """The error for a function whose results cannot be compared, where all have to be."""
 
 
-class SemanticsError(PasslineError):
+class SemanticsError(ChangedResultError):
     """The error for a pass, or an engine, that changes what a function computes.
 
     `culprit` is "pass" or "engine", `pass_text` the pass with its options or the name of the
@@ -89,7 +89,9 @@ class SemanticsError(PasslineError):
         self.culprit = culprit
         saved = f"\nthe input is in {file}" if file else ""
         super().__init__(
-            f"{culprit} '{pass_text}' changes {difference.subject}: {difference.text}{saved}"
+            f"{culprit} '{pass_text}' changes {difference.subject}: {difference.text}{saved}",
+            difference.function,
+            difference.text,
         )
 
 

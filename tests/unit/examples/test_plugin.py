@@ -12,7 +12,7 @@ from stackvm.dialect import ProgramOp
 from stackvm.fold import FoldPushes
 from stackvm.opt import StackVMOptMain
 from support.passes.toy import Recorder
-from support.suites.inprocess import capture, passline_opt
+from support.suites.inprocess import capture, passline_opt, passline_reduce
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
@@ -50,6 +50,22 @@ def test_own_option_adds_the_own_instrument() -> None:
     result = capture(lambda: StackVMOptMain(args=args).run())
     assert result.stdout == COUNTED
     assert result.stderr == "stackvm-fold: 4 -> 2 instructions\n"
+
+
+TWO = PROGRAM.read_text() + "stackvm.program @other {\n  stackvm.push 1\n  stackvm.print\n}\n"
+
+
+def test_own_option_of_all_tools_chooses_a_program() -> None:
+    args = ("-p", "stackvm-fold", "--stackvm-program=seven")
+    assert passline_opt(*args, stdin=TWO).stdout == FOLDED
+    reduced = passline_reduce("--stackvm-program=other", "--test", "grep stackvm.push", stdin=TWO)
+    assert "@other" in reduced.stdout and "@seven" not in reduced.stdout
+
+
+def test_mistake_in_the_own_option_is_one_line() -> None:
+    result = passline_opt("--stackvm-program=eight", stdin=TWO)
+    message = "error: there is no program 'eight'; the input has: seven, other\n"
+    assert (result.status, result.stderr) == (1, message)
 
 
 def test_own_function_op_is_an_anchor_in_pipelines() -> None:

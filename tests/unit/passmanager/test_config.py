@@ -363,6 +363,21 @@ def test_plain_option() -> None:
     assert ctx.get_config("relax.fallback_device_type") == 2
 
 
+def test_type_that_is_imported_on_first_use() -> None:
+    made: list[type] = []
+
+    def make() -> type:
+        made.append(Settings)
+        return Settings
+
+    register_config_option("toy.Settings", make)
+    assert not made
+    assert PassContext().get_config("toy.Settings") == Settings()
+    register_config_option("toy.level", lambda: int, "high")
+    with pytest.raises(ConfigError, match="config option 'toy.level': expected a whole number"):
+        PassContext().get_config("toy.level")
+
+
 def test_plain_option_of_a_wrong_type() -> None:
     register_config_option("toy.flag", bool)
     message = "config option 'toy.flag': expected true or false, got 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from support.passes.toy import Append, Nothing, Tag, module, tags
@@ -56,10 +57,12 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     """Make these plugins the only ones."""
 
     def install(*plugins: Plugin) -> None:
-        def entry_points(*, group: str) -> tuple[Plugin, ...]:
+        def select(group: str) -> tuple[Plugin, ...]:
             return plugins if group == "xdsl.universe" else ()
 
-        monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+        monkeypatch.setattr(
+            "importlib.metadata.entry_points", lambda: SimpleNamespace(select=select)
+        )
 
     return install
 

@@ -172,7 +172,7 @@ def test_a_directory_stands_for_the_files_below_it(inputs: list[str], out: Path)
     (folder / "deep").mkdir()
     (folder / "deep" / "x.mlir").write_text(Path(inputs[0]).read_text())
     (folder / "notes.txt").write_text("not IR")
-    files = files_of(str(folder))
+    files = files_of(str(folder), ("mlir", "onnx"))
     assert str(folder / "deep" / "x.mlir") in files
     assert all(name.endswith((".mlir", ".onnx")) for name in files)
     assert run(out, str(folder / "deep")).status == 0

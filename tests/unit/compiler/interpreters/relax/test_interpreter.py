@@ -33,7 +33,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from passline.compiler.interpreters.arrays import dense_of, round_bf16, widen_bf16
-from passline.dialects import DIALECTS
+from passline.dialects.relax import Relax
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.data.permutation import LayoutTransformOp
@@ -133,7 +133,7 @@ def test_fills_print_exactly(data: bytes, element: Element):
 
 def reparse(op: Operation) -> Operation:
     context = Context()
-    context.load_dialect(DIALECTS["relax"]())
+    context.load_dialect(Relax)
     return Parser(context, str(op)).parse_operation()
 
 
@@ -145,7 +145,7 @@ def test_a_fill_is_not_expanded():
 
 def test_xdsl_folders_can_make_constants():
     context = Context()
-    context.load_dialect(DIALECTS["relax"]())
+    context.load_dialect(Relax)
     full = FullOp(IntegerAttr(3, i32), TensorType(i32, [4]))
     for op in (constant([1.0], f32), full):
         folded = Folder(context).try_fold(op)
@@ -185,10 +185,11 @@ import sys
 import passline.dialects
 assert "xdsl.dialects.builtin" not in sys.modules
 import passline.passes.relax.fold_constant
+from passline.dialects.relax import Relax
 from xdsl.context import Context
 from xdsl.parser import Parser
 ctx = Context()
-ctx.load_dialect(passline.dialects.DIALECTS["relax"]())
+ctx.load_dialect(Relax)
 Parser(ctx, '%0 = "relax.constant"() <{value = dense<1.0> : tensor<2xf32>}> : () -> tensor<2xf32>')
 assert "numpy" not in sys.modules
 """
