@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .errors import (
         ConfigError,
         InvalidIRError,
+        NotInstalledError,
         PassContractError,
         PassDependencyError,
         PasslineError,
@@ -47,6 +48,7 @@ __all__ = [
     "InvalidIRError",
     "ModulePass",
     "NonConvergenceError",
+    "NotInstalledError",
     "Pass",
     "PassContext",
     "PassContractError",
@@ -87,6 +89,7 @@ _MODULES = {
     "Fixpoint": "sequential",
     "FunctionPass": "base",
     "InvalidIRError": "errors",
+    "NotInstalledError": "errors",
     "ModulePass": "base",
     "NonConvergenceError": "rewriting.rewriting",
     "Pass": "base",

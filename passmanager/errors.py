@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConfigError",
     "InvalidIRError",
+    "NotInstalledError",
     "PassContractError",
     "PassDependencyError",
     "PassNotFoundError",
@@ -59,6 +60,12 @@ class PipelineSyntaxError(PasslineError):
 
 class ConfigError(PasslineError, ValueError):
     """The error for a configuration key or value that no pass and no registered option accepts."""
+
+
+class NotInstalledError(PasslineError, ModuleNotFoundError):
+    """The error for a package that Passline needs and that is not installed; the message says how
+    to install it.
+    """
 
 
 class InvalidIRError(PasslineError, VerifyException):

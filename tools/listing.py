@@ -9,13 +9,14 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from xdsl.passes import ModulePass
 
 from ..passmanager.anchors import anchor_of
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
-from ..passmanager.errors import PassNotFoundError
+from ..passmanager.errors import NotInstalledError, PassNotFoundError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
@@ -198,11 +199,13 @@ def field_docs(cls: type) -> dict[str, str]:
 
 def list_instruments() -> Iterator[str]:
     """Yield a line for each built-in instrument."""
-    from ..compiler.interpreters.equivalence import SemanticsInstrument
     from ..passmanager import instruments
 
     offered: list[object] = [getattr(instruments, name) for name in instruments.__all__]
-    offered.append(SemanticsInstrument)
+    with suppress(NotInstalledError):  # it computes on numpy
+        from ..compiler.interpreters.equivalence import SemanticsInstrument
+
+        offered.append(SemanticsInstrument)
     classes = [c for c in offered if isinstance(c, type) and issubclass(c, PassInstrument)]
     classes.sort(key=lambda cls: cls.__name__)
     width = max(len(cls.__name__) for cls in classes)
