@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import IO, TYPE_CHECKING
 
 from xdsl.context import Context
@@ -25,6 +26,7 @@ def parse_onnx(
 ) -> ModuleOp:
     """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
     sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
+    import_module("onnx")  # first: a missing package is this one, and not protobuf, which it brings
     from .onnx import import_model
 
     shapes = None if bindings is None else bindings.shapes
