@@ -80,15 +80,15 @@ def session(tmp_path: Path) -> Session:
         ("passline-opt --help", "--verify-each"),
         ("passline-run --help", "--engine"),
         ("passline-opt -O3 --explain-pipeline", "fuse-ops"),
-        ("passline-bisect scalars.mlir -p print-op-stats,cse", "the pipeline does not fail"),
-        ("passline-reduce scalars.mlir -p cse --interesting-op=arith.muli", "arith.muli"),
+        ("passline-bisect scalars.mlir -p cse,canonicalize --bad-if=muli.%a,.%a", "pass:      cse"),
+        ("passline-reduce scalars.mlir --test true", "builtin.module {"),
         ("passline new my-compiler", "cd my-compiler"),
     ],
 )
 def test_the_tools_work_without_numpy(line: str, shown: str, session: Session) -> None:
     done = session.tool(line)
     assert shown in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr and "numpy" not in done.stderr
+    assert done.returncode == 0 and "numpy" not in done.stderr
 
 
 def test_a_record_is_shown_without_numpy(session: Session) -> None:
