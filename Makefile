@@ -46,6 +46,16 @@ oldest: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	@$(BIN)/python -m pytest $(if $(FILTER),$(FILTERED),-n auto)
 
+# The tests of the infrastructure, in an environment that has what it needs alone: without numpy.
+.PHONY: test-core unit-core
+CORE := tests/unit/passmanager tests/unit/passes/generic tests/unit/tools tests/filecheck/passes/generic \
+	tests/filecheck/tools tests/test_layers.py
+test-core:
+	@$(MAKE) --no-print-directory VENV=$(VENV)/core unit-core
+
+unit-core: $(VENV)/installed-core
+	@$(BIN)/python -m pytest -n auto $(CORE)
+
 # `make unit FILTER=winograd`: the files with that in their path, without importing the others.
 FILTERED = $(shell find tests -path '*$(FILTER)*' '(' -name 'test_*.py' -o -name '*.mlir' ')')
 
@@ -168,6 +178,7 @@ lock:
 # What is installed for `make demo`, `make test` and so on; for `make demo`, what the commands of the README need.
 EXTRAS_demo := onnx,native,onnxruntime
 EXTRAS_test := test
+EXTRAS_core := test-core
 EXTRAS_docs := docs
 EXTRAS_bench := bench
 INSTALL = $(BIN)/python .ci/install.py $(if $(LOCK),--lock $(LOCK),--upgrade --upgrade-strategy eager)

@@ -19,7 +19,7 @@ import sys
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -168,8 +168,29 @@ def _place(name: str) -> str:
     return ""
 
 
+class _Missing(MetaPathFinder):
+    """The finder that is asked after all others: if a module of Passline imports a package that is
+    not installed, the error says what to install. Imports of other projects fail as ever.
+    """
+
+    def find_spec(self, name: str, path: object = None, target: ModuleType | None = None) -> None:
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        while frame.f_back and _module_of(frame).partition(".")[0] == "importlib":
+            frame = frame.f_back
+        if _module_of(frame).startswith(f"{__name__}."):
+            from .passmanager.registration.installation import report_missing
+
+            report_missing(name)
+
+
+def _module_of(frame: FrameType) -> str:
+    """Return the name of the module whose code runs in a frame."""
+    return frame.f_globals.get("__name__", "")
+
+
 # First: the finder of files would find the files, and make second modules of them.
 sys.meta_path.insert(0, _Names())
+sys.meta_path.append(_Missing())
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that exists
 

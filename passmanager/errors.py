@@ -15,6 +15,7 @@ __all__ = [
     "ChangedResultError",
     "ConfigError",
     "InvalidIRError",
+    "NotInstalledError",
     "PassContractError",
     "PassDependencyError",
     "PassNotFoundError",
@@ -60,6 +61,12 @@ class PipelineSyntaxError(PasslineError):
 
 class ConfigError(PasslineError, ValueError):
     """The error for a configuration key or value that no pass and no registered option accepts."""
+
+
+class NotInstalledError(PasslineError, ModuleNotFoundError):
+    """The error for a package that Passline needs and that is not installed; the message says how
+    to install it.
+    """
 
 
 class InvalidIRError(PasslineError, VerifyException):

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from support.budget import examples
+from support.needs_numpy import HAS_NUMPY
 from support.releases import lack_in
-
-from passline.compiler.native import kernels, objects
 
 MAX_LENGTH = 200
 """Longer lines are cut."""
@@ -127,7 +126,9 @@ def one_process(pytestconfig: pytest.Config) -> Iterator[None]:
     """Compile no module in several processes in a worker of pytest-xdist: the workers use all
     cores. Tests of the division into parts set the number of cores themselves."""
     with pytest.MonkeyPatch.context() as patch:
-        if hasattr(pytestconfig, "workerinput"):
+        if hasattr(pytestconfig, "workerinput") and HAS_NUMPY:
+            from passline.compiler.native import kernels, objects
+
             for module in (objects, kernels):
                 patch.setattr(module, "available_cores", lambda: 1)
         yield

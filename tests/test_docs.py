@@ -90,6 +90,14 @@ def test_the_table_of_rounding_has_the_facts_of_each_pass() -> None:
     assert len(known) >= 14
 
 
+def test_the_places_that_the_architecture_names_exist() -> None:
+    section = (DOCS / "architecture.md").read_text().partition("\n## Where to look\n")[2]
+    rows = [row for row in section.partition("\n## ")[0].splitlines()[3:] if row.startswith("|")]
+    places = [re.findall(r"`([\w/]+\.(?:py|js))`", row) for row in rows]
+    assert all(places) and len(places) == 10
+    assert [path for paths in places for path in paths if not (ROOT / path).exists()] == []
+
+
 NOT_OF_PYTHON = {
     *("passline.codegens", "passline.legalizations"),  # groups of entry points
     *("passline.max_elements", "passline.skip_optimization"),  # a key of --config, an attribute

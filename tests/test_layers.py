@@ -1,6 +1,7 @@
 """The layers of the package: imports go down only, and nothing imports itself in a circle.
 
-All imports count, those inside functions and under `TYPE_CHECKING` too.
+All imports count, those inside functions and under `TYPE_CHECKING` too. As a program this file
+draws the imports of the two products, for `docs/architecture.md`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from support.import_drawing import drawing
 
 ROOT = Path(__file__).parent.parent
 
@@ -122,6 +124,35 @@ def upward(graph: Graph) -> list[str]:
     ]
 
 
+INFRASTRUCTURE = "the infrastructure"
+DRAWINGS = ROOT / "docs" / "assets"
+
+
+def is_infrastructure(package: str) -> bool:
+    return package.startswith("passmanager") or package in ("passes.generic", "tools")
+
+
+def drawings(graph: Graph) -> dict[Path, str]:
+    """Return the drawings of the imports of the two products, by their files."""
+    imports: dict[str, set[str]] = {package: set() for package in MAY_IMPORT}
+    for name, targets in graph.items():
+        imports[package_of(name)] |= {package_of(target) for target in targets}
+    first = [package for package in MAY_IMPORT if is_infrastructure(package)]
+    second = [p for p in MAY_IMPORT if not is_infrastructure(p) and p != "passline"]
+    below = {
+        name: {INFRASTRUCTURE if is_infrastructure(other) else other for other in imports[name]}
+        for name in second
+    }
+    titles = {"infrastructure": "The infrastructure", "compiler": "The compiler"}
+    return {
+        DRAWINGS / f"imports-{product}.svg": drawing(f"{titles[product]}: its imports", *graph_of)
+        for product, graph_of in {
+            "infrastructure": (first, imports),
+            "compiler": ([INFRASTRUCTURE, *second], {INFRASTRUCTURE: set[str](), **below}),
+        }.items()
+    }
+
+
 @pytest.fixture(scope="module")
 def graph() -> Graph:
     return import_graph(ROOT)
@@ -129,6 +160,11 @@ def graph() -> Graph:
 
 def test_imports_go_down_only(graph: Graph) -> None:
     assert upward(graph) == []
+
+
+def test_the_drawings_show_the_imports(graph: Graph) -> None:
+    for path, text in drawings(graph).items():
+        assert path.read_text() == text, "python tests/test_layers.py draws them anew"
 
 
 def test_no_module_imports_itself_in_a_circle(graph: Graph) -> None:
@@ -243,3 +279,8 @@ def test_what_is_asked_of_traits_is_answered_for_unregistered_operations() -> No
         and not any(keyword.arg == "value_if_unregistered" for keyword in node.keywords)
     ]
     assert not wrong
+
+
+if __name__ == "__main__":
+    for path, text in drawings(import_graph(ROOT)).items():
+        path.write_text(text)

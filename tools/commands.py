@@ -87,6 +87,11 @@ def _run(module: str) -> None:
         gc.enable()
         tool.main()
     except Exception as error:  # of an import: a tool reports its own errors
+        from ..passmanager.errors import NotInstalledError
+
+        if isinstance(error, NotInstalledError) and "--debug" not in sys.argv:
+            print(f"error: {error}", file=sys.stderr)
+            sys.exit(1)
         if (unknown := unknown_release()) is None or "--debug" in sys.argv:
             raise
         print(f"error: {type(error).__name__}: {error}\nhelp: {unknown}", file=sys.stderr)

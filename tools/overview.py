@@ -10,6 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
+from ..passmanager.errors import NotInstalledError
 from ..passmanager.registration.did_you_mean import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
@@ -114,9 +115,13 @@ def command_with(option: str) -> str | None:
 
 
 def parsers_of_tools() -> Iterator[tuple[str, ArgumentParser, dict[str, list[str]]]]:
-    """Yield the commands with their parsers, and the values of options that a shell completes."""
+    """Yield the commands with their parsers, and the values of options that a shell completes;
+    without those that need a package that is not installed."""
     for name, module in COMMANDS.items():
-        tool = import_module(f".{module}", __package__)
+        try:
+            tool = import_module(f".{module}", __package__)
+        except NotInstalledError:
+            continue
         if name == "report":
             yield name, tool.make_parser(), {}
         else:

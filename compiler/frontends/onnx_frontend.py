@@ -5,23 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...passmanager.errors import PasslineError
-from ...passmanager.registration.installation import install_hint
 from ...passmanager.releases.frontends import Frontend
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings
 
-__all__ = ["OnnxFrontend", "package_of", "parse_onnx"]
-
-
-OF_ONNX = ("google", "ml_dtypes", "onnx")
-"""The packages that are installed with onnx."""
+__all__ = ["OnnxFrontend", "parse_onnx"]
 
 
 def parse_onnx(
@@ -31,24 +26,14 @@ def parse_onnx(
 ) -> ModuleOp:
     """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
     sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
-    try:
-        from .onnx import import_model
-    except ModuleNotFoundError as error:
-        raise PasslineError(
-            f"reading ONNX needs {package_of(error.name)}, which is not installed: "
-            f"{install_hint('onnx')}"
-        ) from None
+    import_module("onnx")  # first: a missing package is this one, and not protobuf, which it brings
+    from .onnx import import_model
+
     shapes = None if bindings is None else bindings.shapes
     dims = None if bindings is None else bindings.dims
     if warn is None:
         return import_model(model, shapes=shapes, dims=dims)
     return import_model(model, shapes=shapes, dims=dims, warn=warn)
-
-
-def package_of(module: str | None) -> str:
-    """Return the name of the package to install for a module that is missing."""
-    name = (module or "").partition(".")[0]
-    return "onnx" if name in OF_ONNX else name
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
-from ...passmanager.errors import PasslineError
+from ...passmanager.errors import NotInstalledError, PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.symbols import name_of
 from ...passmanager.ir.walk import walk
@@ -70,6 +70,8 @@ def interpret(
             ) from None
         except AssertionFailed:
             raise PasslineError(position.assertion_text()) from None
+        except NotInstalledError:
+            raise
         except Exception as error:  # semantics of other projects may raise anything
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             kind = "" if isinstance(error, InterpretationError) else type(error).__name__

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ...dialects.target import Target, host
 from ...passmanager.errors import PasslineError
-from ...passmanager.registration.installation import install_hint
 from . import codegen
 from .preparation.soft_promotion import CONVERSION
 
@@ -79,14 +78,10 @@ def link(codes: Sequence[bytes], entry: str, symbols: Mapping[str, int]) -> Code
 
 
 def load_llvm():  # -> the module llvmlite.binding
-    """Return llvmlite's binding, initialized for all targets; PasslineError if llvmlite is not
+    """Return llvmlite's binding, initialized for all targets; NotInstalledError if llvmlite is not
     installed."""
-    try:
-        import llvmlite.binding as binding
-    except ImportError:
-        raise PasslineError(
-            f"llvmlite is not installed: {install_hint('native')}, or llvmlite alone"
-        ) from None
+    import llvmlite.binding as binding
+
     codegen.initialize()
     return binding
 

@@ -48,7 +48,7 @@ def complete_lowering(entry: str, target: Target | None = None, threads: int = 1
     down to MLIR's dialects. Stages that the module has passed are left out.
 
     Without `target`, kernels are made for the target of the module, or else for this machine, which
-    llvmlite describes. PasslineError if it is not installed. Loops are made for `threads` threads,
+    llvmlite describes. NotInstalledError without it. Loops are made for `threads` threads,
     however many cores the target has.
     """
     first, last = lowering_to_kernels(entry, target, threads), kernel_lowering()

@@ -21,6 +21,7 @@ from ...dialects.relax.types import is_tensor, static_shape
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
+from ...passmanager.errors import NotInstalledError
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
@@ -131,6 +132,8 @@ class CarriedValues:
         arrays = [self.at(operand, iteration) for operand in owner.operands]
         try:
             return self.evaluator.run(owner, arrays)[owner.results.index(value)]
+        except NotInstalledError:
+            raise
         except Exception:  # the semantics of another project may raise anything
             raise Unknown from None
 

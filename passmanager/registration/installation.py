@@ -1,11 +1,35 @@
-"""The command that installs a missing package, for a clone and for a wheel."""
+"""The commands that install missing packages, for a clone and for a wheel."""
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from json import loads
 
-__all__ = ["install_hint"]
+from ..errors import NotInstalledError
+
+__all__ = ["install_hint", "report_missing"]
+
+_NEED_OF_EXTRA = re.compile(r"""([\w-]+)[^[]*;\s*extra\s*==\s*["']([\w-]+)["']""")
+"""A requirement of an extra in the metadata of a distribution: `numpy>=2; extra == "compiler"`; not
+that of another extra, `passline[compiler]`."""
+
+
+def report_missing(module: str) -> None:
+    """Raise NotInstalledError for a missing module if an extra of Passline installs its package.
+
+    The metadata of the distribution name the extras; the first that has the package is meant.
+    """
+    package = module.partition(".")[0]
+    try:
+        needs = metadata.requires("passline") or []
+    except metadata.PackageNotFoundError:  # run from a clone that is not installed
+        return
+    for need in needs:
+        match = _NEED_OF_EXTRA.match(need)
+        if match and match[1].replace("-", "_").lower() == package:
+            message = f"{package} is not installed: {install_hint(match[2])}"
+            raise NotInstalledError(message, name=module)
 
 
 def install_hint(extra: str) -> str:

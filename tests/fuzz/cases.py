@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
-from strategies import buffer_pipelines, loop_nests, lowerings, networks, tensor_pipelines
+from strategies.modules import loop_nests, networks
+from strategies.pipelines import buffer_pipelines, lowerings, tensor_pipelines
 from support.loops import Arguments, LoopNests
 from support.networks import Network
 from support.networks.choices import MAX_ELEMENTS

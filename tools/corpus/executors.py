@@ -58,14 +58,10 @@ def _end_with(parent: BaseProcess) -> None:
 def dask_executor(address: str) -> Generator[Executor]:
     """Connect to the Dask cluster whose scheduler has this address, and return its executor.
 
-    PasslineError if `distributed` is not installed, or if there is no scheduler.
+    PasslineError if there is no scheduler.
     """
-    try:
-        from distributed import Client  # pyright: ignore
-    except ImportError:
-        raise PasslineError(
-            "--executor=dask needs distributed, which is not installed: pip install distributed"
-        ) from None
+    from distributed import Client  # pyright: ignore
+
     try:
         client = Client(address)  # pyright: ignore
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from ...passmanager.diagnostics.diagnostics import (
     print_diagnostics,
     print_message,
 )
-from ...passmanager.errors import InvalidIRError, PasslineError
+from ...passmanager.errors import InvalidIRError, NotInstalledError, PasslineError
 from ...passmanager.fast.acceleration import NO_ACCELERATION, OFF, is_turned_off
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
@@ -58,7 +58,8 @@ def report(error: BaseException, *, debug: bool = False) -> int:
         traceback.print_exception(error)
     else:
         print_diagnostics(diagnostics_of(error))
-        notes = notes_of(error)
+        # No pass is at fault if a package is missing.
+        notes = [] if isinstance(error, NotInstalledError) else notes_of(error)
         for note in notes:
             print_message(Severity.NOTE, note)
         if isinstance(error, InvalidIRError) and any(n.startswith("in pass ") for n in notes):

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.diagnostics import Diagnostic
-from ...passmanager.errors import ChangedResultError, InvalidIRError
+from ...passmanager.errors import ChangedResultError, InvalidIRError, NotInstalledError
 from ...passmanager.fast.clone import clone
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.sequential import Sequential
@@ -86,7 +86,7 @@ class Trials:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()), self.pass_context:
                 with time_limit(self.timeout):
                     Sequential(passes).apply(self.ir_context, module)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, NotInstalledError):  # of which no pass is the cause
             raise
         except BaseException as error:  # sys.exit too
             printed = [*self._printed, *map(str, diagnostics_of(error))]

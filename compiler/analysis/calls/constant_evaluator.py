@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, View
 from ....dialects.relax.types import is_ranked, is_tensor, static_shape
+from ....passmanager.errors import NotInstalledError
 from ...interpreters import semantics_of
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ class ConstantEvaluator:
 
 
 def _failed(error: Exception) -> NotEvaluated:
+    if isinstance(error, NotInstalledError):
+        raise error
     first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
     return NotEvaluated("EvaluationFailed", "failed to evaluate", True, {"Error": first})
 

@@ -115,25 +115,18 @@ class OnnxRuntime(Codegen):
         return all(node_of(op) is not None for op in ops)
 
     def compile(self, func: FuncOp, functions: Mapping[str, FuncOp]) -> bytes:
-        try:
-            from google.protobuf.message import EncodeError
+        model = ModelBuilder(functions).model(func)
+        from google.protobuf.message import EncodeError  # installed with onnx
 
-            model = ModelBuilder(functions).model(func)
-        except ImportError as error:
-            raise not_installed(error) from None
         try:
             return model.SerializeToString()
         except (EncodeError, ValueError):
             raise VerifyException("its model exceeds 2 GB, the limit of ONNX") from None
 
     def load(self, external: bytes) -> External:
-        try:
-            import onnxruntime
+        import onnxruntime
 
-            check_model(external)
-        except ImportError as error:
-            raise not_installed(error) from None
-
+        check_model(external)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = 1
@@ -179,14 +172,6 @@ OPERATORS = frozenset([*_NAMES.split(), "Tanh"])
 """The operators of the nodes of `NODES`, and of results."""
 PLAIN_ATTRIBUTES = frozenset({2, 7})
 """The types of their attributes: an integer and a list of integers, in `AttributeProto`."""
-
-
-def not_installed(error: ImportError) -> PasslineError:
-    """Return the error for a package that is not installed."""
-    return PasslineError(
-        f"the back end 'onnxruntime' needs '{error.name}', which is not installed: "
-        "pip install onnx onnxruntime"
-    )
 
 
 def node_of(op: Operation) -> tuple[str, dict[str, object]] | None:

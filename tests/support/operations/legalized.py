@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from support.operations.evaluation import Array
 from support.operations.evaluation import run_all as run_on_numpy
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp

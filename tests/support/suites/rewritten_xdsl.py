@@ -59,7 +59,9 @@ class _Functions(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         outer = {name for inner in _inner(node) for name in _names(inner)}
-        stored = {n.id for n in _own(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        stored = {
+            n.id for n in _own(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
         parameters = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)}
         kept = outer | parameters | _declared(node)
         renamed = {name: f"{name}_of_ours" for name in stored - kept}
@@ -115,5 +117,3 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
             return rest
         case _:
             return body
-
-

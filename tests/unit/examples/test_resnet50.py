@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support.missing import environment_without
 from support.models.from_text import model_of
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "resnet50.py"
@@ -55,9 +56,7 @@ def test_another_model_at_level_0_without_llvmlite(tmp_path: Path, columns: str)
     model = model_of("g (float[2,3] x) => (float[2,3] y) { t = Relu(x) y = Tanh(t) }")
     file.write_bytes(model.SerializeToString())
     report = str(tmp_path / "r.html")
-    (hidden := tmp_path / "llvmlite").mkdir()
-    (hidden / "__init__.py").write_text("raise ImportError")
-    environment = {"PYTHONPATH": str(tmp_path), "COLUMNS": columns}
+    environment = {**environment_without(tmp_path, "llvmlite"), "COLUMNS": columns}
     shown = demo(str(file), "--level=0", "--report", report, environment=environment)
     assert shown.endswith(f"\n{report}\n")
     shown = shown.removesuffix(f"{report}\n")

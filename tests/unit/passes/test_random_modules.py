@@ -11,7 +11,7 @@ from fuzz.properties import Broken, check_case
 from fuzz.saving import load
 from fuzz.search import Search
 from hypothesis import strategies as st
-from strategies import networks
+from strategies.modules import networks
 from strategies.pipelines import EXCLUDED, FACTORIES, LOWERING, ON_BUFFERS, ON_TENSORS
 from support.budget import THOROUGH
 from support.native.needs_llvmlite import needs_native

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
 
 from passline.passmanager.registry import installed
@@ -114,6 +115,7 @@ def test_what_a_file_imports_is_not_taken_from_it(load: str) -> None:
     assert passline_opt(load, "--help-pass=canonicalize").stdout == known
 
 
+@needs_numpy
 def test_the_other_commands_load_files(load: str) -> None:
     result = capture(lambda: PasslineRunMain(args=[load]).run(), TEXT)
     assert result.stdout.endswith(" scalar\n4\n"), result

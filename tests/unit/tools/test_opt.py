@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, passline_opt
 from xdsl.dialects.builtin import ModuleOp
@@ -171,6 +172,7 @@ def test_dash_is_stdout(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert os.listdir(tmp_path) == ["x.mlir"]
 
 
+@needs_numpy
 def test_output_over_the_input(file: str) -> None:
     assert passline_opt(file, "-p", "fold-constant", "-o", file).status == 0
     assert "relax.add %x" in Path(file).read_text()
@@ -255,6 +257,7 @@ def test_level_that_filters_nothing_says_nothing() -> None:
     assert passline_opt("-p", "toy-high", "-O3", stdin="").stderr == ""
 
 
+@needs_numpy
 @pytest.mark.parametrize(
     ("level", "adds", "constants"), [(0, 2, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)]
 )
@@ -265,6 +268,7 @@ def test_levels_of_the_default_pipeline(file: str, level: int, adds: int, consta
     assert result.stdout.count("relax.constant") + result.stdout.count("relax.full") == constants
 
 
+@needs_numpy
 @pytest.mark.parametrize(("level", "kernels"), [(0, 2), (1, 1), (2, 1), (3, 1)])
 def test_kernels_of_the_default_pipeline(level: int, kernels: int) -> None:
     module = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -613,6 +617,7 @@ def process(*args: str, stdin: str = MODULE) -> subprocess.CompletedProcess[str]
     return subprocess.run([OPT, *args], input=stdin, capture_output=True, text=True)
 
 
+@needs_numpy
 def test_installed_command_runs() -> None:
     done = process("-O3")
     assert done.returncode == 0 and done.stdout.count("relax.add") == 1 and done.stderr == ""
@@ -690,6 +695,7 @@ def test_closed_stdout_is_an_error() -> None:
     assert (done.returncode, done.stderr) == (1, "error: stdout is closed\n")
 
 
+@needs_numpy
 def test_closed_stderr_is_no_failure_and_not_in_the_result() -> None:
     command = f"{OPT} -O3 --timing 2>&-"
     done = subprocess.run(["bash", "-c", command], input=MODULE, capture_output=True, text=True)

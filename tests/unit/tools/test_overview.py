@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.suites.inprocess import Result, capture
 
 from passline.tools import commands
@@ -46,6 +47,7 @@ def test_the_list_of_commands(
     assert "--print-completion {bash,zsh,fish}" in result.stdout
 
 
+@needs_numpy
 def test_versions(run: Run) -> None:
     assert run("--version").stdout.startswith("passline: Passline ")
     for name in commands.COMMANDS:

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.suites.inprocess import Result, mlir_opt, passline_opt
 
 from passline.passmanager.ir.text.parser import parse_module
@@ -269,6 +270,7 @@ def test_large_constants_in_the_ir_of_passes_are_elided_on_a_terminal(
     assert ("9.700000e+01" in shown.getvalue()) == is_whole
 
 
+@needs_numpy
 def test_a_diff_names_large_constants_by_their_elements() -> None:
     printed = passline_opt("-p=fold-constant", "--print-diff", stdin=LARGE).stderr
     before, after = re.findall(r"^[-+] .*dense_resource<(\w+)> : tensor<100xf32>", printed, re.M)

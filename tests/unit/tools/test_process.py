@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.suites.inprocess import passline_opt
 
 from passline.tools import commands
@@ -56,6 +57,7 @@ COMMANDS = [
 ]
 
 
+@needs_numpy
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize(("unbuffered", "commands"), [("", COMMANDS[:2]), ("1", COMMANDS)])
 def test_a_full_disk_is_status_1(shell: Shell, unbuffered: str, commands: list[str]) -> None:
@@ -66,6 +68,7 @@ def test_a_full_disk_is_status_1(shell: Shell, unbuffered: str, commands: list[s
         assert done.stderr.splitlines()[-1].endswith(message), command
 
 
+@needs_numpy
 @pytest.mark.parametrize(("unbuffered", "commands"), [("", COMMANDS[:2]), ("1", COMMANDS)])
 def test_a_closed_pipe_is_status_141(shell: Shell, unbuffered: str, commands: list[str]) -> None:
     for command in commands:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, capture, passline_opt
 
@@ -88,6 +89,7 @@ def test_input_that_does_not_parse_gives_a_report(tmp_path: Path) -> None:
     assert page.exists()
 
 
+@needs_numpy
 def test_remarks_are_recorded_and_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     text = """func.func @f() -> tensor<2xf32> {

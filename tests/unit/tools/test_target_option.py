@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.suites.inprocess import passline_opt
 from xdsl.universe import XDSL_UNIVERSE
 
@@ -71,6 +72,7 @@ def test_a_mistake_in_a_config_option_is_named(pass_: str) -> None:
     assert "bug" not in result.stderr
 
 
+@needs_numpy
 def test_remarks_say_what_was_chosen() -> None:
     module = """func.func @f(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {
       %0 = relax.matmul %x, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -84,6 +86,7 @@ def test_remarks_say_what_was_chosen() -> None:
     assert 'Sums="12 of 16 registers"' in result.stderr
 
 
+@needs_numpy
 @pytest.mark.parametrize("target", XDSL_UNIVERSE.all_targets)
 def test_a_target_that_cannot_print_the_ir_is_one_line(target: str) -> None:
     result = passline_opt("-t", target, stdin=MODULE)
@@ -94,6 +97,7 @@ def test_a_target_that_cannot_print_the_ir_is_one_line(target: str) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+@needs_numpy
 @pytest.mark.parametrize("target", ["riscv-asm", "x86-asm", "arm-asm", "llvm"])
 def test_the_operation_without_text_is_named(target: str) -> None:
     stderr = passline_opt("-t", target, stdin=MODULE).stderr

@@ -11,7 +11,7 @@ import pytest
 from support.native.compiled_operations import module_of
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, run_all
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, f64, i1, i8, i64
 from xdsl.ir import Operation
 from xdsl.parser import Parser

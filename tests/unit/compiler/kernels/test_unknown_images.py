@@ -13,7 +13,7 @@ from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array
 from support.operations.legalized import legalize
-from support.passes.laws import run
+from support.passes.results import run
 
 import passline
 from passline.dialects.relax.base import TensorOp

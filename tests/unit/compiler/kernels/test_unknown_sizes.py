@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array
 from support.operations.legalized import legalize
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.base import TensorOp

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from random import Random
 
 import numpy as np
 import pytest
+from support.missing import hide
 from support.native.needs_llvmlite import needs_native
 from support.networks import Network, distance_in, random_network
 from xdsl.dialects.builtin import ModuleOp
@@ -143,8 +143,7 @@ def test_a_pass_that_is_disabled_is_missed():
 @pytest.fixture
 def without_llvmlite(monkeypatch: pytest.MonkeyPatch):
     host.cache_clear()
-    for module in ("llvmlite", "llvmlite.binding"):
-        monkeypatch.setitem(sys.modules, module, None)
+    hide(monkeypatch, "llvmlite")
 
 
 @pytest.mark.usefixtures("without_llvmlite")

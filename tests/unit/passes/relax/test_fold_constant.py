@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from support.passes.equivalence import parsed
+from support.suites.inprocess import capture
 from xdsl.dialects.arith import ConstantOp as ArithConstantOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -32,6 +34,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import InterpretationError
+from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.compiler.interpreters import register_semantics
 from passline.dialects.relax.constant import ConstantOp, FullOp
@@ -39,6 +42,8 @@ from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
 from passline.passmanager import Diagnostic, PassContext, Recorder, Remark, RemarkKind
+from passline.passmanager.instruments.debug_counter import DebugCounter
+from passline.passmanager.registry import make_ir_context
 
 T = TensorType(f32, [2])
 
@@ -261,3 +266,39 @@ def test_failure_to_evaluate_is_a_remark_at_each_operation(cls: type[Operation],
     remarks = [d for d in found if isinstance(d, Remark)]
     assert [(r.kind, r.name) for r in remarks] == [(RemarkKind.FAILED, "EvaluationFailed")] * 2
     assert str(remarks[0].arguments["Error"]).startswith(error)
+
+
+def test_folds_are_numbered() -> None:
+    text = """func.func @f() -> (tensor<4xf32>, tensor<4xf32>) {
+      %c = relax.constant dense<2.0> : tensor<4xf32>
+      %k = relax.add %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %l = relax.multiply %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      func.return %k, %l : tensor<4xf32>, tensor<4xf32>
+    }"""
+
+    def folds(*numbers: int) -> list[str]:
+        module = parsed(text)
+        with PassContext(instruments=[DebugCounter({"FoldConstant": numbers})]):
+            FoldConstant().apply(make_ir_context(), module)
+        constants = [op for op in module.walk() if isinstance(op, ConstantOp)]
+        return [op.results[0].name_hint or "" for op in constants]
+
+    assert folds() == ["c"]
+    assert folds(1) == ["c", "k"]
+    assert folds(2) == ["c", "l"]
+    assert folds(1, 2) == ["k", "l"]
+
+
+def test_xdsl_opt_runs_the_requirement_and_gives_the_option() -> None:
+    text = """func.func @f() -> tensor<*xf32> {
+      %c = relax.constant dense<2.0> : tensor<1xf32>
+      %k = relax.exp %c : (tensor<1xf32>) -> tensor<*xf32>
+      func.return %k : tensor<*xf32>
+    }"""
+
+    def shown(pipeline: str) -> str:
+        return capture(lambda: xDSLOptMain(args=["-p", pipeline]).run(), text).stdout
+
+    folded = shown("fold-constant{max-elements=1}")
+    assert "relax.exp" not in folded and "tensor<*xf32>" not in folded
+    assert "relax.exp" in shown("fold-constant{max-elements=0}")

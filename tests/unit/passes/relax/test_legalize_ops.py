@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.operations.evaluation import Array
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, ModuleOp, TensorType, UnitAttr, f32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from support.programs.relax_programs import random_program
 from xdsl.dialects.builtin import (
     ArrayAttr,

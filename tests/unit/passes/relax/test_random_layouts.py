@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.passes.laws import compare
+from support.passes.results import compare
 from xdsl.dialects.builtin import ModuleOp, TensorType, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.budget import some
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from support.programs.relax_programs import random_program
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.interpreter import Interpreter, PythonValues

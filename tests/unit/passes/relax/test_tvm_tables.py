@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support.passes.laws import random_arguments, run
+from support.passes.results import random_arguments, run
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from support.suites.inprocess import passline_opt
 
 from passline.dialects.tir.ops import PrimFuncOp

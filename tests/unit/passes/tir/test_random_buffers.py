@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from support.loops import Buffers
-from support.passes.laws import compare
+from support.passes.results import compare
 
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes.changes import Snapshot

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from support.loops import VectorLoops
-from support.passes.laws import compare
+from support.passes.results import compare
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.loops import Accesses
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.common_subexpr_elim import CommonSubexprElim

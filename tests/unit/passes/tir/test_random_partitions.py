@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.budget import some
 from support.loops import GuardedLoops
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.tir.ops import LikelyOp

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.loops import Indices
-from support.passes.laws import run
+from support.passes.results import run
 
 from passline.passes.tir.simplify import Simplify
 from passline.passmanager import ConfigError, PassContext, PasslineError

@@ -17,7 +17,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from passline.passes.generic.canonicalize.canonicalize import Canonicalize
 from passline.passes.generic.dead_code_elimination import DeadCodeElimination
 from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
-from passline.passes.relax.fold_constant import FoldConstant
 from passline.passmanager import (
     Fixpoint,
     PassContext,
@@ -161,7 +160,7 @@ func.func private @h() { func.return }
 """
 
 
-def names_after(pass_: FoldConstant | EliminateCommonSubexpr | DeadCodeElimination, *numbers: int):
+def names_after(pass_: EliminateCommonSubexpr | DeadCodeElimination, *numbers: int):
     """Return the names of the ops and symbols after a pass, and the number of its queries."""
     ctx = make_ir_context()
     op = parse_module(ctx, FUNCTION, "x.mlir")
@@ -180,20 +179,6 @@ def name_of(op: Operation) -> str | None:
         if op.results
         else None
     )
-
-
-def test_folds_are_numbered() -> None:
-    def folded(*numbers: int) -> list[str]:
-        ctx = make_ir_context()
-        op = parse_module(ctx, FUNCTION, "x.mlir")
-        with PassContext(instruments=[DebugCounter({"FoldConstant": numbers})]):
-            FoldConstant().apply(ctx, op)
-        return [n for o in walk(op) if o.name == "relax.constant" if (n := name_of(o))]
-
-    assert folded() == ["c"]
-    assert folded(1) == ["c", "k"]
-    assert folded(2) == ["c", "l"]
-    assert folded(1, 2) == ["k", "l"]
 
 
 def test_merges_are_numbered() -> None:

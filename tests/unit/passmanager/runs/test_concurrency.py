@@ -154,7 +154,7 @@ def test_first_use_in_many_threads_at_once():
             ctx = make_ir_context()
             module = parse_module(ctx, text, "a.mlir")
             with PassContext(opt_level=3):
-                parse_pipeline("optimize").apply(ctx, module)
+                parse_pipeline("infer-type,eliminate-common-subexpr").apply(ctx, module)
             return str(module)
         with ThreadPoolExecutor(16) as pool:
             results = set(pool.map(work, range(16)))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
-from support.suites.inprocess import capture
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import PassPipeline
-from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passmanager import (
     Fixpoint,
@@ -442,13 +440,3 @@ def test_requirement_runs_at_any_level_and_not_if_an_instrument_blocks_it() -> N
 def test_unknown_requirement_in_a_pipeline_of_xdsl() -> None:
     with pytest.raises(PassDependencyError, match="pass 'a' requires 'nowhere', which is not a"):
         applied(named("a", requires=["nowhere"]))
-
-
-def test_xdsl_opt_runs_requirements() -> None:
-    text = """func.func @f() -> tensor<*xf32> {
-      %c = relax.constant dense<2.0> : tensor<1xf32>
-      %k = relax.exp %c : (tensor<1xf32>) -> tensor<*xf32>
-      func.return %k : tensor<*xf32>
-    }"""
-    shown = capture(lambda: xDSLOptMain(args=["-p", "fold-constant"]).run(), text).stdout
-    assert "relax.exp" not in shown and "tensor<*xf32>" not in shown

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.passes.faults import FAULTY, Lower
 from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, interruptible, passline_bisect
@@ -180,6 +181,7 @@ def test_bad_before_any_pass(file: str) -> None:
     assert shown.endswith("error: bad before any pass: the command ended with status 1: false\n")
 
 
+@needs_numpy
 def test_what_was_not_checked_is_named() -> None:
     text = 'func.func @f(%x: i32) {\n  "test.op"(%x) : (i32) -> ()\n  func.return\n}\n'
     shown = failing(1, "-p", "cse", "--verify-semantics", stdin=text)

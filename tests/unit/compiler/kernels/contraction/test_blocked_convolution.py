@@ -14,7 +14,7 @@ from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import constant
 from support.operations.evaluation import run_all as run_on_numpy
 from support.operations.legalized import check_kernel, kernel_on_constant
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.memref import AllocOp, StoreOp
 

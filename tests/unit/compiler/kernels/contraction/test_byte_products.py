@@ -10,7 +10,7 @@ from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, ui8
 from support.operations.evaluation import run_all as run_on_numpy
 from support.operations.legalized import kernel_on_constant, legalized
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Operation
 

@@ -10,7 +10,7 @@ from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, i4, run, ui8
 from support.operations.legalized import kernel_on_constant, module_of
-from support.passes.laws import run as run_on_kernels
+from support.passes.results import run as run_on_kernels
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation

@@ -11,7 +11,7 @@ from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import ALL_ELEMENTS, Array, constant
 from support.operations.legalized import check_kernel
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1, i8, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation

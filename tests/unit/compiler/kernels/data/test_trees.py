@@ -11,7 +11,7 @@ from support.native.needs_openmp import needs_openmp
 from support.operations.evaluation import Array, constant, run
 from support.operations.legalized import check_kernel, legalize
 from support.operations.trees import Forest, random_forest
-from support.passes.laws import run as run_function
+from support.passes.results import run as run_function
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i32
 from xdsl.dialects.func import FuncOp, ReturnOp

@@ -10,7 +10,7 @@ import pytest
 from support.budget import some
 from support.operations.evaluation import constant, i4, ui8
 from support.operations.legalized import check_kernel, legalize
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.compiler.kernels.reduction.arg_reduction import ARG_REDUCTION

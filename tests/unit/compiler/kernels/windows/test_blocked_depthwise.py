@@ -13,7 +13,7 @@ from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import constant, ui8
 from support.operations.evaluation import run_all as run_on_numpy
 from support.operations.legalized import check_kernel, kernel_on_constant, legalized
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import f32, i8, i32
 from xdsl.dialects.memref import AllocOp
 from xdsl.utils.exceptions import VerifyException

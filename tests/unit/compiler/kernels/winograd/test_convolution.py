@@ -14,7 +14,7 @@ from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant
 from support.operations.evaluation import run as run_on_numpy
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i8, i32
 from xdsl.dialects.func import FuncOp, ReturnOp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.passes.laws import compare
+from support.passes.results import compare
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.contraction.convolution import Conv2dOp

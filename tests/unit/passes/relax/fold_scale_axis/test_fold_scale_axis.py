@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.budget import some
-from support.passes.laws import run
+from support.passes.results import run
 from xdsl.dialects.builtin import (
     BFloat16Type,
     FileLineColLoc,

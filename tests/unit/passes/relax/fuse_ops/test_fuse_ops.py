@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from support.passes.laws import check_equal, random_arguments, run
+from support.passes.results import check_equal, random_arguments, run
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue

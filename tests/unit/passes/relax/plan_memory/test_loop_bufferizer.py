@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.budget import some
 from support.native.needs_llvmlite import needs_native
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.native.function import compile_module

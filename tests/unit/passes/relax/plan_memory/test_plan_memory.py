@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.budget import some
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.passes.laws import check_equal, run
+from support.passes.results import check_equal, run
 from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.flatten_buffer.flatten_buffer import FlattenBuffer

@@ -3,6 +3,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import lit.formats
@@ -16,4 +17,6 @@ suite.test_source_root = str(Path(__file__).parent)
 suite.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 if "PYTHONPATH" in os.environ:
     suite.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+if find_spec("numpy"):  # on which passline-run computes: pip install 'passline[compiler]'
+    suite.available_features.add("numpy")
 suite.substitutions.append(("my-compiler-opt", f"{sys.executable} -m my_compiler.opt"))

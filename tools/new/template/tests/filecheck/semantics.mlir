@@ -1,3 +1,4 @@
+// REQUIRES: numpy
 // RUN: passline-run %s | filecheck %s
 // RUN: my-compiler-opt %s -p my-compiler-expand | passline-run | filecheck %s
 
