@@ -8,6 +8,7 @@ import os
 import sys
 from importlib import import_module
 
+from ..passmanager.errors import PasslineError
 from ..passmanager.fast.acceleration import NO_ACCELERATION, OFF
 from ..passmanager.releases.release import unknown_release, unsupported_release
 
@@ -86,6 +87,9 @@ def _run(module: str) -> None:
         gc.freeze()
         gc.enable()
         tool.main()
+    except PasslineError as error:  # of the environment, which modules ask when they are imported
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
     except Exception as error:  # of an import: a tool reports its own errors
         from ..passmanager.errors import NotInstalledError
 

@@ -1,6 +1,6 @@
 """`passline-opt`: reads IR, runs a pipeline of passes over it, and writes the result.
 
-`PasslineOptMain` has its steps in their order: options, input, pipeline, run, output.
+`PasslineOptMain` has its steps in their order: options, pipeline, input, run, output.
 """
 
 from __future__ import annotations
@@ -207,88 +207,7 @@ class PasslineOptMain(XDSLHooks):
         check_arguments(self.args)
         check_corpus(self.args, self.inputs)
 
-    # 2. Input
-
-    def register_all_frontends(self) -> None:
-        super().register_all_frontends()
-        self.available_frontends["mlir"] = self.parse_mlir
-
-    def get_input_name(self) -> str:
-        return STDIN if self.args.input_file in (None, "-") else self.args.input_file
-
-    def get_input_stream(self) -> tuple[IO[bytes], str]:
-        if self.args.input_file in (None, "-"):
-            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-                raise OSError(errno.EBADF, "stdin is closed")
-            if self.args.input_file is None and sys.stdin.isatty() and not self.args.quiet:
-                said = "reading stdin, to the end (Ctrl-D); --help lists the options"
-                print_message(Severity.NOTE, said, self.arg_parser.prog)
-            return input_stream(sys.stdin.buffer), "mlir"
-        extension = Path(self.args.input_file).suffix.removeprefix(".")
-        return input_stream(open(self.args.input_file, "rb")), extension
-
-    def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
-        """Return the chunks of the input, each with the number of lines before it, and the
-        frontend."""
-        content, frontend = self.read_input()
-        marker = self.args.split_input_file
-        chunks = split_chunks(content, marker) if marker else [(content, 0)]
-        return [(chunk_stream(text), line) for text, line in chunks], frontend
-
-    def read_input(self) -> tuple[bytes, str]:
-        """Return the content of the input and the frontend; no content for a frontend that opens
-        the file itself."""
-        stream, extension = self.get_input_stream()
-        name, frontends = self.get_input_name(), self.available_frontends
-        known = extension if extension in frontends else "mlir"
-        frontend = parse_spec(self.args.frontend).name if self.args.frontend else known
-        with stream:
-            content = b"" if opens_file(frontend, frontends, name) else binary_content(stream)
-        verifies = bool(getattr(self.args, "verify_diagnostics", False))
-        self.prints_diagnostics = verifies and expects_output(content)
-        self.diagnostics.prints_diagnostics = self.prints_diagnostics
-        if name == STDIN and frontend == "mlir":
-            remember_source(STDIN, content)
-        return content, frontend
-
-    def read_chunk(self, content: bytes, frontend: str) -> ModuleOp | None:
-        """Return the module in a chunk, verified unless the options say otherwise."""
-        phase = self.observation.phase
-        with phase("Parser" if frontend == MLIRFrontend.name else "Import"):
-            self.module = self.parse_chunk(chunk_stream(content), frontend, self.line_offset)
-        if self.module is not None and not self.args.disable_verify:
-            with phase("Verifier"):
-                verify(self.module, dominance=self.args.verify_dominance)
-        return self.module
-
-    def parse_chunk(
-        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
-    ) -> ModuleOp | None:
-        """Return the module that a frontend reads: one of xDSL's interface, or a function."""
-        return read_with(
-            self.args.frontend or file_extension,
-            self.available_frontends,
-            self.extensions,
-            self.ctx,
-            chunk,
-            self.get_input_name(),
-        )
-
-    def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Parse MLIR text; every op gets its source location."""
-        name, spec = self.get_input_name(), parse_spec(self.args.frontend or MLIRFrontend.name)
-        of_mlir = spec.name == MLIRFrontend.name
-        options = MLIRFrontend.from_spec(spec) if of_mlir else MLIRFrontend()
-        return parse_module(
-            self.ctx,
-            decode_mlir(name, binary_content(stream)),
-            name,
-            line_offset=self.line_offset,
-            max_elements=self.pass_context.max_elements,
-            implicit_module=not (self.args.no_implicit_module or options.no_implicit_module),
-        )
-
-    # 3. Pipeline
+    # 2. Pipeline
 
     def setup_pipeline(self) -> None:
         """Create the pipeline and the context in which it runs."""
@@ -415,6 +334,87 @@ class PasslineOptMain(XDSLHooks):
         check_passes_of_file(passes, name, stored.pipeline)
         self.use_pipeline(passes)
         self.pass_context.verify_each = self.verifies_each and stored.verify_each
+
+    # 3. Input
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends["mlir"] = self.parse_mlir
+
+    def get_input_name(self) -> str:
+        return STDIN if self.args.input_file in (None, "-") else self.args.input_file
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        if self.args.input_file in (None, "-"):
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise OSError(errno.EBADF, "stdin is closed")
+            if self.args.input_file is None and sys.stdin.isatty() and not self.args.quiet:
+                said = "reading stdin, to the end (Ctrl-D); --help lists the options"
+                print_message(Severity.NOTE, said, self.arg_parser.prog)
+            return input_stream(sys.stdin.buffer), "mlir"
+        extension = Path(self.args.input_file).suffix.removeprefix(".")
+        return input_stream(open(self.args.input_file, "rb")), extension
+
+    def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
+        """Return the chunks of the input, each with the number of lines before it, and the
+        frontend."""
+        content, frontend = self.read_input()
+        marker = self.args.split_input_file
+        chunks = split_chunks(content, marker) if marker else [(content, 0)]
+        return [(chunk_stream(text), line) for text, line in chunks], frontend
+
+    def read_input(self) -> tuple[bytes, str]:
+        """Return the content of the input and the frontend; no content for a frontend that opens
+        the file itself."""
+        stream, extension = self.get_input_stream()
+        name, frontends = self.get_input_name(), self.available_frontends
+        known = extension if extension in frontends else "mlir"
+        frontend = parse_spec(self.args.frontend).name if self.args.frontend else known
+        with stream:
+            content = b"" if opens_file(frontend, frontends, name) else binary_content(stream)
+        verifies = bool(getattr(self.args, "verify_diagnostics", False))
+        self.prints_diagnostics = verifies and expects_output(content)
+        self.diagnostics.prints_diagnostics = self.prints_diagnostics
+        if name == STDIN and frontend == "mlir":
+            remember_source(STDIN, content)
+        return content, frontend
+
+    def read_chunk(self, content: bytes, frontend: str) -> ModuleOp | None:
+        """Return the module in a chunk, verified unless the options say otherwise."""
+        phase = self.observation.phase
+        with phase("Parser" if frontend == MLIRFrontend.name else "Import"):
+            self.module = self.parse_chunk(chunk_stream(content), frontend, self.line_offset)
+        if self.module is not None and not self.args.disable_verify:
+            with phase("Verifier"):
+                verify(self.module, dominance=self.args.verify_dominance)
+        return self.module
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        """Return the module that a frontend reads: one of xDSL's interface, or a function."""
+        return read_with(
+            self.args.frontend or file_extension,
+            self.available_frontends,
+            self.extensions,
+            self.ctx,
+            chunk,
+            self.get_input_name(),
+        )
+
+    def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
+        """Parse MLIR text; every op gets its source location."""
+        name, spec = self.get_input_name(), parse_spec(self.args.frontend or MLIRFrontend.name)
+        of_mlir = spec.name == MLIRFrontend.name
+        options = MLIRFrontend.from_spec(spec) if of_mlir else MLIRFrontend()
+        return parse_module(
+            self.ctx,
+            decode_mlir(name, binary_content(stream)),
+            name,
+            line_offset=self.line_offset,
+            max_elements=self.pass_context.max_elements,
+            implicit_module=not (self.args.no_implicit_module or options.no_implicit_module),
+        )
 
     # 4. Run
 

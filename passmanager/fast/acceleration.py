@@ -3,7 +3,7 @@
 Each part has two implementations, ours and xDSL's own, and `choose` returns the one to use; that is
 the only place where this is decided. A part is accelerated with an xDSL with which it was tried: by
 the maintainers (`known_releases.txt`), or here, once, by comparing both implementations on a sample
-of IR (`verdict.py`). With any other xDSL, its own code does the work: slower, not wrong.
+of IR (`comparison.py`). With any other xDSL, its own code does the work: slower, not wrong.
 
 `PASSLINE_NO_ACCELERATION=1` in the environment turns all parts off, `PASSLINE_ACCELERATION=check`
 does all work both ways and raises AccelerationError if the results differ. Modules choose when they
@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
+from ..errors import PasslineError
+from ..registration.did_you_mean import did_you_mean
 from .known_releases import known_releases
 from .sources import checksum_of_files, is_mixed
 
@@ -39,8 +41,8 @@ OFF = "PASSLINE_NO_ACCELERATION"
 NO_ACCELERATION = "--no-acceleration"
 """The option of the tools that does the same."""
 SETTING = "PASSLINE_ACCELERATION"
-"""The environment variable that is `check`, or names the parts to accelerate, with commas."""
-CHECK = "check"
+"""The environment variable that is `check`, or `none`, or has the parts to accelerate."""
+CHECK, NONE = "check", "none"
 
 PARTS: Final = (
     "fields",
@@ -104,11 +106,18 @@ def is_turned_off() -> bool:
 
 @cache
 def accelerated_parts() -> frozenset[str]:
-    """Return the parts that may be accelerated with this xDSL, or that the environment names."""
+    """Return the parts that may be accelerated with this xDSL, or that the environment names.
+
+    Errors: PasslineError for a name in the environment that is no part.
+    """
     setting = os.environ.get(SETTING, "")
-    if setting not in ("", CHECK):
-        return frozenset(setting.split(","))
-    return frozenset(_verdict().parts)
+    if setting in ("", CHECK):
+        return frozenset(_verdict().parts)
+    parts = frozenset(setting.split(",")) - {NONE}
+    for unknown in sorted(parts.difference(PARTS, REPLACED)):
+        meant = did_you_mean(unknown, (CHECK, NONE, *PARTS, *REPLACED))
+        raise PasslineError(f"{SETTING}={setting}: no '{unknown}'{meant}")
+    return parts
 
 
 @cache
@@ -118,7 +127,7 @@ def _verdict() -> Verdict:
         return Verdict((), "its files were changed while this process runs")
     if (parts := known_releases().get(key := checksum_of_files())) is not None:
         return Verdict(parts)
-    from .verdict import verdict_on
+    from .comparison import verdict_on
 
     return verdict_on(key)
 

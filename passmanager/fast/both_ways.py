@@ -18,6 +18,7 @@ from xdsl.ir import (
     SSAValue,
     SSAValues,
 )
+from xdsl.ir.core import OpOperands
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
@@ -77,8 +78,7 @@ def _fields(ours: FieldReader, of_xdsl: FieldReader) -> FieldReader:
     def checked(our_read: Callable[[Any], Any], read: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def both(owner: object) -> object:
             found, expected = our_read(owner), read(owner)
-            same = found is expected or [*map(_identity, found)] == [*map(_identity, expected)]
-            if not same:
+            if _identity(found) != _identity(expected):
                 _compare("fields", texts(expected), f"other: {texts(found)}")
             return found
 
@@ -88,8 +88,10 @@ def _fields(ours: FieldReader, of_xdsl: FieldReader) -> FieldReader:
 
 
 def _identity(field: object) -> object:
-    """Return a field for comparison: values and ops by identity, a tuple by its elements."""
-    return [*map(id, cast(Iterable[object], field))] if isinstance(field, tuple) else id(field)
+    """Return fields for comparison: values and ops by identity, sequences by their elements."""
+    if not isinstance(field, tuple | OpOperands):
+        return id(field)
+    return [*map(_identity, cast(Iterable[object], field))]
 
 
 class _Creator:

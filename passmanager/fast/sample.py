@@ -1,7 +1,7 @@
 """What is done on a sample of IR to compare our implementations with those of xDSL.
 
 `python -m passline.passmanager.fast.sample` does it with the parts that `PASSLINE_ACCELERATION`
-names, and prints the results as JSON. `verdict.py` compares the results of two such processes.
+names, and prints the results as JSON. `comparison.py` compares the results of two such processes.
 """
 
 from __future__ import annotations

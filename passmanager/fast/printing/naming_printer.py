@@ -41,6 +41,8 @@ class NamingPrinter(Printer):
 
     adds_to_ops = False
     """Whether a subclass prints more of an op than `print_itself`."""
+    templated = 0
+    """The number of ops that were printed from a template."""
     keeps_pieces = False
     """Whether collected text is written at the end alone."""
 

@@ -174,8 +174,6 @@ class TemplatePrinter(NamingPrinter):
     # Class attributes are the values of those that few printers set: an object with more than 30
     # attributes of its own makes each access slower in CPython, and xDSL's printer has 21.
 
-    templated = 0
-    """The number of ops that were printed from a template."""
     _pieces: _Pieces | None = None
     """The output that is collected; None while nothing is printed."""
     _notes = 0

@@ -13,7 +13,7 @@ from xdsl.utils.lexer import Position, Span
 
 from ...limits import DEFAULT_MAX_ELEMENTS
 from .lexer import SUFFIX_ID
-from .lines import Lines
+from .line_table import Lines
 
 __all__ = ["PlainParser"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import xdsl
 
-__all__ = ["MODULES", "changed", "rewritten"]
+__all__ = ["MODULES", "changed", "copied", "rewritten"]
 
 MODULES = (
     *("builder", "pattern_rewriter", "printer", "traits"),
@@ -25,7 +25,7 @@ def rewritten(folder: Path) -> Path:
     """Copy xDSL below a folder with each function of `MODULES` written otherwise, with the same
     meaning: other names of local variables, other nesting, no docstrings. Return the folder.
     """
-    copy = _copy(folder)
+    copy = copied(folder) / "xdsl"
     for module in MODULES:
         file = copy / f"{module}.py"
         tree = ast.parse(file.read_text())
@@ -35,7 +35,7 @@ def rewritten(folder: Path) -> Path:
 
 def changed(folder: Path, changes: Mapping[str, tuple[str, str]]) -> Path:
     """Copy xDSL below a folder, with one text replaced by another in each of some modules."""
-    copy = _copy(folder)
+    copy = copied(folder) / "xdsl"
     for module, (old, new) in changes.items():
         file = copy / f"{module}.py"
         text = file.read_text()
@@ -44,13 +44,14 @@ def changed(folder: Path, changes: Mapping[str, tuple[str, str]]) -> Path:
     return folder
 
 
-def _copy(folder: Path) -> Path:
+def copied(folder: Path) -> Path:
+    """Copy xDSL and its metadata below a folder, and return that."""
     (source,) = xdsl.__path__
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(source, folder / "xdsl", ignore=ignored)
     for metadata in Path(source).parent.glob("xdsl-*.dist-info"):
         shutil.copytree(metadata, folder / metadata.name)
-    return folder / "xdsl"
+    return folder
 
 
 class _Functions(ast.NodeTransformer):

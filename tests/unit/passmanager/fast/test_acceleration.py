@@ -1,208 +1,268 @@
-"""Accelerated parts: on with the sources that they were tested with, off with others."""
+"""Which implementation runs: ours where it does the same as xDSL, else xDSL's own."""
 
 from __future__ import annotations
 
-import inspect
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support.budget import some
+from support.releases import has_xdsl
+from support.suites.rewritten_xdsl import changed, copied, rewritten
 
-import passline
-from passline.passmanager.fast import acceleration, sources
-from passline.passmanager.fast.acceleration import (
-    PARTS,
-    REPLACED,
-    VARIABLE,
-    checksum_of_files,
-    unknown_place,
-)
-from passline.passmanager.fast.known_sources import FILE, known_places, known_releases
-from passline.passmanager.fast.reading.lexer import Lexer
-from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
-from passline.passmanager.fast.record import record
-from passline.passmanager.fast.sources import checksum_of, source_of
-from passline.passmanager.ir.text.printer import ExactPrinter
+from passline.passmanager.fast import acceleration, comparison
+from passline.passmanager.fast.acceleration import OFF, PARTS, REPLACED, SETTING
+from passline.passmanager.fast.known_releases import FILE, known_releases, recorded
+from passline.passmanager.fast.sources import checksum_of_files
 
-ROOT = Path(passline.__file__).resolve().parent
-
-TEXT = '''
-import a
+OPT = (sys.executable, "-c", "from passline.tools.commands import opt; opt()")
+EVERY = (*PARTS, *REPLACED)
 
 
-@decorated
-class Thing(Base):
-    """What it is."""
-
-    field: int = 1
-    other: str
-
-    @property
-    def size(self) -> int:
-        """The size."""
-        return 1  # of one
-
-    @size.setter
-    def size(self, size: int) -> None:
-        # not used
-        pass
-
-    def last(
-        self,
-        long: int,
-    ) -> None:
-        pass
-
-
-def size() -> None: ...
-
-
-VALUE = 1
-'''
-
-
-def test_the_source_of_a_class_is_its_header_and_its_fields():
-    assert source_of(TEXT, "Thing") == (
-        "@decorated\nclass Thing(Base)\n    field: int = 1\n    other: str"
+def ran(
+    *command: str, env: Mapping[str, str], xdsl: Path | None = None, input: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with another xDSL, and a cache of its own."""
+    unset = {OFF, SETTING}
+    environment = {n: v for n, v in os.environ.items() if n not in unset} | {**env}
+    if xdsl is not None:
+        environment["PYTHONPATH"] = str(xdsl)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, input=input, check=False
     )
 
 
-def test_the_source_of_a_property_has_all_its_functions_without_remarks():
-    text = source_of(TEXT, "Thing.size")
-    assert text is not None
-    assert text.splitlines() == [
-        "    @property",
-        "    def size(self) -> int:",
-        "        return 1  # of one",
-        "    @size.setter",
-        "    def size(self, size: int) -> None:",
-        "        pass",
-    ]
+def version(xdsl: Path | None, cache: Path, **env: str) -> list[str]:
+    """Return the lines of --version on acceleration."""
+    done = ran(*OPT, "--version", env={"XDG_CACHE_HOME": str(cache), **env}, xdsl=xdsl)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[1:]
 
 
-def test_the_source_of_a_function_ends_before_the_next_statement():
-    assert source_of(TEXT, "size") == "def size() -> None: ..."
-    text = source_of(TEXT, "Thing.last")
-    assert text is not None and text.endswith("    ) -> None:\n        pass")
+ALL_ON = [f"accelerated: {', '.join(PARTS)}"]
 
 
-def test_a_place_that_is_not_there():
-    assert source_of(TEXT, "Other") is None
-    assert source_of(TEXT, "Thing.other") is None
-    assert checksum_of("xdsl.no.such.module:Thing") is None
+# Known releases
 
 
-def places_of(part: str) -> list[str]:
-    return [place.name for place in known_places() if part in place.parts]
-
-
-@pytest.mark.parametrize("part", [*PARTS, *REPLACED])
-def test_xdsl_has_all_places_of_a_part(part: str):
-    if acceleration.is_known(part):
-        assert unknown_place(part) is None
-        assert all(checksum_of(place) for place in places_of(part))
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_one_changed_place_turns_its_parts_off(part: str, monkeypatch: pytest.MonkeyPatch):
-    if unknown_place(part) is not None:
-        pytest.skip("is not accelerated with this xDSL")
-    place = places_of(part)[-1]
-
-    def changed(other: str) -> str | None:
-        return "new" if other == place else checksum_of(other)
-
-    monkeypatch.setattr(acceleration, "checksum_of", changed)
-    monkeypatch.setattr(acceleration, "checksum_of_files", lambda: "unknown")
-    assert unknown_place(part) == place
-    assert not acceleration.is_known.__wrapped__(part)
-    assert place not in places_of("fields") or part == "fields"
-
-
-@pytest.mark.parametrize("subclass", [Lexer, MemoizingParser, ExactPrinter])
-def test_methods_that_are_done_again_are_places(subclass: type):
-    known = {place.name for place in known_places()}
-    assert {*methods_done_again(subclass)} <= known
-
-
-def methods_done_again(subclass: type) -> Iterator[str]:
-    """Yield the methods of xDSL that are overridden without a call of them."""
-    own = [c for c in subclass.__mro__ if c.__module__.startswith("passline.")]
-    xdsl = [c for c in subclass.__mro__ if c.__module__.startswith("xdsl.")]
-    for name, member in (item for c in own for item in vars(c).items()):
-        function = member.fget if isinstance(member, property) else member
-        owner = next((c for c in xdsl if name in vars(c)), None)
-        if owner is None or not inspect.isfunction(function):
-            continue
-        if f"super().{name}" not in inspect.getsource(function):
-            yield f"{owner.__module__}:{owner.__name__}.{name}"
-
-
-def test_literals_are_left_to_an_xdsl_whose_reader_differs():
-    code = (
-        "from xdsl.parser import AttrParser\n"
-        "from xdsl.dialects.builtin import IntegerAttr\n"
-        "from passline.passmanager.fast import acceleration\n"
-        "acceleration.is_known = lambda part: False\n"
-        "seven = lambda parser: parser.parse_integer() and IntegerAttr(7, 32)\n"
-        "AttrParser.parse_optional_builtin_int_or_float_attr = seven\n"
-        "import passline\n"
-        "print(passline.load('\"test.op\"() {a = 1} : () -> ()'))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "a = 7 : i32" in done.stdout, done.stderr
-
-
-def test_a_known_release_is_recognized_without_a_look_at_its_places(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.delenv(VARIABLE, raising=False)
-
-    def asked(place: str) -> str:
-        pytest.fail(f"{place} is looked up")
-
-    monkeypatch.setattr(acceleration, "checksum_of", asked)
+def test_a_known_release_is_not_compared(monkeypatch: pytest.MonkeyPatch):
     if checksum_of_files() not in known_releases():
         pytest.skip("this xDSL is not a known release")
-    assert acceleration.is_known.__wrapped__("fields")
 
+    def compared(checksum: str) -> None:
+        pytest.fail("is compared")
 
-def test_the_environment_turns_everything_off():
-    code = (
-        "from passline.passmanager.fast.acceleration import PARTS, is_accelerated\n"
-        "print(any(map(is_accelerated, PARTS)))"
-    )
-    found: list[str] = []
-    for value in ("1", "0", ""):
-        environment = {**os.environ, VARIABLE: value}
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=True,
-        )
-        found.append(done.stdout.strip())
-    assert found[0] == "False" and found[1] == found[2]
+    monkeypatch.setattr(comparison, "verdict_on", compared)
+    assert acceleration._verdict.__wrapped__().parts  # pyright: ignore[reportPrivateUsage]
 
 
 def test_recording_a_known_release_changes_nothing():
     parts = known_releases().get(checksum_of_files())
     if parts is None:
         pytest.skip("this xDSL is not a known release")
-    assert record(parts) == FILE.read_text()
+    assert sorted(recorded(parts).splitlines()) == sorted(FILE.read_text().splitlines())
 
 
-def test_nothing_is_imported_for_the_sources():
-    assert "xdsl.printer" in {p.partition(":")[0] for p in places_of("printing")}
+def test_nothing_of_xdsl_is_imported_for_the_checksum():
     code = (
-        "import sys\nfrom passline.passmanager.fast.acceleration import PARTS, unknown_place\n"
-        "[*map(unknown_place, PARTS)]\n"
+        "import sys\nfrom passline.passmanager.fast.sources import checksum_of_files, is_mixed\n"
+        "checksum_of_files(), is_mixed()\n"
         "print([name for name in sys.modules if name.startswith('xdsl.')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert sources.source_bytes("xdsl.printer")
+    assert ran(sys.executable, "-c", code, env={}).stdout.strip() == "[]"
+
+
+# The environment
+
+
+@pytest.mark.parametrize(("value", "is_off"), [("1", True), ("0", False), ("", False)])
+def test_the_environment_turns_everything_off(value: str, is_off: bool, tmp_path: Path):
+    (line, *_) = version(None, tmp_path, **{OFF: value})
+    assert line.startswith("accelerated: nothing (--no-acceleration") is is_off
+
+
+def test_an_unknown_setting_is_an_error_with_the_nearest_name(tmp_path: Path):
+    done = ran(*OPT, "--version", env={SETTING: "chek"})
+    assert done.returncode == 1
+    said = "error: PASSLINE_ACCELERATION=chek: no 'chek', did you mean 'check'?\n"
+    assert done.stderr == said
+
+
+# Releases that nobody has tried
+
+
+@pytest.fixture(scope="module")
+def other_xdsl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An xDSL whose functions are written otherwise, and mean the same."""
+    return rewritten(tmp_path_factory.mktemp("rewritten"))
+
+
+def test_all_parts_stay_on_where_functions_are_only_written_otherwise(
+    other_xdsl: Path, tmp_path: Path
+):
+    assert version(other_xdsl, tmp_path) == ALL_ON
+
+
+def test_the_verdict_is_kept_and_a_damaged_one_is_none(other_xdsl: Path, tmp_path: Path):
+    version(other_xdsl, tmp_path)
+    (kept,) = (tmp_path / "passline").glob("xdsl-*.json")
+    kept.write_text(json.dumps([["printing"], "as the test says"]))
+    lines = version(other_xdsl, tmp_path)
+    assert lines[0] == "accelerated: printing" and lines[1].endswith("(as the test says)")
+    kept.write_text("{")
+    assert version(other_xdsl, tmp_path) == ALL_ON
+    assert json.loads(kept.read_text()) == [[*EVERY], ""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '[["no such part"], "x"]', "[1, 2]", '["printing"]', '[["printing"], 1]'],
+)
+def test_a_damaged_verdict(text: str, tmp_path: Path):
+    (file := tmp_path / "verdict.json").write_text(text)
+    assert comparison._load(file) is None  # pyright: ignore[reportPrivateUsage]
+
+
+def test_nothing_is_accelerated_where_the_verdict_cannot_be_kept(other_xdsl: Path, tmp_path: Path):
+    (tmp_path / "passline").write_text("a file in place of the folder")
+    lines = version(other_xdsl, tmp_path)
+    assert lines[0] == "accelerated: nothing"
+    assert "it was not tried with this release, and the cache cannot be written" in lines[1]
+
+
+def test_releases_do_not_mix(tmp_path: Path):
+    """An upgrade while a process runs: it has imported other files than are there now."""
+    xdsl = copied(tmp_path / "xdsl")
+    code = (
+        "import sys, xdsl.printer\nfrom pathlib import Path\n"
+        "file = Path(xdsl.printer.__file__)\n"
+        "file.write_text('# new\\n' + file.read_text())\n"
+        "from passline.passmanager.fast.acceleration import acceleration_text\n"
+        "print(acceleration_text())"
+    )
+    done = ran(sys.executable, "-c", code, env={"XDG_CACHE_HOME": str(tmp_path)}, xdsl=xdsl)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "accelerated: nothing", done.stderr
+    assert lines[1].endswith("(its files were changed while this process runs)")
+
+
+TEXT = """
+func.func @f(%arg: i32, %c: i1) -> i32 {
+  %x = arith.constant {b = 1, a = 2.5} 7 : i32
+  %0 = arith.addi %arg, %x : i32
+  %x_1 = arith.muli %0, %x {z = "s", y = [1 : i8, -2]} : i32
+  %d = arith.constant dense<[1.5, 2.5]> : tensor<2xf32>
+  cf.cond_br %c, ^a(%0 : i32), ^b
+^a(%y: i32):
+  func.return %y : i32
+^b:
+  cf.br ^bb3
+^bb3:
+  %1 = "test.op"(%x_1) ({
+    %w = "test.op"() {sym = @f::@"g h"} : () -> i32
+    "test.termop"() : () -> ()
+  }) {f = 1.0e-3, t = true} : (i32) -> i32
+  func.return %1 : i32
+}
+func.func @g(%arg: i32) -> i128 {
+  %0 = arith.extsi %arg : i32 to i128
+  %1 = arith.addi %0, %0 : i128
+  func.return %1 : i128
+}
+"""
+
+CHANGES = {
+    "the order of attributes": {
+        "printer": ("print_list(attr_dict.items()", "print_list([*attr_dict.items()][::-1]")
+    },
+    "numbers of values": {
+        "printer": ("_next_valid_name_id[-1] - 1)", "_next_valid_name_id[-1] + 1)")
+    },
+    "names after hints": {"printer": ('suffix = f"_{curr_ind}"', 'suffix = f".{curr_ind}"')},
+    "names of blocks": {"printer": ('f"bb{block_index}"', 'f"block{block_index}"')},
+    "text of numbers": {"printer": ('f"{value:.5e}"', 'f"{value:.6e}"')},
+    "spaces": {"printer": ("indent_num_spaces: int = 2", "indent_num_spaces: int = 3")},
+    "types of integers": {
+        "parser/attribute_parser": ("IntegerAttr(value, i64)", "IntegerAttr(value, 32)")
+    },
+    "values of numbers": {
+        "parser/attribute_parser": ("FloatAttr(value, f64)", "FloatAttr(-value, f64)")
+    },
+    "hints": {"parser/core": ("val.name_hint = name", "val.name_hint = name.upper()")},
+    "copies": {"ir/core": ("attributes = self.attributes.copy()", "attributes = {}")},
+    "what is valid": {
+        "dialects/arith": (
+            "if not self.result.type.width.data > self.input.type.width.data:",
+            "if not self.result.type.width.data > self.input.type.width.data + 32:",
+        )
+    },
+    "messages": {"irdl/constraints": ("expected from variable", "wanted by variable")},
+}
+"""Changes of meaning: a printing order, a name, a literal, ..."""
+
+
+RUN = """
+import sys
+from io import StringIO
+import passline
+from passline.passes import Canonicalize
+from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.text.printer import ExactPrinter
+
+module = passline.load(sys.argv[1])
+for each in (module, Canonicalize()(module)):
+    ExactPrinter(sys.stdout).print_op(each)
+for text in ('"arith.addi"(%a, %b) : (i32, i64) -> i32', "arith.extsi %a : i32 to i64"):
+    values = '%a = "test.op"() : () -> i32\\n%b = "test.op"() : () -> i64\\n'
+    try:
+        verify(passline.load(f"{values}%c = {text}"))
+    except Exception as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not has_xdsl("0.75"), reason="changes texts of xDSL 0.75")
+@pytest.mark.parametrize("what", some([*CHANGES], 4))
+def test_results_are_those_of_an_xdsl_that_means_something_else(what: str, tmp_path: Path):
+    xdsl = changed(tmp_path / "xdsl", CHANGES[what])
+    (tmp_path / "x.mlir").write_text(TEXT)
+    command = (sys.executable, "-c", RUN, str(tmp_path / "x.mlir"))
+    cache = {"XDG_CACHE_HOME": str(tmp_path)}
+    found = ran(*command, env=cache, xdsl=xdsl)
+    expected = ran(*command, env={SETTING: "none", **cache}, xdsl=xdsl)
+    assert expected.stderr == "" and expected.stdout != ran(*command, env=cache).stdout
+    assert (found.stdout, found.stderr) == (expected.stdout, "")
+
+
+@pytest.mark.skipif(not has_xdsl("0.75"), reason="changes texts of xDSL 0.75")
+def test_a_part_that_cannot_be_made_costs_that_part(tmp_path: Path):
+    """A private class of the parser has another name, from which ours derives."""
+    xdsl = copied(tmp_path / "xdsl")
+    file = xdsl / "xdsl/parser/attribute_parser.py"
+    file.write_text(re.sub(r"\b_TensorLiteralElement\b", "_Element", file.read_text()))
+    lines = version(xdsl, tmp_path)
+    assert lines[0] == "accelerated: " + ", ".join(p for p in PARTS if p != "reading")
+    assert "left to xDSL: reading, locating" in lines[1] and "_TensorLiteralElement" in lines[1]
+    done = ran(*OPT, env={"XDG_CACHE_HOME": str(tmp_path)}, xdsl=xdsl, input=TEXT)
+    assert done.returncode == 0 and done.stdout == ran(*OPT, env={}, input=TEXT).stdout
+
+
+def test_an_xdsl_that_does_not_work_is_not_accelerated(tmp_path: Path):
+    xdsl = changed(tmp_path / "xdsl", {"ir/core": ("def add_use(", "def add_no_use(")})
+    done = ran(
+        sys.executable,
+        "-c",
+        "from passline.passmanager.fast.comparison import compared\n"
+        "from passline.passmanager.fast.sources import checksum_of_files\n"
+        "print(compared(checksum_of_files()).parts)",
+        env={"XDG_CACHE_HOME": str(tmp_path)},
+        xdsl=xdsl,
+    )
+    assert done.stdout == "()\n", done.stderr
+    shutil.rmtree(xdsl)

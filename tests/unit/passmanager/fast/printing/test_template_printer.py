@@ -421,6 +421,7 @@ def test_templates_are_forgotten_where_lines_do_not_repeat(monkeypatch: pytest.M
     monkeypatch.setattr(template_printer, "_ENTRIES", 10)
     printer = printed(read("\n".join(f"%{n} = arith.constant {n} : i32" for n in range(100))))
     assert printer.templated > 80
+    assert isinstance(printer, template_printer.TemplatePrinter)
     assert len(printer._known.templates) <= 11  # pyright: ignore[reportPrivateUsage]
 
 

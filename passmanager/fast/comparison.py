@@ -17,11 +17,13 @@ from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import NamedTuple
 from zlib import crc32
 
-from .acceleration import OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
+from .acceleration import NONE, OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
 from .sample import difference
 
 __all__ = ["compared", "verdict_on"]
 
+LEAST_VALID = 15
+"""The modules of the sample that are valid, of 23, with an xDSL that can be used."""
 BELOW = ("fields", "locating")
 """The parts on whose results those of others depend."""
 SECONDS = 60
@@ -84,16 +86,17 @@ def compared(checksum: str) -> Verdict:
     expected = _finish(plain)
     while parts:
         found = _finish(process)
-        if {o.checksum for o in (expected, found)} - {checksum, ""}:
+        if not {expected.checksum, found.checksum} <= {checksum, ""}:
             return Verdict((), "its files were changed while it was tried")
-        if expected.failure:
-            return Verdict((), expected.failure)
-        differences = dict(_differences(expected, found))
+        if expected.failure or not expected.is_usable:
+            return Verdict((), expected.failure or "it reads next to nothing of the sample")
+        differences: dict[str, str] = dict(_differences(expected, found))
         for part in BELOW:  # what is above it differs, too
             if part in differences:
                 differences = {part: differences[part]}
         first = first or next(iter(differences.values()), "")
-        if not {*parts} & {*differences}:  # one that is left to xDSL does not differ of itself
+        # A part that is left to xDSL does not differ of itself.
+        if not set(parts).intersection(differences):
             return Verdict(() if differences else tuple(parts), first)
         parts = [part for part in parts if part not in differences]
         if "locating" not in parts:  # from which the fast reader derives
@@ -112,11 +115,17 @@ class _Outcome(NamedTuple):
     failed_part: str = ""
     """The part that could not be made; empty if that is not known."""
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether enough of the sample is valid, so that it says something."""
+        verified = [text for part, _, text in self.results if part == "verifying"]
+        return sum(text.startswith("valid") for text in verified) >= LEAST_VALID
+
 
 def _start(parts: Collection[str]) -> Popen[str]:
     """Start a process that works on the sample with some parts accelerated."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__package__}.sample import main; main()"
-    setting = {SETTING: ",".join(parts) or "none", "PYTHONHASHSEED": "0"}
+    setting = {SETTING: ",".join(parts) or NONE, "PYTHONHASHSEED": "0"}
     environment = {name: text for name, text in os.environ.items() if name != OFF} | setting
     command = [sys.executable, "-c", code]
     return Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, text=True, env=environment)
