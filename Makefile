@@ -43,6 +43,12 @@ oldest: $(VENV)/installed-test
 		tests/unit/passmanager tests/unit/tools/test_opt.py tests/filecheck/tools \
 		tests/filecheck/passes/generic
 
+# All accelerated work both ways, ours and xDSL's own: an error where they differ.
+.PHONY: test-both-ways
+test-both-ways: $(VENV)/installed-test $(if $(XDSL),xdsl)
+	PASSLINE_ACCELERATION=check $(BIN)/python -m pytest -n auto tests/filecheck \
+		tests/conformance/test_parser.py tests/unit/passes
+
 unit: $(VENV)/installed-test
 	@$(BIN)/python -m pytest $(if $(FILTER),$(FILTERED),-n auto)
 
@@ -137,6 +143,11 @@ vendor:
 bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
+
+# The table of releases in docs/xdsl-releases.md: what is accelerated with each, and how fast.
+.PHONY: releases
+releases: $(VENV)/installed-test
+	$(BIN)/python benchmarks/releases.py
 
 bench-growth: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py growth $(FILTER) \

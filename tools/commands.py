@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.fast.acceleration import NO_ACCELERATION, OFF
+from ..passmanager.fast.parts import NO_ACCELERATION, OFF
 from ..passmanager.releases.release import unknown_release, unsupported_release
 
 __all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]

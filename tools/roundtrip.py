@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 
 from ..passmanager.errors import PasslineError
+from ..passmanager.fast.reading.locating_parser import LocatingParser
 from ..passmanager.ir.location import location_of, span_location
-from ..passmanager.ir.text.parser import LocatingParser
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 
 __all__ = ["verify_roundtrip"]

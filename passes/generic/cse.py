@@ -15,9 +15,8 @@ from xdsl.transforms.dead_code_elimination import result_only_effects
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import read_fields
+from ...passmanager.fast.access import Fields, read_fields
 from ...passmanager.fast.edit import erase, replace_all_uses
-from ...passmanager.fast.interface import Fields
 from ...passmanager.ir.effects import (
     ALLOCATES_OUTSIDE,
     NESTED,

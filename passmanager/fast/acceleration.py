@@ -13,22 +13,17 @@ are imported: a part is on or off for the whole process.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
-from typing import Final, NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..errors import PasslineError
 from ..registration.did_you_mean import did_you_mean
 from .known_releases import known_releases
+from .parts import CHECK, NO_ACCELERATION, NONE, NOTE, OFF, PARTS, REPLACED, SETTING, Verdict
 from .sources import checksum_of_files, is_mixed
 
 __all__ = [
-    "CHECK",
-    "NO_ACCELERATION",
-    "OFF",
-    "PARTS",
-    "REPLACED",
-    "Verdict",
     "accelerated_parts",
     "acceleration_text",
     "choose",
@@ -36,38 +31,7 @@ __all__ = [
     "is_turned_off",
 ]
 
-OFF = "PASSLINE_NO_ACCELERATION"
-"""The environment variable that turns all accelerated parts off, unless it is empty or 0."""
-NO_ACCELERATION = "--no-acceleration"
-"""The option of the tools that does the same."""
-SETTING = "PASSLINE_ACCELERATION"
-"""The environment variable that is `check`, or `none`, or has the parts to accelerate."""
-CHECK, NONE = "check", "none"
-
-PARTS: Final = (
-    "fields",
-    "creating",
-    "copying",
-    "editing",
-    "reading",
-    "printing",
-    "verifying",
-    "rewriting",
-)
-"""The accelerated parts."""
-REPLACED: Final = ("locating",)
-"""What is done again for its results, not for speed, here the places of operations and of errors in
-a text: it stays where acceleration is turned off."""
-
 T = TypeVar("T")
-
-
-class Verdict(NamedTuple):
-    """The parts that may be accelerated with a release of xDSL."""
-
-    parts: Sequence[str]
-    difference: str = "it was not tried with this release"
-    """Why the other parts may not."""
 
 
 def choose(part: str, ours: Callable[[], T], of_xdsl: Callable[[], T]) -> T:
@@ -86,12 +50,6 @@ def choose(part: str, ours: Callable[[], T], of_xdsl: Callable[[], T]) -> T:
     except Exception as error:
         error.add_note(f"{NOTE}{part}")
         raise
-
-
-PLAIN_READING = "plain reading"
-"""What `reading` is compared with: the results of our own reader without acceleration."""
-NOTE = "in the accelerated part "
-"""The start of the note on an error of making an implementation."""
 
 
 def is_accelerated(part: str) -> bool:

@@ -7,19 +7,43 @@ each, where the work on an op in a walk takes a few of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from .acceleration import choose
-from .interface import FieldReader, Fields, Step
 
 __all__ = [
+    "FieldReader",
+    "Fields",
+    "Step",
     "read_fields",
     "read_operands",
     "read_step",
     "read_type",
 ]
+
+
+_Values: TypeAlias = tuple[SSAValue, ...]
+_Results: TypeAlias = tuple[OpResult, ...]
+_Named: TypeAlias = dict[str, Attribute]
+_Blocks: TypeAlias = tuple[Block, ...]
+_Regions: TypeAlias = tuple[Region, ...]
+Fields: TypeAlias = tuple[_Values, _Results, _Named, _Named, _Blocks, _Regions, Operation | None]
+"""Operands, results, properties, attributes, successors, regions of an op, and the next op."""
+Step: TypeAlias = tuple[_Values, _Results, _Regions, Operation | None]
+"""Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
+
+
+class FieldReader(NamedTuple):
+    """The part `fields`."""
+
+    read_fields: Callable[[Operation], Fields]
+    read_step: Callable[[Operation], Step]
+    read_operands: Callable[[Operation], Sequence[SSAValue]]
+    read_type: Callable[[SSAValue], Attribute]
 
 
 def _read_fields(op: Operation) -> Fields:

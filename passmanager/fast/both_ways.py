@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnrealizedConversionCastOp, UnregisteredOp
 from xdsl.ir import (
@@ -24,12 +24,12 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ..errors import PasslineError
+from .description import description, difference, read, texts
 from .interface import (
     Check,
     Cloner,
     Creator,
     Editor,
-    FieldReader,
     OpChecks,
     OpClass,
     PatternReader,
@@ -37,7 +37,6 @@ from .interface import (
     Verifier,
 )
 from .printing.naming_printer import NamingPrinter
-from .sample import description, difference, read, texts
 
 __all__ = ["AccelerationError", "both_ways"]
 
@@ -74,7 +73,10 @@ def _compare(part: str, expected: str, found: str) -> None:
         raise AccelerationError(f"{said}; PASSLINE_NO_ACCELERATION=1 avoids it: please report it")
 
 
-def _fields(ours: FieldReader, of_xdsl: FieldReader) -> FieldReader:
+_Readers: TypeAlias = tuple[Callable[[Any], Any], ...]
+
+
+def _fields(ours: _Readers, of_xdsl: _Readers) -> _Readers:
     def checked(our_read: Callable[[Any], Any], read: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def both(owner: object) -> object:
             found, expected = our_read(owner), read(owner)
@@ -84,7 +86,7 @@ def _fields(ours: FieldReader, of_xdsl: FieldReader) -> FieldReader:
 
         return both
 
-    return FieldReader(*map(checked, ours, of_xdsl))
+    return cast(_Readers, type(ours)(*map(checked, ours, of_xdsl)))
 
 
 def _identity(field: object) -> object:

@@ -17,8 +17,8 @@ from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import NamedTuple
 from zlib import crc32
 
-from .acceleration import NONE, OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
-from .sample import difference
+from .description import difference
+from .parts import NONE, OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
 
 __all__ = ["compared", "verdict_on"]
 

@@ -13,60 +13,32 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import (
     Attribute,
-    Block,
     Data,
     Operation,
-    OpResult,
     ParametrizedAttribute,
-    Region,
     SSAValue,
     SSAValues,
 )
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import OpTrait
 
+from .printing.naming_printer import NamingPrinter
+
 __all__ = [
     "Check",
     "Cloner",
     "Creator",
     "Editor",
-    "FieldReader",
-    "Fields",
     "OpChecks",
     "OpClass",
     "PatternReader",
+    "Printer",
     "Reader",
-    "Step",
     "Verifier",
 ]
 
 OpT = TypeVar("OpT", bound=Operation)
 AttributeT = TypeVar("AttributeT", bound=Data[Any] | ParametrizedAttribute)
-
-Fields: TypeAlias = tuple[
-    tuple[SSAValue, ...],
-    tuple[OpResult, ...],
-    dict[str, Attribute],
-    dict[str, Attribute],
-    tuple[Block, ...],
-    tuple[Region, ...],
-    Operation | None,
-]
-"""Operands, results, properties, attributes, successors, regions of an op, and the next op."""
-Step: TypeAlias = tuple[
-    tuple[SSAValue, ...], tuple[OpResult, ...], tuple[Region, ...], Operation | None
-]
-"""Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
-
-
-class FieldReader(NamedTuple):
-    """The part `fields`."""
-
-    read_fields: Callable[[Operation], Fields]
-    read_step: Callable[[Operation], Step]
-    read_operands: Callable[[Operation], Sequence[SSAValue]]
-    read_type: Callable[[SSAValue], Attribute]
-    """`map` calls it without a frame of Python."""
 
 
 class Creator(Protocol):
@@ -85,11 +57,9 @@ class Creator(Protocol):
         location: LocationAttr,
     ) -> None:
         """Set the fields of a new operation but its results."""
-        ...
 
     def set_results(self, op: Operation, types: Iterable[Attribute]) -> None:
         """Give an operation that has none yet results of these types."""
-        ...
 
     def create_before(
         self,
@@ -107,13 +77,9 @@ class Cloner(Protocol):
     """The part `copying`."""
 
     def clone(self, op: OpT) -> OpT:
-        """Return a detached copy of `op` and all ops nested in it, which shares their attributes.
-
-        The copy uses the same values and blocks from outside of `op`. Unlike xDSL's method, it
-        keeps the name hints of blocks and the lack of a default property, and if it is accelerated
-        the end of name hints like `a_1`, and needs no stack for deep nesting. An op class that
-        overrides how its ops are copied does so.
-        """
+        """Return a detached copy of `op` and all ops nested in it, which shares their attributes,
+        and the values and blocks from outside of `op`. Unlike xDSL's method, it keeps the name
+        hints of blocks and the lack of a default property."""
         ...
 
     def clone_all(
@@ -123,10 +89,8 @@ class Cloner(Protocol):
         wanted: Iterable[SSAValue] = (),
     ) -> list[Operation]:
         """Return detached copies of the ops of a block, with the keys of `values` replaced by its
-        values; the copies of the results `wanted` are added to `values`.
-
-        Each value has to be defined before its uses, as it is in structured control flow.
-        """
+        values; the copies of the results `wanted` are added to `values`. Each value has to be
+        defined before its uses, as it is in structured control flow."""
         ...
 
 
@@ -135,29 +99,18 @@ class Editor(Protocol):
 
     def replace_operands(self, op: Operation, operands: SSAValues) -> None:
         """Give an op as many other operands; the uses of those that stay are not touched."""
-        ...
 
     def replace_all_uses(self, old: SSAValue, new: SSAValue) -> None:
         """Replace a value in all its uses, in the order that xDSL's method leaves; the other gets
         the name of the value if it has none."""
-        ...
 
 
-class Reader(Protocol):
-    """The part `reading`."""
+Reader: TypeAlias = Callable[[Context, str, str, int, bool, int], ModuleOp]
+"""The part `reading`: returns the module in a text, with a name, the number of lines before it,
+whether the module may be implicit, and the most elements of a constant (see `parse_module`)."""
 
-    def __call__(
-        self,
-        ctx: Context,
-        text: str,
-        name: str,
-        line_offset: int,
-        implicit_module: bool,
-        max_elements: int,
-    ) -> ModuleOp:
-        """Return the module in a text, or raise its errors (see `parse_module`)."""
-        ...
-
+Printer: TypeAlias = type[NamingPrinter]
+"""The part `printing`: a class of printers."""
 
 Check: TypeAlias = Callable[[Operation], object]
 
@@ -173,21 +126,10 @@ class OpChecks(NamedTuple):
     """The checks of each op: traits that look around, and the author's verifier."""
 
 
-class Verifier(Protocol):
-    """The part `verifying`."""
-
-    def __call__(self, verifier: Check, without: type[OpTrait] | None) -> OpChecks:
-        """Return the checks in the `verify_` of a class, without those of a trait."""
-        ...
-
+Verifier: TypeAlias = Callable[[Check, type[OpTrait] | None], OpChecks]
+"""The part `verifying`: returns the checks in the `verify_` of a class, but those of a trait."""
 
 OpClass: TypeAlias = type[Operation] | UnionType
-
-
-class PatternReader(Protocol):
-    """The part `rewriting`."""
-
-    def __call__(self, pattern: RewritePattern) -> OpClass:
-        """Return the class (or union) of ops that `@op_type_rewrite_pattern` checks for, or that of
-        all ops."""
-        ...
+PatternReader: TypeAlias = Callable[[RewritePattern], OpClass]
+"""The part `rewriting`: returns the class (or union) of ops that `@op_type_rewrite_pattern` checks
+for, or that of all ops."""

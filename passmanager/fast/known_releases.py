@@ -26,7 +26,7 @@ def known_releases() -> dict[str, list[str]]:
 def recorded(parts: Collection[str]) -> str:
     """Return the text of the table with these parts for the installed xDSL."""
     from ..releases.release import xdsl_version
-    from .acceleration import PARTS, REPLACED
+    from .parts import PARTS, REPLACED
     from .sources import checksum_of_files
 
     checksum = checksum_of_files()
@@ -41,7 +41,7 @@ def _lines() -> list[str]:
 
 def main() -> None:
     """Record the installed xDSL."""
-    from .acceleration import PARTS, REPLACED
+    from .parts import PARTS, REPLACED
 
     every = (*PARTS, *REPLACED)
     if unknown := {*sys.argv[1:]} - {*every}:

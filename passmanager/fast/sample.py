@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from io import StringIO
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from xdsl.context import Context
@@ -25,21 +25,20 @@ from xdsl.ir import (
     BlockArgument,
     Data,
     Operation,
-    OpOperands,
     ParametrizedAttribute,
     SSAValue,
     SSAValues,
 )
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
-from xdsl.utils.exceptions import ParseError
 
-from .acceleration import NOTE, PLAIN_READING, is_accelerated
+from .description import attempt, description, read, texts, values_of
+from .parts import NOTE, PLAIN_READING, SETTING
 from .sources import checksum_of_files
 
 if TYPE_CHECKING:
     from ..ir.text.printer import PrintStyle
 
-__all__ = ["FOLDER", "Result", "description", "difference", "read", "results", "texts"]
+__all__ = ["FOLDER", "Result", "results"]
 
 FOLDER = Path(__file__).with_name("sample")
 """The sample: each chunk of a file is read twice in one text, so that what was learned is used."""
@@ -78,7 +77,7 @@ def results() -> Iterator[Result]:
         plain, module = read(read_plainly, context, text, place, 0, True, 1 << 20)
         # xDSL's messages and ours are not compared, but those of our two readers.
         yield Result("locating", place, "refused" if module is None else plain)
-        if is_accelerated("reading"):
+        if "reading" in os.environ[SETTING].split(","):
             yield Result(PLAIN_READING, place, plain)
             yield Result("reading", place, read(parse_module, context, text, place)[0])
         if module is not None:
@@ -87,17 +86,9 @@ def results() -> Iterator[Result]:
             yield from _results_on(module, place, context)
 
 
-def read(reader: Callable[..., ModuleOp], *arguments: object) -> tuple[str, ModuleOp | None]:
-    """Return a module as text and itself, or the message with which it is refused, and None."""
-    from ..ir.text.syntax_errors import InvalidText, parse_errors
-
-    try:
-        module = reader(*arguments)
-    except (ParseError, InvalidText) as error:
-        return "\n".join(f"{e.span.start}-{e.span.end}: {e.msg}" for e in parse_errors(error)), None
-    except Exception as error:
-        return f"{type(error).__name__}: {error}", None
-    return description(module), module
+def _arguments_in(module: ModuleOp) -> Iterator[BlockArgument]:
+    for op in module.walk():
+        yield from (value for value in values_of(op) if isinstance(value, BlockArgument))
 
 
 def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Result]:
@@ -107,7 +98,7 @@ def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Resu
     from .clone import clone
 
     def result(part: str, what: str, work: Callable[..., str], *arguments: object) -> Result:
-        return Result(part, f"{place} {what}", _attempt(work, *arguments))
+        return Result(part, f"{place} {what}", attempt(work, *arguments))
 
     yield result("printing", "", _printed, module, PrintStyle())
     yield result("printing", "generic", _printed, module, PrintStyle(generic=True))
@@ -122,14 +113,6 @@ def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Resu
     yield result("editing", "", _edited, module.clone())
     yield result("creating", "", _created, module.clone())
     yield result("rewriting", "", _rewritten, module.clone(), context)
-
-
-def _attempt(work: Callable[..., str], *arguments: object) -> str:
-    """Return the result of some work, or the error with which it fails."""
-    try:
-        return work(*arguments)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
 
 
 def _types(op: Operation) -> list[Attribute]:
@@ -186,7 +169,7 @@ def _edited(module: ModuleOp) -> str:
 
     seen: dict[Attribute, SSAValue] = {}
     for op in [*module.walk()]:
-        for value in _values_of(op):
+        for value in values_of(op):
             if (other := seen.get(value.type)) is not None:
                 replace_all_uses(other, value)
             seen[value.type] = value
@@ -224,81 +207,6 @@ def _rewritten(module: ModuleOp, context: Context) -> str:
     patterns = [CanonicalizationRewritePattern()]
     fired = apply_patterns(module, patterns, ctx=context, fold=True, remove_dead=True)
     return f"{sorted(fired.items())}\n{description(module)}"
-
-
-# The text of IR, apart from any printer but that of xDSL's attributes
-
-
-def description(module: Operation) -> str:
-    """Return all that there is of a module: ops, values with their names and uses, attributes."""
-    values, blocks, ops = dict[SSAValue, str](), dict[object, str](), dict[Operation, int]()
-    for number, op in enumerate(module.walk()):
-        ops[op] = number
-        for value in _values_of(op):
-            values[value] = f"%{len(values)}"
-        for region in op.regions:
-            for block in region.blocks:
-                blocks[block] = f"^{len(blocks)}"
-    return "\n".join(_lines(module, values, blocks, ops))
-
-
-def _lines(
-    root: Operation,
-    values: dict[SSAValue, str],
-    blocks: dict[object, str],
-    ops: dict[Operation, int],
-) -> Iterator[str]:
-    for op in root.walk():
-        yield " ".join(
-            (
-                f"{ops[op]} {op.name} {type(op).__name__} in {blocks.get(op.parent)}",
-                f"({', '.join(values.get(operand, '?') for operand in op.operands)})",
-                f"{[blocks.get(block) for block in op.successors]}",
-                f"<{texts(op.properties)}> {{{texts(op.attributes)}}} at {texts(op.location)}",
-            )
-        )
-        for value in _values_of(op):
-            uses = [(ops.get(use.operation), use.index) for use in value.uses]
-            yield f"  {values[value]} {value.name_hint} {texts(value.type)} {uses}"
-        for region in op.regions:
-            yield f"  {[f'{blocks[b]} {b.name_hint} {len(b.args)}' for b in region.blocks]}"
-
-
-def _values_of(op: Operation) -> list[SSAValue]:
-    """Return the results of an op, and the arguments of its blocks."""
-    return [*op.results, *(arg for r in op.regions for block in r.blocks for arg in block.args)]
-
-
-def _arguments_in(module: ModuleOp) -> Iterator[BlockArgument]:
-    for op in module.walk():
-        yield from (value for value in _values_of(op) if isinstance(value, BlockArgument))
-
-
-def texts(fields: object) -> str:
-    """Return the text of fields of an op, of operations, values and blocks only the class."""
-    if isinstance(fields, Attribute):
-        if id(fields) not in _KNOWN:  # xDSL needs some 50 us for each
-            _KNOWN[id(fields)] = fields, _attempt(str, fields)
-        return _KNOWN[id(fields)][1]
-    if isinstance(fields, SSAValue):
-        value = cast(SSAValue, fields)
-        return f"{type(value).__name__} {texts(value.type)} {value.name_hint}"
-    if isinstance(fields, dict):
-        named = cast(dict[str, object], fields)
-        return ", ".join([f"{name} = {texts(value)}" for name, value in named.items()])
-    if isinstance(fields, tuple | list | OpOperands):
-        return ", ".join([texts(value) for value in cast(Sequence[object], fields)])
-    return type(fields).__name__
-
-
-def difference(expected: str, found: str) -> str:
-    """Return the first line in which two texts differ, in both."""
-    lines = zip_longest(expected.split("\n"), found.split("\n"), fillvalue="nothing")
-    one, other = next(pair for pair in lines if pair[0] != pair[1])
-    return f"'{shorten(one, 100)}' is '{shorten(other, 100)}'"
-
-
-_KNOWN: dict[int, tuple[Attribute, str]] = {}
 
 
 def main() -> None:

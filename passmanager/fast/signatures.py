@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from itertools import count
 from operator import attrgetter
+from types import CodeType
 from typing import Final, TypeAlias, cast
 from weakref import ref
 
@@ -25,10 +26,9 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from ..ir.per_class import PerClass
 from ..releases.attributes import BitEnumAttribute, EnumAttribute
 from ..releases.floats import DISTINGUISHES_ZEROS
-from .access import read_type
-from .interface import Fields
+from .access import Fields, read_type
 
-__all__ = ["Signature", "Signatures", "is_of_signature"]
+__all__ = ["Signature", "Signatures", "is_of_signature", "reads_its_op_alone"]
 
 Signature: TypeAlias = tuple[object, ...]
 """Class, number of results, numbers of types, names and numbers of properties and attributes."""
@@ -218,3 +218,22 @@ def is_of_signature(method: object) -> bool:
     class of its last op and the types of its operands.
     """
     return getattr(method, "of_signature", False) is True
+
+
+def reads_its_op_alone(method: object) -> bool:
+    """Return whether a method of xDSL, known to look at the signature of its op alone, still does:
+    it names nothing of what is around the op, or of its values."""
+    pending: list[object] = [getattr(method, "__code__", None)]
+    for code in pending:  # which grows: functions in functions
+        if isinstance(code, CodeType):
+            if not _AROUND.isdisjoint(code.co_names):
+                return False
+            pending += code.co_consts
+    return True
+
+
+_AROUND = frozenset(
+    "owner op uses users first_use has_one_use get_user_of_unique_use name_hint location parent "
+    "parent_op parent_block parent_region get_toplevel_object next_op prev_op walk next_block "
+    "prev_block successors predecessors lookup_symbol".split()
+)

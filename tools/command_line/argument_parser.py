@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 from typing_extensions import TypeIs
 
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
-from ...passmanager.fast.acceleration import NO_ACCELERATION, OFF, is_turned_off
+from ...passmanager.fast.acceleration import is_turned_off
+from ...passmanager.fast.parts import NO_ACCELERATION, OFF
 from ...passmanager.options.text import shortened
 from ...passmanager.output.files import check_writable, check_writable_directory
 from ...passmanager.registration.did_you_mean import closest_name

@@ -18,7 +18,8 @@ from ...passmanager.diagnostics.diagnostics import (
     print_message,
 )
 from ...passmanager.errors import InvalidIRError, NotInstalledError, PasslineError
-from ...passmanager.fast.acceleration import NO_ACCELERATION, OFF, is_turned_off
+from ...passmanager.fast.acceleration import is_turned_off
+from ...passmanager.fast.parts import NO_ACCELERATION, OFF
 from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal

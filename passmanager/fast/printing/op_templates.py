@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove
 
-from ..signatures import is_of_signature
+from ..signatures import is_of_signature, reads_its_op_alone
 
 __all__ = [
     "OpTemplate",
@@ -74,7 +74,8 @@ def has_region_template(op_class: type[Operation], generic: bool) -> bool:
     printer = op_class.print
     if generic or printer is Operation.print or is_of_signature(printer):
         return True
-    return printer.__qualname__ in PRINTS_SIGNATURE.get(printer.__module__, ())
+    known = PRINTS_SIGNATURE.get(printer.__module__, ())
+    return printer.__qualname__ in known and reads_its_op_alone(printer)
 
 
 def _has_scope(op_class: type[Operation]) -> bool:

@@ -21,9 +21,8 @@ from xdsl.traits import IsTerminator
 
 from ...ir.per_class import PerClass
 from ...ir.text.custom_forms import has_implicit_terminator
-from ..access import read_fields, read_type
+from ..access import Fields, read_fields, read_type
 from ..end_clauses import EndClause, end_clause
-from ..interface import Fields
 from ..reading.line_shapes import ends_with_type
 from ..signatures import Signature, Signatures
 from .block_names import name_blocks

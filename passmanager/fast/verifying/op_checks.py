@@ -26,7 +26,7 @@ from ...ir.per_class import PerClass
 from ..acceleration import choose
 from ..access import read_type
 from ..interface import Check, OpChecks, Verifier
-from ..signatures import is_of_signature
+from ..signatures import is_of_signature, reads_its_op_alone
 from .definition_checks import check_of_definition
 
 __all__ = ["Check", "OpChecks", "check_types", "checks_of", "checks_of_definition"]
@@ -170,7 +170,9 @@ def checks_of_definition(
 
 def _checks_signature(verifier: Check) -> bool:
     known = VERIFIES_SIGNATURE.get(verifier.__module__, ())
-    return is_of_signature(verifier) or verifier.__qualname__ in known
+    return is_of_signature(verifier) or (
+        verifier.__qualname__ in known and reads_its_op_alone(verifier)
+    )
 
 
 def _looks_around(trait: OpTrait) -> bool:

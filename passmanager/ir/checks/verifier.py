@@ -26,8 +26,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...fast.access import read_fields, read_type
-from ...fast.interface import Fields
+from ...fast.access import Fields, read_fields, read_type
 from ...fast.signatures import Signature, Signatures
 from ...fast.verifying.definition_checks import check_of_definition
 from ...fast.verifying.op_checks import (

@@ -18,7 +18,8 @@ from support.suites.inprocess import Result, passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass
-from passline.passmanager.fast.acceleration import OFF, acceleration_text
+from passline.passmanager.fast.acceleration import acceleration_text
+from passline.passmanager.fast.parts import OFF
 from passline.passmanager.registry import installed
 from passline.passmanager.releases import release
 from passline.tools import commands

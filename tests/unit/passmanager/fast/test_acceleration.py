@@ -17,8 +17,8 @@ from support.releases import has_xdsl
 from support.suites.rewritten_xdsl import changed, copied, rewritten
 
 from passline.passmanager.fast import acceleration, comparison
-from passline.passmanager.fast.acceleration import OFF, PARTS, REPLACED, SETTING
 from passline.passmanager.fast.known_releases import FILE, known_releases, recorded
+from passline.passmanager.fast.parts import OFF, PARTS, REPLACED, SETTING
 from passline.passmanager.fast.sources import checksum_of_files
 
 OPT = (sys.executable, "-c", "from passline.tools.commands import opt; opt()")

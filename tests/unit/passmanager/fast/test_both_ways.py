@@ -17,9 +17,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.fast import access, clone, creation, edit
-from passline.passmanager.fast.acceleration import SETTING
+from passline.passmanager.fast.access import FieldReader
 from passline.passmanager.fast.both_ways import AccelerationError, both_ways
-from passline.passmanager.fast.interface import FieldReader, OpChecks
+from passline.passmanager.fast.interface import OpChecks
+from passline.passmanager.fast.parts import SETTING
 from passline.passmanager.fast.printing.naming_printer import NamingPrinter
 from passline.passmanager.ir.text.parser import plain_reader
 from passline.passmanager.registry import make_ir_context

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute
 
 from passline.passmanager.fast import signatures as table
 from passline.passmanager.fast.access import read_fields
-from passline.passmanager.fast.signatures import Signatures, is_of_signature
+from passline.passmanager.fast.signatures import Signatures, is_of_signature, reads_its_op_alone
 
 ONE, TWO = StringAttr("one"), StringAttr("two")
 FLAGS = [FastMathFlag.NO_NANS, FastMathFlag.NO_INFS]
@@ -109,3 +109,15 @@ def test_a_method_that_overrides_does_not_inherit_the_promise() -> None:
         def print(self) -> None: ...
 
     assert [is_of_signature(cls.print) for cls in (Base, Same, Other)] == [True, True, False]
+
+
+def alone(op: TestOp) -> object:
+    return [operand.type for operand in op.operands]
+
+
+def around(op: TestOp) -> object:
+    return [(lambda value: value.owner)(operand) for operand in op.operands]
+
+
+def test_a_method_that_looks_around_its_op_is_told():
+    assert reads_its_op_alone(alone) and not reads_its_op_alone(around)
