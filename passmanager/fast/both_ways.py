@@ -86,7 +86,8 @@ def _fields(ours: _Readers, of_xdsl: _Readers) -> _Readers:
 
         return both
 
-    return cast(_Readers, type(ours)(*map(checked, ours, of_xdsl)))
+    make = cast(Callable[..., _Readers], type(ours))
+    return make(*map(checked, ours, of_xdsl))
 
 
 def _identity(field: object) -> object:
@@ -231,8 +232,8 @@ def _reader(ours: Reader, of_xdsl: Reader) -> Reader:
     def both(*arguments: Any, **named: Any) -> ModuleOp:
         if _has_bytes(arguments[1]):  # which xDSL takes for strings in other cases
             return ours(*arguments)
+        found, module = read(ours, *arguments)  # first: resources get other names the second time
         expected, _ = read(of_xdsl, *arguments)
-        found, module = read(ours, *arguments)
         _compare("reading", _without_handles(expected), _without_handles(found))
         return ours(*arguments) if module is None else module
 
@@ -254,22 +255,20 @@ def _printer(ours: type[NamingPrinter], of_xdsl: type[NamingPrinter]) -> type[Na
         _plain: NamingPrinter | None = None
 
         def print_op(self, op: Operation) -> None:
-            from ..ir.text.printer import ExactPrinter, PlainPrinter
-
-            is_outermost = self.pieces is None and cast(type, type(self)) is ExactPrinter
-            if not is_outermost or (style := cast(ExactPrinter, self).style).value_users:
+            plain_class: Any = vars(type(self)).get("plain")
+            if self.pieces is not None or plain_class is None or cast(Any, self).style.value_users:
                 return super().print_op(op)
-            if self._plain is None:
-                self._plain = PlainPrinter(None, style)
-            self._plain.stream, stream = StringIO(), self.stream
+            if (plain := self._plain) is None:
+                plain = self._plain = cast(NamingPrinter, plain_class(None, cast(Any, self).style))
+            plain.stream, stream = StringIO(), self.stream
             self.stream = found = StringIO()
             try:
                 super().print_op(op)
-                self._plain.print_op(op)
+                plain.print_op(op)
             finally:
                 self.stream = stream
                 print(found.getvalue(), end="", file=stream)
-            _compare("printing", self._plain.stream.getvalue(), found.getvalue())
+            _compare("printing", plain.stream.getvalue(), found.getvalue())
 
     return Printer
 

@@ -394,6 +394,9 @@ PRINTER = choose("printing", _template_printer, lambda: NamingPrinter)
 class ExactPrinter(PlainPrinter, PRINTER):
     """A printer of exact text, accelerated if that part is."""
 
+    plain = PlainPrinter
+    """The class with the same text that is not accelerated."""
+
 
 class _Numbering(ExactPrinter):
     """A printer without output, which determines the names of values before they are printed."""

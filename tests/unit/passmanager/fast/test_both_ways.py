@@ -131,12 +131,8 @@ def wrong_printing() -> None:
             super().print_string(text.upper(), indent=indent)
 
     checked: Any = both_ways("printing", Wrong, NamingPrinter)
-    wrong = type("ExactPrinter", (printer.PlainPrinter, checked), {})
-    original, printer.ExactPrinter = printer.ExactPrinter, wrong
-    try:
-        wrong(StringIO()).print_op(TestOp())
-    finally:
-        printer.ExactPrinter = original
+    attributes = {"plain": printer.PlainPrinter}
+    type("ExactPrinter", (printer.PlainPrinter, checked), attributes)(StringIO()).print_op(TestOp())
 
 
 def wrong_verifying() -> None:
