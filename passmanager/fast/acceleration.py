@@ -18,7 +18,7 @@ from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
 from ..errors import PasslineError
-from ..registration.did_you_mean import did_you_mean
+from ..registration.names import did_you_mean
 from .known_releases import known_releases
 from .sources import checksum_of_files, is_mixed
 

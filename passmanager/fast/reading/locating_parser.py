@@ -45,7 +45,7 @@ from ...ir.text.custom_forms import add_implicit_terminators
 from ...ir.text.resources import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
-from ...registration.did_you_mean import closest_name, did_you_mean
+from ...registration.names import closest_name, did_you_mean
 from .line_table import Lines
 from .literal_parser import LiteralParser
 
