@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 
 from ..passmanager.errors import PasslineError
+from ..passmanager.fast.reading.locating_parser import LocatingParser
 from ..passmanager.ir.location import location_of, span_location
-from ..passmanager.ir.text.parser import LocatingParser
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 
 __all__ = ["verify_roundtrip"]
@@ -57,9 +57,7 @@ class _Reader(LocatingParser):
     """A parser that reuses the resources that exist under a key; xDSL's declares them under a new
     one."""
 
-    def _parse_dialect_resource_handle(
-        self, dialect_name: str, interface: OpAsmDialectInterface
-    ) -> str:
+    def parse_handle(self, dialect_name: str, interface: OpAsmDialectInterface) -> str:
         return self.parse_identifier(context_msg=" for resource handle")
 
 

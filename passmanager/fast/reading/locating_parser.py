@@ -248,6 +248,10 @@ class LocatingParser(LiteralParser):
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
     ) -> str:
+        return self.parse_handle(dialect_name, interface)
+
+    def parse_handle(self, dialect_name: str, interface: OpAsmDialectInterface) -> str:
+        """Parse the key of a resource of a dialect, and return the handle of the resource."""
         span = self._current_token.span
         key = self.parse_identifier(context_msg=" for resource handle")
         if key == ELIDED:
