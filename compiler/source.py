@@ -27,7 +27,7 @@ from ..passmanager.ir.walk import walk
 from ..passmanager.notebook.display import offer_display
 from ..passmanager.output.files import replace_file
 from ..passmanager.recursion import deep_recursion
-from ..passmanager.registration.did_you_mean import nearest_file
+from ..passmanager.registration.names import nearest_file
 from ..passmanager.registry import make_ir_context
 from .frontends.onnx_frontend import parse_onnx
 from .interpreters.shape_bindings import Bindings

@@ -135,7 +135,7 @@ class Target:
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: the nearest known one, if one is close."""
-    # That of the pass manager, `diagnostics/did_you_mean.py`, cannot be imported from here.
+    # That of the pass manager, `registration/names.py`, cannot be imported from here.
     from difflib import get_close_matches
 
     closest = get_close_matches(name, [*known], 1)

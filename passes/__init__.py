@@ -9,9 +9,8 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
 from ..passmanager.config import register_config_hint, register_config_option
-from ..passmanager.registration.did_you_mean import register_successor
 from ..passmanager.registration.missing_names import missing_name
-from ..passmanager.registration.names import register_namespace
+from ..passmanager.registration.names import register_namespace, register_successor
 from ..passmanager.registration.places import factory_of, load_place
 from ..passmanager.registry import ExtendingUniverse
 from . import generic

@@ -11,8 +11,8 @@ from typing import TypeVar, cast
 from xdsl.ir import Operation
 
 from .errors import PassDependencyError
-from .instrumentor import PassInstrumentor
-from .ir.changes.changes import Changes
+from .instrument import PassInstrumentor
+from .ir.changes import Changes
 from .ir.walk import top_level_op
 
 __all__ = ["AnalysisManager"]

@@ -17,8 +17,8 @@ from .context import PassContext
 from .errors import PassContractError, PasslineError
 from .ir.per_class import OpClasses
 from .ir.symbols import brief, is_skipped, name_of, symbol_of
-from .registration.did_you_mean import did_you_mean
 from .registration.info import PassInfo
+from .registration.names import did_you_mean
 from .run import Run
 from .runner import info_of, is_own, nested_passes
 from .sequential import Fixpoint, Repeat, Sequential

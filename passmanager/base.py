@@ -16,17 +16,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from .context import PassContext
-from .diagnostics.frame import Frame
 from .errors import PassContractError
 from .fast.clone import clone
-from .fast.edit import insert_before
 from .ir.symbols import brief, is_skipped, symbol_of
 from .notebook import to_html
 from .options.options import check_values, pass_text
-from .registration.did_you_mean import closest_name
 from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
-from .registration.names import kebab_case
-from .run import Run
+from .registration.names import closest_name, kebab_case
+from .run import Frame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass, run_required
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
@@ -325,7 +322,8 @@ def _replace_function(func: Operation, result: Operation) -> Operation:
             fresh.pop(key, None)
             if key in old:
                 fresh[key] = old[key]
-    insert_before(func, new)
+    assert func.parent is not None
+    func.parent.insert_op_before(new, func)
     func.detach()
     return new
 

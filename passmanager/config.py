@@ -14,8 +14,7 @@ from .errors import ConfigError
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
 from .options.options import check_range, find_option, pass_options
 from .options.types import from_value
-from .registration.did_you_mean import closest_name
-from .registration.names import name_key
+from .registration.names import closest_name, name_key
 from .registry import installed
 
 __all__ = [

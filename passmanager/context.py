@@ -17,8 +17,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics.actions import PassActions
 from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .diagnostics.remarks import RemarkFilter
-from .instrument import AnyInstrument, PassInstrument
-from .instrumentor import PassInstrumentor, check_instruments
+from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_instruments
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
 from .notebook import to_html
 from .registration.info import PassInfo, check_context_level, check_names

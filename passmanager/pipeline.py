@@ -17,8 +17,7 @@ from .anchors import ANY, nest
 from .errors import PipelineSyntaxError
 from .options.options import MLIR_OPTIONS, check_range, find_option, pass_options
 from .options.text import OptionText, from_text
-from .registration.did_you_mean import did_you_mean
-from .registration.names import name_key
+from .registration.names import did_you_mean, name_key
 from .registry import installed
 from .runner import info_of
 from .sequential import (

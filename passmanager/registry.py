@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.context import Context
 from xdsl.ir import Dialect
@@ -15,12 +15,12 @@ from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 from .errors import PassNotFoundError
-from .registration.did_you_mean import did_you_mean
-from .registration.names import name_key
-from .releases.frontends import Frontend
+from .registration.names import did_you_mean, name_key
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from .releases.frontends import Frontend
 
 __all__ = [
     "ExtendingUniverse",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PassFactory = Callable[[], type[ModulePass]]
-FrontendFactory = Callable[[], type[Frontend]]
+FrontendFactory: TypeAlias = "Callable[[], type[Frontend]]"
 Extension = Callable[[Dialect], Dialect]
 
 

@@ -19,8 +19,7 @@ from ..passmanager.errors import PassNotFoundError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.options.options import PassOption, pass_options
 from ..passmanager.options.types import to_text
-from ..passmanager.registration.did_you_mean import did_you_mean
-from ..passmanager.registration.names import name_key
+from ..passmanager.registration.names import did_you_mean, name_key
 from ..passmanager.registration.rounding import Rounding
 from .command_line.columns import filled, output_width, rows, terminal_width
 from .extension import ToolExtension

@@ -20,9 +20,8 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.text.printer import PrintStyle
 from ..passmanager.output.status import doing
-from ..passmanager.registration.did_you_mean import did_you_mean
 from ..passmanager.registration.info import PassInfo
-from ..passmanager.registration.names import name_key
+from ..passmanager.registration.names import did_you_mean, name_key
 from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from ..passmanager.errors import NotInstalledError
-from ..passmanager.registration.did_you_mean import did_you_mean
+from ..passmanager.registration.names import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
 from .command_line.short_help import option_row

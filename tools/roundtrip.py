@@ -57,9 +57,7 @@ class _Reader(LocatingParser):
     """A parser that reuses the resources that exist under a key; xDSL's declares them under a new
     one."""
 
-    def _parse_dialect_resource_handle(
-        self, dialect_name: str, interface: OpAsmDialectInterface
-    ) -> str:
+    def parse_handle(self, dialect_name: str, interface: OpAsmDialectInterface) -> str:
         return self.parse_identifier(context_msg=" for resource handle")
 
 

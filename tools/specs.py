@@ -10,7 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.registration.did_you_mean import did_you_mean
+from ..passmanager.registration.names import did_you_mean
 
 __all__ = ["check_spec", "class_of", "name_in"]
 

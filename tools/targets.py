@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
-from ..passmanager.registration.did_you_mean import did_you_mean
+from ..passmanager.registration.names import did_you_mean
 from ..passmanager.releases.targets import MLIRTarget
 from .specs import check_spec, name_in
 

@@ -24,7 +24,7 @@ from ...dialects.relax.shapes import merge
 from ...dialects.relax.types import is_element
 from ...dialects.sizes import size_of_text
 from ...passmanager.errors import PasslineError
-from ...passmanager.registration.did_you_mean import did_you_mean
+from ...passmanager.registration.names import did_you_mean
 from .shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
 from .signature import Function, Value, argument_names, input_types
 

@@ -1,5 +1,3 @@
-# pyright: reportPrivateUsage=false
-# A class of interpreter functions does not say by a public name which functions it has.
 """Interpreter functions of other projects, on our values: numbers and arrays.
 
 Functions may be written for Python numbers and arrays, or for the values of xDSL's own functions.
@@ -32,6 +30,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from .xdsl_interpreter import functions_of
 from .xdsl_values import from_xdsl, is_of_xdsl, is_xdsl, to_xdsl
 
 __all__ = ["on_our_values", "on_xdsl_values"]
@@ -157,11 +156,12 @@ def _signature(op: Operation) -> tuple[Types, Types]:
 def _adapted(functions: type[InterpreterFunctions], values: Values) -> type[InterpreterFunctions]:
     """Return a subclass of `functions` whose functions are on our values."""
     methods: dict[str, object] = {}
-    for cls, function in functions._impls():
+    found = functions_of(functions)
+    for cls, function in found.of_ops:
         methods[f"run {cls.name}"] = _operation(cls, function, values)
-    for cls, function in functions._callable_impls():
+    for cls, function in found.of_callables:
         methods[f"call {cls.name}"] = impl_callable(cast(Any, cls))(_call(function, values))
-    for name, function in functions._ext_impls():
+    for name, function in found.external:
         methods[f"external {name}"] = impl_external(name)(_call(function, values))
     return register_impls(type(functions.__name__, (functions,), methods))
 

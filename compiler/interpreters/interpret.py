@@ -1,5 +1,3 @@
-# pyright: reportPrivateUsage=false
-# xDSL's interpreter does not say for which operations it has semantics.
 """Functions of a module as Python functions on numpy arrays, run by xDSL's interpreter."""
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from . import has_semantics, semantics_of
 from .arguments import check_arguments
 from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
+from .xdsl_interpreter import DirectInterpreter
 
 if TYPE_CHECKING:
     from .prepared import PreparedInterpreter
@@ -77,7 +76,7 @@ def interpret(
             kind = "" if isinstance(error, InterpretationError) else type(error).__name__
             said = ": ".join(filter(None, (kind, str(error))))
             message = f"{where} cannot be computed: {said}"
-            known = interpreter._impls._impl_dict
+            known = interpreter.implemented()
             if position.op and type(position.op) not in known:
                 dialect = (name := name_of(position.op)).partition(".")[0]
                 lacking = f"no semantics are registered for the dialect '{dialect}'"
@@ -124,7 +123,7 @@ def _interpreter(
 
 
 @cache
-def _common_semantics() -> Interpreter:
+def _common_semantics() -> DirectInterpreter:
     """Return an interpreter with the semantics that all interpreters share: xDSL's, of which those
     of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
     `tensor`, ..., which belong to no entry of the table."""
@@ -133,10 +132,10 @@ def _common_semantics() -> Interpreter:
 
     from .foreign import on_xdsl_values
 
-    xdsls = Interpreter(ModuleOp([]))
+    xdsls = DirectInterpreter(ModuleOp([]))
     register_implementations(xdsls, Context())
-    interpreter = Interpreter(ModuleOp([]))
-    for functions in dict.fromkeys(type(f) for f, _ in xdsls._impls._impl_dict.values()):
+    interpreter = DirectInterpreter(ModuleOp([]))
+    for functions in dict.fromkeys(type(f) for f, _ in xdsls.implemented().values()):
         if functions is not PDLRewriteFunctions:
             interpreter.register_implementations(on_xdsl_values(functions)(), override=True)
     for functions in own_semantics():

@@ -1,5 +1,3 @@
-# pyright: reportPrivateUsage=false
-# How xDSL's interpreter runs an operation, and what implements it, has no public name.
 """xDSL's interpreter, which prepares functions on numbers and buffers before they run.
 
 Loops run an operation thousands of times. What does not change between two times is computed once:
@@ -20,12 +18,10 @@ from xdsl.dialects import affine, arith, func, memref, scf, tensor
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
-    OpImplResult,
     PythonValues,
     Successor,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir.ops import PrimFuncOp, YieldOp
 from ...passmanager.ir.walk import walk
@@ -36,6 +32,7 @@ from .tir import TirFunctions
 from .tir.arithmetic import bind
 from .tir.memory import MemoryFunctions
 from .tir.table import Compute, compute_of, converter
+from .xdsl_interpreter import DirectInterpreter
 
 __all__ = ["PreparedInterpreter"]
 
@@ -99,7 +96,7 @@ class Steps(NamedTuple):
 
 
 @dataclass
-class PreparedInterpreter(Interpreter):
+class PreparedInterpreter(DirectInterpreter):
     """An interpreter that prepares a function when it is called first.
 
     `position` and the listeners are notified as by xDSL's interpreter.
@@ -129,17 +126,11 @@ class PreparedInterpreter(Interpreter):
             if type(listener).did_interpret_op is not base.did_interpret_op
         ]
 
-    def copy_implementations(self, other: Interpreter) -> None:
-        """Take over what is registered with another interpreter: much faster than to register it
-        again."""
-        tables = vars(other._impls).items()
-        self._impls = type(other._impls)(**{name: table.copy() for name, table in tables})
-
     def forget(self) -> None:
         """Forget the last run and what it wrote to globals: functions may have changed, and an
         error may have ended it."""
         self._slots, self._steps, self._frame = {}, {}, None
-        self._impl_data.pop(MemoryFunctions, None)
+        self.drop_data(MemoryFunctions)
         self.position.calls.clear()
 
     def get_values(self, values: Iterable[SSAValue]) -> PythonValues:
@@ -169,22 +160,6 @@ class PreparedInterpreter(Interpreter):
         finally:
             self._frame = caller
 
-    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
-        """Run an operation as xDSL does, but let errors pass: xDSL prints the module into a note
-        of the error, once for each operation around the one that failed."""
-        if (entry := self._impls._impl_dict.get(type(op))) is None:
-            return super()._run_op(op, inputs)
-        for listener in self.listeners:
-            listener.will_interpret_op(op, inputs)
-        result = entry[1](entry[0], self, op, inputs)
-        if len(op.results) != len(result.values):
-            raise InterpretationError(
-                f"its semantics return {len(result.values)} values for {len(op.results)} results"
-            )
-        for listener in self.listeners:
-            listener.did_interpret_op(op, result.values)
-        return result
-
     def _prepare(self, region: Region) -> None:
         """Number the values of the function around a region, if all semantics of its operations
         work on a frame."""
@@ -204,7 +179,7 @@ class PreparedInterpreter(Interpreter):
 
     def _works_on_frame(self, op: Operation) -> bool:
         # An operation without semantics fails alike in a frame.
-        entry = self._impls._impl_dict.get(type(op))
+        entry = self.implemented().get(type(op))
         return entry is None or type(entry[0]) in CONTROL_FLOW
 
     def _steps_of(self, block: Block, slots: Slots) -> Steps:
@@ -224,7 +199,7 @@ class PreparedInterpreter(Interpreter):
         self, op: Operation
     ) -> tuple[Compute | None, Callable[[object], object] | None]:
         """Return the semantics of an operation and the conversion of its result, as in a Step."""
-        entry = self._impls._impl_dict.get(type(op))
+        entry = self.implemented().get(type(op))
         compute = None if entry is None else compute_of(entry[1])
         if compute is None or len(op.results) > 1:
             return None, None
@@ -248,7 +223,7 @@ class PreparedInterpreter(Interpreter):
             for op, operands, results, compute, convert in plan.steps:
                 inputs = operands(frame_values)
                 if compute is None:
-                    done = self._run_op(op, tuple(inputs))
+                    done = self.perform(op, tuple(inputs))
                     for slot, value in zip(results, done.values):
                         frame_values[slot] = value
                     if (end := done.terminator_value) is None:

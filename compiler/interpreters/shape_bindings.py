@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ...dialects.sizes import Size, TooComplex, size_of_text
 from ...passmanager.errors import PasslineError
-from ...passmanager.registration.did_you_mean import did_you_mean
+from ...passmanager.registration.names import did_you_mean
 
 __all__ = [
     "Bindings",

@@ -15,7 +15,7 @@ from ...dialects.argument_names import name_in
 from ...dialects.tir.ops import PrimFuncOp, output_count
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from ...passmanager.registration.did_you_mean import did_you_mean
+from ...passmanager.registration.names import did_you_mean
 
 if TYPE_CHECKING:
     from .arrays import Array

@@ -17,7 +17,7 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.registration.did_you_mean import did_you_mean
+from ...passmanager.registration.names import did_you_mean
 from ...passmanager.registration.rounding import Rounding
 from ..constants.evaluation_code import load_relayout
 from ..layouts.propagation import change_layouts

@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from xdsl.ir import Operation
 
 from ..instrument import PassInstrument
+from ..run import Frame
 from .diagnostics import Diagnostic, DiagnosticError, Severity, Where, make
-from .frame import Frame
 from .remarks import Argument, RemarkKind, make_remark
 
 __all__ = ["SILENT", "Actions", "PassActions", "Recorder"]

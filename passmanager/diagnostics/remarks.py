@@ -11,9 +11,9 @@ from xdsl.ir import Operation
 
 from ..ir.symbols import symbol_of
 from ..ir.walk import ancestors
-from ..registration.did_you_mean import did_you_mean
+from ..registration.names import did_you_mean
+from ..run import Frame
 from .diagnostics import Diagnostic, Severity, Where, op_at, place_in_file
-from .frame import Frame
 
 __all__ = [
     "Argument",

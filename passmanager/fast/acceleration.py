@@ -18,7 +18,7 @@ from functools import cache
 from typing import TypeVar
 
 from ..errors import PasslineError
-from ..registration.did_you_mean import did_you_mean
+from ..registration.names import did_you_mean
 from .known_releases import known_releases
 from .parts import CHECK, NO_ACCELERATION, NONE, NOTE, OFF, PARTS, REPLACED, SETTING, Verdict
 from .sources import checksum_of_files, is_mixed

@@ -10,8 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from typing import cast
 
 from ..instrument import PassInstrument
-from ..registration.did_you_mean import did_you_mean
-from ..registration.names import name_key
+from ..registration.names import did_you_mean, name_key
 from .time.nesting import report_header
 
 __all__ = ["DebugCounter"]

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast, get_type_hints
 
 from xdsl.passes import ModulePass
 
-from ..registration.did_you_mean import did_you_mean
+from ..registration.names import did_you_mean
 from .types import from_value, to_text, type_text
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .did_you_mean import closest_name
+from .names import closest_name
 
 __all__ = ["missing_name"]
 

@@ -46,10 +46,7 @@ else:  # until xDSL 0.69 the names end in `_op`
             PatternRewriterListener.__init__(self)
             Builder.__init__(self, insert_point)
 
-        _current_operation = property(
-            lambda self: self.current_operation,
-            lambda self, op: setattr(self, "current_operation", op),
-        )
+        current_operation = property(lambda self: self.matched)  # of `TrackingRewriter`
 
         def insert(self, op: InsertOpInvT, insertion_point: InsertPoint | None = None):
             self.has_done_action = True

@@ -30,7 +30,7 @@ from passline.passes import (
 from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module

@@ -21,7 +21,7 @@ from passline.dialects.relax.data.permutation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.tools.run import PasslineRunMain, save_arrays

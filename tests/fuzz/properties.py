@@ -29,7 +29,7 @@ from passline.compiler.interpreters.signature import Function, Value
 from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

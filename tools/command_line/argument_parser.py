@@ -16,9 +16,8 @@ from ...passmanager.fast.acceleration import is_turned_off
 from ...passmanager.fast.parts import NO_ACCELERATION, OFF
 from ...passmanager.options.text import shortened
 from ...passmanager.output.files import check_writable, check_writable_directory
-from ...passmanager.registration.did_you_mean import closest_name
 from ...passmanager.registration.info import check_name
-from ...passmanager.registration.names import name_key
+from ...passmanager.registration.names import closest_name, name_key
 from ..diagnostics.failures import USAGE
 from .columns import filled
 from .foreign_options import ADVICE, advice

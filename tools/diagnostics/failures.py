@@ -24,7 +24,7 @@ from ...passmanager.ir.location import location_of, span_location
 from ...passmanager.ir.text.syntax_errors import InvalidText, parse_errors
 from ...passmanager.output.status import status_on_terminal
 from ...passmanager.output.streams import complete_streams
-from ...passmanager.registration.did_you_mean import nearest_file
+from ...passmanager.registration.names import nearest_file
 from ...passmanager.releases.release import unknown_release
 from ..loading import LoadedFileError
 

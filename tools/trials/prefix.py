@@ -12,7 +12,7 @@ from xdsl.ir import IRNode, Operation, SSAValue
 from ...passmanager.fast.clone import clone
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
-from ...passmanager.ir.changes.changes import Changes, Snapshot
+from ...passmanager.ir.changes import Changes, Snapshot
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run

@@ -12,8 +12,7 @@ from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_m
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
 from ...passmanager.output.status import clear_status
-from ...passmanager.registration.did_you_mean import did_you_mean
-from ...passmanager.registration.names import name_key
+from ...passmanager.registration.names import did_you_mean, name_key
 from ...passmanager.releases.streams import chunk_stream
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions

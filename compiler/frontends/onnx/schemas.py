@@ -10,7 +10,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto, d
 from onnx.defs import OpSchema
 
 from ....dialects.relax.types import Tensor
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from .contrib.signatures import (
     DOMAIN,
     REFUSED,

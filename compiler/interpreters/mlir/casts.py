@@ -1,5 +1,3 @@
-# pyright: reportPrivateUsage=false
-# xDSL's interpreter does not say for which types it has a cast.
 """The semantics of `builtin.unrealized_conversion_cast`."""
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Attribute
 
 from ..tir.table import number
+from ..xdsl_interpreter import has_cast
 from ..xdsl_values import from_xdsl, to_xdsl
 
 __all__ = ["CastFunctions"]
@@ -39,7 +38,7 @@ def cast(interpreter: Interpreter, value: Any, source: Attribute, target: Attrib
     """Return `value` as one of type `target`."""
     if source == target:
         return value
-    if (type(source), type(target)) not in interpreter._impls._cast_impl_dict:
+    if not has_cast(interpreter, source, target):
         return number(value, target)
     (given,) = to_xdsl((value,), (source,))
     return from_xdsl((interpreter.cast_value(source, target, given),), (target,))[0]

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.fast.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ..analysis.call_graph import CallGraph, symbols_of
 
 __all__ = ["remove_unreachable_symbols"]

@@ -20,7 +20,7 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.per_class import OpClasses
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ..sizes.bind_shapes import bind_function, function_to_bind
 

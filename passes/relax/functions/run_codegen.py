@@ -24,7 +24,7 @@ from ....passmanager.context import PassContext
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.fast.edit import erase
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...generic.analysis.purity import PURE
 

@@ -18,7 +18,7 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.fast.clone import clone
 from ....passmanager.fast.edit import erase
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...generic.dead_code.dead_code import remove_dead_operations
 from ..functions.inline import replace_by_body

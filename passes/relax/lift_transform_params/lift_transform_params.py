@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.symbols import PRIVATE
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...generic.analysis.opaque_functions import is_opaque
 from .weight_lifting import SUFFIX, lift_transform_params

@@ -28,7 +28,7 @@ from ....dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ...generic.analysis.call_graph import CallGraph
 from ...sizes.type_casts import cast_for_users
 

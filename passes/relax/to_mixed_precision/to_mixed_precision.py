@@ -16,7 +16,7 @@ from ....dialects.relax.interfaces import InfersType
 from ....passmanager.base import FunctionPass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.per_class import OpClasses
-from ....passmanager.registration.did_you_mean import did_you_mean
+from ....passmanager.registration.names import did_you_mean
 from ....passmanager.registration.rounding import Rounding
 from ...constants.evaluation_code import load_constants
 from ...generic.analysis.opaque_functions import is_opaque

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from io import StringIO
 from typing import IO
 
@@ -73,6 +74,10 @@ class NamingPrinter(Printer):
 
     def write_pieces(self) -> None:
         """Write the text that is collected."""
+
+    def unindented(self) -> AbstractContextManager[None]:
+        """Print new lines without indentation in a `with` statement."""
+        return self.indented(-self._indent)
 
     def ends_with(self, text: str) -> bool:
         """Return whether the string that was printed last ends with a text."""

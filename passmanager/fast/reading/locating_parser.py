@@ -45,7 +45,7 @@ from ...ir.text.custom_forms import add_implicit_terminators
 from ...ir.text.resources import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
-from ...registration.did_you_mean import closest_name, did_you_mean
+from ...registration.names import closest_name, did_you_mean
 from .line_table import Lines
 from .literal_parser import LiteralParser
 
@@ -248,6 +248,10 @@ class LocatingParser(LiteralParser):
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
     ) -> str:
+        return self.parse_handle(dialect_name, interface)
+
+    def parse_handle(self, dialect_name: str, interface: OpAsmDialectInterface) -> str:
+        """Parse the key of a resource of a dialect, and return the handle of the resource."""
         span = self._current_token.span
         key = self.parse_identifier(context_msg=" for resource handle")
         if key == ELIDED:

@@ -105,6 +105,9 @@ class TrackingRewriter(BaseRewriter):
     locations.
     """
 
+    matched: Operation
+    """The op that is being visited; the adapter to older releases of xDSL reads it, too."""
+
     def __init__(self, worklist: Worklist, actions: Actions = SILENT) -> None:
         super().__init__(InsertPoint(Block()))
         self.actions = actions
@@ -119,7 +122,7 @@ class TrackingRewriter(BaseRewriter):
         match nothing.
         """
         if self._insertion_point is None:
-            self._insertion_point = InsertPoint.before(self._matched)
+            self._insertion_point = InsertPoint.before(self.matched)
         return self._insertion_point
 
     @insertion_point.setter
@@ -128,14 +131,9 @@ class TrackingRewriter(BaseRewriter):
     ) -> None:
         self._insertion_point: InsertPoint | None = point
 
-    @property
-    def _matched(self) -> Operation:
-        assert self._current_operation is not None
-        return self._current_operation
-
     def visit(self, op: Operation, attempts: Iterable[Attempt]) -> RewritePattern | None:
         """Try the patterns on `op` until one rewrites, and return that one, or None."""
-        self._current_operation = op
+        self._current_operation = self.matched = op
         self._operands = read_step(op)[0]
         self._insertion_point = None
         self._name_hint = None
@@ -167,7 +165,7 @@ class TrackingRewriter(BaseRewriter):
 
     def handle_operation_insertion(self, op: Operation) -> None:
         new = _with_nested(op)
-        _locate(new, self._matched.location)
+        _locate(new, self.matched.location)
         self.inserted += new
         for inner in reversed(new):  # the stack yields them in the order of the text
             self._worklist.push(inner)

@@ -14,12 +14,11 @@ from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...diagnostics.frame import Frame
 from ...instrument import PassInstrument
 from ...ir.text.printer import PLAIN, PrintStyle
 from ...output.files import replace_file
 from ...registration.info import PassInfo
-from ...run import Run
+from ...run import Frame, Run
 from .ir_text import ir_text
 
 __all__ = ["DumpIR"]

@@ -10,10 +10,9 @@ from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...diagnostics.frame import Frame
 from ...instrument import PassInstrument
 from ...registration.info import PassInfo
-from ...run import Run
+from ...run import Frame, Run
 
 __all__ = ["NumberingInstrument", "OptBisect", "PassNumbers"]
 

@@ -19,12 +19,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...diagnostics.diagnostics import Diagnostic
-from ...diagnostics.frame import Frame
 from ...diagnostics.remarks import Remark
 from ...ir.location import place_text
 from ...ir.symbols import name_of
 from ...registration.info import PassInfo
-from ...run import Run
+from ...run import Frame, Run
 from ..time.nesting import Entry
 from ..time.spans import Span, SpanInstrument
 from .recorded_ir import Edit, RecordedModule, RecordedOp, place_in

@@ -7,8 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...diagnostics.frame import Frame
-from ...run import Run
+from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["MemoryInstrument", "MemoryUse"]

@@ -9,10 +9,9 @@ from typing import Generic, NamedTuple, TypeVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...diagnostics.frame import Frame
 from ...instrument import PassInstrument
 from ...registration.info import PassInfo
-from ...run import Run
+from ...run import Frame, Run
 
 __all__ = ["Entry", "NestingInstrument", "report_header"]
 

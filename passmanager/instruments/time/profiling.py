@@ -9,10 +9,8 @@ from io import StringIO
 from os import PathLike
 from pstats import SortKey, Stats
 
-from ...diagnostics.frame import Frame
-from ...registration.did_you_mean import did_you_mean
-from ...registration.names import name_key
-from ...run import Run
+from ...registration.names import did_you_mean, name_key
+from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["ProfileInstrument"]

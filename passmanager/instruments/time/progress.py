@@ -6,8 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from ...diagnostics.frame import Frame
-from ...run import Run
+from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument
 
 if TYPE_CHECKING:

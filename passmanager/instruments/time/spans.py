@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal
 
-from ...diagnostics.frame import Frame
-from ...run import Run
+from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["LOAD", "Span", "SpanInstrument"]

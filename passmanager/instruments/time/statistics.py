@@ -14,11 +14,10 @@ from typing import Any, Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...diagnostics.frame import Frame
 from ...ir.symbols import name_of
 from ...ir.walk import walk
 from ...output.html import block, element, table
-from ...run import Run
+from ...run import Frame, Run
 from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["PassStatistics", "StatisticsInstrument"]

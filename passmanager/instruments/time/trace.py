@@ -9,9 +9,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ...diagnostics.frame import Frame
 from ...output.files import check_writable, replace_file
-from ...run import Run
+from ...run import Frame, Run
 from .nesting import Entry
 from .spans import Span, SpanInstrument
 

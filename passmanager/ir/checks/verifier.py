@@ -36,8 +36,8 @@ from ...fast.verifying.op_checks import (
     checks_of,
     checks_of_definition,
 )
-from ...registration.did_you_mean import did_you_mean
-from ..changes.changes import Changes
+from ...registration.names import did_you_mean
+from ..changes import Changes
 from ..location import place_of
 from ..per_class import PerClass
 from ..symbols import name_of, symbol_of

@@ -128,7 +128,7 @@ class PlainPrinter(NamingPrinter):
 
     def print_unregistered_attribute(self, attribute: UnregisteredAttr) -> None:
         """Print an attribute of an unregistered dialect as it was written."""
-        with self.indented(-self._indent):  # its lines are not lines of the IR
+        with self.unindented():  # its lines are not lines of the IR
             super().print_attribute_itself(attribute)
 
     def print_float_data(self, data: FloatData) -> None:

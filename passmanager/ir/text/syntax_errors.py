@@ -12,7 +12,7 @@ from typing import cast
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 
-from ...registration.did_you_mean import did_you_mean
+from ...registration.names import did_you_mean
 
 __all__ = [
     "InvalidText",

@@ -19,7 +19,7 @@ from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
 from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
 from passline.passmanager import Pass
 from passline.passmanager.fast.clone import clone
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.per_class import OpClasses, has_any
 from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module

@@ -7,7 +7,7 @@ from support.passes.toy import Recorder
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import PassInfo, PassInstrument
-from passline.passmanager.instrumentor import PassInstrumentor, check_instruments
+from passline.passmanager.instrument import PassInstrumentor, check_instruments
 
 INFO = PassInfo("toy-fold", text="toy-fold{x=1}")
 

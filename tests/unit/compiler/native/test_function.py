@@ -17,7 +17,7 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
 from passline.compiler.native.calls.parameters import SMALL, Buffer
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 

@@ -34,7 +34,7 @@ from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.inputs import split_chunks
 from passline.passmanager.ir.text.parser import parse_module

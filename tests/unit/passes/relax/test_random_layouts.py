@@ -37,7 +37,7 @@ from passline.dialects.relax.types import shape_of, tensor_type
 from passline.dialects.relax.windows.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.registry import make_ir_context
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline

@@ -9,7 +9,7 @@ from support.loops import Buffers
 from support.passes.results import compare
 
 from passline.passmanager import PassContext
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.passes.tir.common_subexpr_elim import CommonSubexprElim
 from passline.passes.tir.remove_no_op import RemoveNoOp
 from passline.passmanager.base import Pass
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk

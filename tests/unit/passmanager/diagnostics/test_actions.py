@@ -25,8 +25,8 @@ from passline.passmanager import (
     Severity,
 )
 from passline.passmanager.diagnostics.actions import PassActions
-from passline.passmanager.diagnostics.frame import Frame
 from passline.passmanager.instruments import StatisticsInstrument
+from passline.passmanager.run import Frame
 
 ALL = frozenset(RemarkKind)
 

@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from passline.passmanager.fast.clone import clone
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.dominance import DominanceInfo
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.walk import walk

@@ -7,6 +7,7 @@ from xdsl.dialects import affine, arith, cf, func, math, memref, printf, scf, te
 from xdsl.ir import Dialect
 
 from passline.compiler.interpreters.interpret import own_semantics
+from passline.compiler.interpreters.xdsl_interpreter import functions_of
 
 WITHOUT = {
     "func.func",  # callable
@@ -29,5 +30,5 @@ DIALECTS = [
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 def test_no_operation_is_left_to_xdsl(dialect: Dialect):
-    own = {cls for functions in own_semantics() for cls, _ in functions._impls()}  # pyright: ignore[reportPrivateUsage]
+    own = {cls for functions in own_semantics() for cls, _ in functions_of(functions).of_ops}
     assert {op.name for op in dialect.operations if op not in own} <= WITHOUT

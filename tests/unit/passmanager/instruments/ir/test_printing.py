@@ -22,7 +22,7 @@ from passline.passmanager.instruments import (
     PrintBeforeAll,
 )
 from passline.passmanager.instruments.ir.ir_text import ir_text, print_ir
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 
 Capture = pytest.CaptureFixture[str]
 

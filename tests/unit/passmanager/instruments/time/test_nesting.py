@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from passline.passmanager import AnalysisManager, Fixpoint, PassContext, PassInstrument, Sequential
-from passline.passmanager.diagnostics.frame import Frame
 from passline.passmanager.instruments import (
     MemoryInstrument,
     PassTimingInstrument,
@@ -22,7 +21,7 @@ from passline.passmanager.instruments import (
     TraceInstrument,
 )
 from passline.passmanager.instruments.time.nesting import Entry, NestingInstrument
-from passline.passmanager.run import Run
+from passline.passmanager.run import Frame, Run
 
 
 class Log(NestingInstrument[str]):

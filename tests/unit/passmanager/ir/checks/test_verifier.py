@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
 from passline.passmanager.fast import signatures
-from passline.passmanager.ir.changes.changes import Snapshot
+from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import OpVerifier, verify, verify_changes
 from passline.passmanager.ir.location import place_of
 from passline.passmanager.ir.text.parser import parse_module

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.passmanager.ir.changes.changes import Changes, Snapshot
+from passline.passmanager.ir.changes import Changes, Snapshot
 from passline.passmanager.ir.walk import walk
 
 

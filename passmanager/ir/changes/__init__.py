@@ -1,1 +1,0 @@
-"""What a pass has changed in IR."""
