@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
@@ -22,7 +22,8 @@ from xdsl.ir import (
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import OpTrait
 
-from .printing.naming_printer import NamingPrinter
+if TYPE_CHECKING:
+    from .printing.naming_printer import NamingPrinter
 
 __all__ = [
     "Check",
@@ -109,7 +110,7 @@ Reader: TypeAlias = Callable[[Context, str, str, int, bool, int], ModuleOp]
 """The part `reading`: returns the module in a text, with a name, the number of lines before it,
 whether the module may be implicit, and the most elements of a constant (see `parse_module`)."""
 
-Printer: TypeAlias = type[NamingPrinter]
+Printer: TypeAlias = "type[NamingPrinter]"
 """The part `printing`: a class of printers."""
 
 Check: TypeAlias = Callable[[Operation], object]
