@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from support.needs_numpy import needs_numpy
 from support.passes.toy import Append, Fail
 from support.suites.inprocess import passline_bisect, passline_opt, passline_reduce
 from xdsl.context import Context
@@ -250,6 +251,7 @@ def test_processors_are_those_of_the_compiler() -> None:
     assert CompilerExtension.processors == PROCESSORS
 
 
+@needs_numpy
 def test_instruments_are_listed_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "SemanticsInstrument" in passline_opt("--list-instruments").stdout
     place = "passline.compiler.interpreters.equivalence.instrument"
