@@ -60,7 +60,7 @@ def found_with(release: str) -> Found:
 def found_here() -> Found:
     """Return what is found with the xDSL of this process."""
     from passline.passmanager.fast.comparison import compared
-    from passline.passmanager.fast.sources import checksum_of_files
+    from passline.passmanager.fast.known_releases import checksum_of_files
 
     start = time.perf_counter()
     verdict = compared(checksum_of_files())

@@ -23,8 +23,9 @@ from .notebook import to_html
 from .options.options import check_values, pass_text
 from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
 from .registration.names import closest_name, kebab_case
+from .requirements import run_required
 from .run import Frame, Run
-from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass, run_required
+from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 

@@ -26,6 +26,7 @@ from .ir.symbols import symbol_of
 from .ir.walk import ancestors, walk
 from .recursion import deep_recursion
 from .registration.info import PassInfo
+from .registration.names import name_key
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run", "strip_ir_notes"]
@@ -76,6 +77,38 @@ class Run:
         self.valid: set[str] = set()
         """The keys of the tracked passes that are valid."""
         self._thread = threading.get_ident()
+
+    # Which passes and analyses are valid
+
+    def is_valid(self, name: str) -> bool:
+        """Return whether a tracked pass ran, and no pass that does not preserve it changed the
+        module since.
+        """
+        return name_key(name) in self.valid
+
+    def mark_valid(self, info: PassInfo) -> None:
+        """Note that a pass ran: it is valid then, and need not list itself in `preserves`."""
+        if info.key in self.tracked:
+            self.valid.add(info.key)
+            self.invalidated_by.pop(info.key, None)
+
+    def invalidate(self, frame: Frame, changes: Changes) -> None:
+        """Drop the valid passes and the analyses that the pass of `frame` did not preserve with its
+        changes."""
+        kept = frozenset(frame.preserves)
+        if self.around is not None:
+            self.around.preserves = kept.intersection(self.around.preserves)
+        invalidated = self.valid - {name_key(name) for name in kept if isinstance(name, str)}
+        self.valid -= invalidated
+        self.invalidated_by.update(dict.fromkeys(invalidated, frame.info.name))
+        self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
+
+    def forget(self, error: BaseException) -> None:
+        """Drop all that is known of the module, in which a pass failed with `error`."""
+        if self.around is not None:
+            self.around.preserves = ()
+        self.valid.clear()
+        self.analyses.clear(error)
 
     # The current run
 

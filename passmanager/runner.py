@@ -1,18 +1,18 @@
 """The runner of passes: what happens around a pass.
 
 `run_pass` asks the instruments, runs the body, renders the diagnostics, verifies what the pass
-changed, and drops the valid passes and analyses that it did not preserve. `run_requirements` runs
-what a pass needs before it.
+changed, and drops the valid passes and analyses that it did not preserve. What a pass requires is
+run by `requirements.py`.
 """
 
 from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar
 
 from typing_extensions import TypeIs
 from xdsl import passes as xdsl_passes
@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation
 
 from .analysis_manager import AnalysisManager
 from .context import PassContext
-from .errors import PassContractError, PassDependencyError, PassNotFoundError
+from .errors import PassContractError
 from .fast.clone import clone
 from .instrument import PassInstrumentor
 from .ir.changes import Changes, Snapshot
@@ -31,23 +31,18 @@ from .options.options import pass_text
 from .registration.info import PassInfo
 from .registration.names import did_you_mean, name_key
 from .registration.rounding import Rounding
-from .registry import find_pass, installed
+from .registry import installed
 from .run import Frame, Run
 
 __all__ = [
     "AbstractPass",
     "Loading",
-    "Scope",
-    "Step",
     "current_instrumentor",
-    "enter_scope",
     "info_of",
     "is_own",
     "nested_passes",
     "replace_contents",
     "run_pass",
-    "run_required",
-    "run_requirements",
 ]
 
 
@@ -190,11 +185,11 @@ def run_pass(
             if run.watching:
                 if not (idle or info.composite):
                     _process_changes(frame, run)
-                _mark_valid(info, run)
+                run.mark_valid(info)
         except BaseException as error:
             _restore(frame, run, error)
             if run.is_inside_leaf:  # which may catch the error, and go on
-                _forget(error, run)
+                run.forget(error)
             frame.fail(error, ctx.renderer)
             instrumentor.pass_failed(module, info, error)
             raise
@@ -251,7 +246,7 @@ def _restore(frame: Frame, run: Run, error: BaseException) -> None:
     if frame.backup is not None:
         replace_contents(run.module, frame.backup)
         run.restart_tracking()
-        _forget(error, run)
+        run.forget(error)
 
 
 def _take_back(module: ModuleOp, parent: Block | None, frame: Frame) -> None:
@@ -289,7 +284,7 @@ def _process_changes(frame: Frame, run: Run) -> None:
         run.reject(changes)  # a leaf pass around this one may catch the error, and go on
         raise
     if changes:
-        _invalidate(frame, changes, run)
+        run.invalidate(frame, changes)
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:
@@ -308,43 +303,6 @@ def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run)
                 run.diagnostics.warning(None, message)
 
 
-# Which passes and analyses are valid
-
-
-def _is_valid(name: str, run: Run) -> bool:
-    """Return whether a tracked pass ran, and no pass that does not preserve it changed the module
-    since.
-    """
-    return name_key(name) in run.valid
-
-
-def _mark_valid(info: PassInfo, run: Run) -> None:
-    """Note that a pass ran: it is valid then, and need not list itself in `preserves`."""
-    if info.key in run.tracked:
-        run.valid.add(info.key)
-        run.invalidated_by.pop(info.key, None)
-
-
-def _invalidate(frame: Frame, changes: Changes, run: Run) -> None:
-    """Drop the valid passes and the analyses that the pass of `frame` did not preserve with its
-    changes."""
-    kept = frozenset(frame.preserves)
-    if run.around is not None:
-        run.around.preserves = kept.intersection(run.around.preserves)
-    invalidated = run.valid - {name_key(name) for name in kept if isinstance(name, str)}
-    run.valid -= invalidated
-    run.invalidated_by.update(dict.fromkeys(invalidated, frame.info.name))
-    run.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
-
-
-def _forget(error: BaseException, run: Run) -> None:
-    """Drop all that is known of the module, in which a pass failed with `error`."""
-    if run.around is not None:
-        run.around.preserves = ()
-    run.valid.clear()
-    run.analyses.clear(error)
-
-
 # What a pass claims to preserve, for `verify_preserves`
 
 
@@ -361,7 +319,7 @@ def _check_preserved(
     for claim in preserves:
         if isinstance(claim, type):
             _check_preserved_analysis(claim, info, changes, run)
-        elif _is_valid(claim, run) and (pass_ := run.passes.get(name_key(claim))) is not None:
+        elif run.is_valid(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
             _check_preserved_pass(pass_, info, run)
 
 
@@ -404,185 +362,6 @@ def _equal(a: object, b: object) -> bool:
         return a == b
     ours, theirs = vars(a), vars(b)
     return ours.keys() == theirs.keys() and all(_equal(ours[key], theirs[key]) for key in ours)
-
-
-# Requirements: looked up and checked before anything runs, and run before the pass that needs them
-
-
-class Step(NamedTuple):
-    """One pass of a pipeline and its action.
-
-    `action` is `run`; `ensure`, which runs a requirement because it is not valid; or `skip`.
-    `reason` is why it is skipped or ensured, `place` its position in its pipeline as text, `depth`
-    the number of pipelines around its own.
-    """
-
-    pass_: xdsl_passes.ModulePass
-    info: PassInfo
-    action: Literal["run", "ensure", "skip"]
-    reason: str = ""
-    place: str = ""
-    depth: int = 0
-
-    def __str__(self) -> str:
-        action, name, _, reason = self.columns
-        return f"{action:4} {name}" + (f"  # {reason}" if reason else "")
-
-    @property
-    def columns(self) -> tuple[str, str, str, str]:
-        """The action, the pass below its pipelines, its level and the reason, as text."""
-        name = self.info.name if self.info.composite else self.info.text
-        action = "skip" if self.action == "skip" else "run"
-        return action, "  " * self.depth + name, str(self.info.opt_level), self.reason
-
-
-class Scope:
-    """The passes in which requirements are looked up: first the pipeline, then the registry."""
-
-    def __init__(self, known: dict[str, xdsl_passes.ModulePass]) -> None:
-        self._known = known
-
-    def enter(self, pipeline: xdsl_passes.ModulePass, ctx: PassContext) -> set[str]:
-        """Add the passes of `pipeline`, check the requirements of those that `ctx` enables, and
-        return all required names.
-
-        Errors: PassDependencyError for an unknown name, a cycle, or a pass that cannot be built.
-        """
-        for pass_ in nested_passes(pipeline):
-            self._known.setdefault(info_of(pass_).key, pass_)
-        required: set[str] = set()
-        for pass_ in nested_passes(pipeline, ctx):
-            self._check(info_of(pass_), [], required)
-        return required
-
-    def _check(self, info: PassInfo, chain: list[PassInfo], done: set[str]) -> None:
-        """Look up all requirements of `info`, depth first; `chain` has the dependents, `done` the
-        names that are checked.
-        """
-        chain = [*chain, info]
-        for name in info.required:
-            if any(name_key(name) == above.key for above in chain):
-                raise PassDependencyError(f"requirements form a cycle: {_arrows(chain, name)}")
-            if name_key(name) not in done:
-                self._check(info_of(self._find(name, chain)), chain, done)
-                done.add(name_key(name))
-
-    def _find(self, name: str, chain: list[PassInfo]) -> xdsl_passes.ModulePass:
-        """Return the pass called `name` in the pipeline, or else a new one of the registered
-        class.
-        """
-        if (known := self._known.get(name_key(name))) is not None:
-            return known
-        try:
-            found = self._known[name_key(name)] = find_pass(name)()
-        except PassNotFoundError:
-            hint = did_you_mean(
-                name, [*(info_of(p).name for p in self._known.values()), *installed().passes]
-            )
-            raise PassDependencyError(
-                f"pass '{chain[-1].name}' requires '{name}', which is not a pass{hint} "
-                f"({_arrows(chain, name)})"
-            ) from None
-        except TypeError as error:
-            raise PassDependencyError(
-                f"pass '{chain[-1].name}' requires '{name}', which cannot be built without "
-                f"arguments ({_arrows(chain, name)}): put an instance of it into the pipeline"
-            ) from error
-        return found
-
-    def ensure(self, info: PassInfo, is_valid: Callable[[str], bool]) -> Iterator[Step]:
-        """Yield the steps after which all requirements of a pass are valid.
-
-        `is_valid` is asked between the steps, as they are run. Errors: PassDependencyError if two
-        requirements invalidate each other.
-        """
-        # The second round repairs the requirements that later ones of the first invalidated.
-        for _ in range(2):
-            for name in info.required:
-                yield from self._ensure(name, info, is_valid)
-        broken = [name for name in info.required if not is_valid(name)]
-        if broken:
-            raise PassDependencyError(_conflict_message(info, broken))
-
-    def _ensure(
-        self, name: str, dependent: PassInfo, is_valid: Callable[[str], bool]
-    ) -> Iterator[Step]:
-        if is_valid(name):
-            return
-        pass_ = self._known[name_key(name)]
-        info = info_of(pass_)
-        for requirement in info.required:
-            yield from self._ensure(requirement, info, is_valid)
-        by = f"required by {dependent.name}"
-        yield Step(pass_, info, "ensure", by, f" ({by})")
-
-
-def enter_scope(pipeline: xdsl_passes.ModulePass, run: Run, ctx: PassContext) -> Scope:
-    """Return the scope of a pass in `run`, which tracks from now on whether the passes that it
-    requires are valid. Errors: as `Scope.enter`.
-    """
-    scope = Scope(run.passes)
-    run.tracked.update(map(name_key, scope.enter(pipeline, ctx)))
-    if run.tracked:
-        run.watch()
-    return scope
-
-
-def run_required(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext) -> None:
-    """Run what a pass requires and is not valid, for a pass that no Sequential runs.
-
-    Errors: as `Scope.enter`, and PassDependencyError if two requirements invalidate each other.
-    """
-    run_requirements(info_of(pass_), enter_scope(pass_, run, ctx), run, ctx)
-
-
-def run_requirements(info: PassInfo, scope: Scope, run: Run, ctx: PassContext) -> None:
-    """Run the requirements of a pass that are not valid.
-
-    A pass is valid from the end of its run until another pass changes the module and does not list
-    it in `preserves`. A requirement that an instrument blocked is waived: the pass that needs it
-    runs nevertheless.
-    """
-    waived: set[str] = set()
-    for step in scope.ensure(info, lambda name: name_key(name) in waived or _is_valid(name, run)):
-        if run.frames:
-            _warn_about_requirement(step, ctx, run)
-        if not run_pass(step.pass_, step.info, run, ctx, step.place):
-            waived.add(step.info.key)
-
-
-def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
-    """Warn, once a run, about a requirement that runs although the context would skip it."""
-    if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
-        run.warned.add(step.info.key)
-        run.diagnostics.warning(
-            None,
-            f"pass '{step.info.name}' runs although the context skips it ({reason}): {step.reason}",
-        )
-
-
-def _arrows(chain: list[PassInfo], name: str) -> str:
-    return " -> ".join([*(info.name for info in chain), name])
-
-
-def _conflict_message(info: PassInfo, broken: list[str]) -> str:
-    """Return the message about requirements that invalidate each other."""
-    invalidated_by = Run.current().invalidated_by
-    pairs = [
-        f"'{invalidated_by[key]}' invalidates '{n}'"
-        for n in broken
-        if (key := name_key(n)) in invalidated_by
-    ]
-    others = [
-        f"'{invalidated_by[k]}' invalidates '{n}'"
-        for n in info.required
-        if (k := name_key(n)) in invalidated_by
-    ]
-    facts = ", ".join(dict.fromkeys(pairs + others)) or f"'{broken[0]}' is not valid after it ran"
-    return (
-        f"pass '{info.name}' requires {' and '.join(repr(n) for n in info.required)}, but {facts}: "
-        "if that is wrong, list one in the `preserves` of the other"
-    )
 
 
 # Helpers of passes

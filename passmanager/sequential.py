@@ -17,17 +17,9 @@ from .notebook import to_html
 from .options.options import options_text
 from .registration.info import PassInfo, check_level, check_name, check_names
 from .registration.names import name_key
+from .requirements import Scope, Step, enter_scope, run_required, run_requirements
 from .run import Run
-from .runner import (
-    Scope,
-    Step,
-    enter_scope,
-    info_of,
-    nested_passes,
-    run_pass,
-    run_required,
-    run_requirements,
-)
+from .runner import info_of, nested_passes, run_pass
 
 __all__ = ["Fixpoint", "Plan", "Repeat", "Sequential"]
 

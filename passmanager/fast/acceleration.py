@@ -19,9 +19,8 @@ from typing import TypeVar
 
 from ..errors import PasslineError
 from ..registration.names import did_you_mean
-from .known_releases import known_releases
+from .known_releases import checksum_of_files, is_mixed, known_releases
 from .parts import CHECK, NO_ACCELERATION, NONE, NOTE, OFF, PARTS, REPLACED, SETTING, Verdict
-from .sources import checksum_of_files, is_mixed
 
 __all__ = [
     "accelerated_parts",

@@ -32,8 +32,8 @@ from xdsl.ir import (
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
 from .description import attempt, description, read, texts, values_of
+from .known_releases import checksum_of_files
 from .parts import NOTE, PLAIN_READING, SETTING
-from .sources import checksum_of_files
 
 if TYPE_CHECKING:
     from ..ir.text.printer import PrintStyle

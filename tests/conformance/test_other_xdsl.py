@@ -198,7 +198,7 @@ def test_an_xdsl_that_does_not_work_is_not_accelerated(tmp_path: Path):
         sys.executable,
         "-c",
         "from passline.passmanager.fast.comparison import compared\n"
-        "from passline.passmanager.fast.sources import checksum_of_files\n"
+        "from passline.passmanager.fast.known_releases import checksum_of_files\n"
         "print(compared(checksum_of_files()).parts)",
         env={"XDG_CACHE_HOME": str(tmp_path)},
         xdsl=xdsl,

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from passline.passmanager.fast import acceleration, comparison
-from passline.passmanager.fast.known_releases import FILE, known_releases, recorded
+from passline.passmanager.fast.known_releases import (
+    FILE,
+    checksum_of_files,
+    known_releases,
+    recorded,
+)
 from passline.passmanager.fast.parts import OFF, PARTS, REPLACED, SETTING
-from passline.passmanager.fast.sources import checksum_of_files
 
 OPT = (sys.executable, "-c", "from passline.tools.commands import opt; opt()")
 EVERY = (*PARTS, *REPLACED)
@@ -65,8 +69,8 @@ def test_recording_a_known_release_changes_nothing():
 
 def test_nothing_of_xdsl_is_imported_for_the_checksum():
     code = (
-        "import sys\nfrom passline.passmanager.fast.sources import checksum_of_files, is_mixed\n"
-        "checksum_of_files(), is_mixed()\n"
+        "import sys\nfrom passline.passmanager.fast import known_releases\n"
+        "known_releases.checksum_of_files(), known_releases.is_mixed()\n"
         "print([name for name in sys.modules if name.startswith('xdsl.')])"
     )
     assert ran(sys.executable, "-c", code, env={}).stdout.strip() == "[]"
