@@ -22,7 +22,7 @@ from .parts import NONE, OFF, PARTS, PLAIN_READING, REPLACED, SETTING, Verdict
 
 __all__ = ["compared", "verdict_on"]
 
-LEAST_VALID = 15
+MIN_VALID = 15
 """The modules of the sample that are valid, of 23, with an xDSL that can be used."""
 BELOW = ("fields", "locating")
 """The parts on whose results those of others depend."""
@@ -32,13 +32,18 @@ SECONDS = 60
 
 def verdict_on(checksum: str) -> Verdict:
     """Return the verdict on an xDSL whose files have a checksum: a kept one, or a new one."""
-    file = _folder() / f"xdsl-{checksum}-{_stamp()}.json"
-    if (known := _load(file)) is not None:
-        return known
-    if not sys.executable or not _store(file, None):
+    try:
+        file = _folder() / f"xdsl-{checksum}-{_stamp()}.json"
+        if (known := _load(file)) is not None:
+            return known
+        _store(file, None)
+    except (OSError, RuntimeError):  # also of `Path.home`, if there is none
         return Verdict((), "it was not tried with this release, and the cache cannot be written")
-    verdict = compared(checksum)
-    _store(file, verdict)
+    try:
+        verdict = compared(checksum)
+        _store(file, verdict)
+    except OSError as error:  # of starting a process, or of a disk that is full now
+        return Verdict((), f"it cannot be tried: {error}")
     return verdict
 
 
@@ -65,18 +70,12 @@ def _load(file: Path) -> Verdict | None:
     return None
 
 
-def _store(file: Path, verdict: Verdict | None) -> bool:
-    """Keep a verdict, if one is given; return whether the folder can be written."""
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=file.parent, delete=False, encoding="utf-8"
-        ) as new:
-            json.dump(verdict, new)
-        os.replace(new.name, file) if verdict else os.unlink(new.name)
-    except OSError:
-        return False
-    return True
+def _store(file: Path, verdict: Verdict | None) -> None:
+    """Keep a verdict, or only try whether the folder can be written; OSError if it cannot."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as new:
+        json.dump(verdict, new)
+    os.replace(new.name, file) if verdict else os.unlink(new.name)
 
 
 def compared(checksum: str) -> Verdict:
@@ -106,7 +105,7 @@ def compared(checksum: str) -> Verdict:
 
 
 class _Outcome(NamedTuple):
-    """What a process that worked on the sample found."""
+    """The results of a process that worked on the sample, or why it failed."""
 
     checksum: str = ""
     """The checksum of the files of xDSL that it used; empty if it failed."""
@@ -119,7 +118,7 @@ class _Outcome(NamedTuple):
     def is_usable(self) -> bool:
         """Whether enough of the sample is valid, so that it says something."""
         verified = [text for part, _, text in self.results if part == "verifying"]
-        return sum(text.startswith("valid") for text in verified) >= LEAST_VALID
+        return sum(text.startswith("valid") for text in verified) >= MIN_VALID
 
 
 def _start(parts: Collection[str]) -> Popen[str]:
@@ -142,7 +141,7 @@ def _finish(process: Popen[str]) -> _Outcome:
 
 
 def _differences(expected: _Outcome, found: _Outcome) -> Iterator[tuple[str, str]]:
-    """Yield the parts that differ, the first of all last, each with its first difference."""
+    """Yield the parts that differ, each with its first difference."""
     if found.failure:
         parts = [found.failed_part] if found.failed_part else [*PARTS, *REPLACED]
         yield from ((part, f"{part}: {found.failure}") for part in parts)

@@ -1,4 +1,4 @@
-"""What the accelerated parts do: Protocols, each with two implementations of the same results.
+"""The interface of the accelerated parts: Protocols with two implementations of the same results.
 
 One is ours, the other leaves the work to xDSL; `choose` of `acceleration.py` returns one.
 """

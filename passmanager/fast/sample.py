@@ -1,4 +1,4 @@
-"""What is done on a sample of IR to compare our implementations with those of xDSL.
+"""Work on a sample of IR, whose results tell our implementations from those of xDSL.
 
 `python -m passline.passmanager.fast.sample` does it with the parts that `PASSLINE_ACCELERATION`
 names, and prints the results as JSON. `comparison.py` compares the results of two such processes.
@@ -49,13 +49,13 @@ def chunks() -> Iterator[tuple[str, str]]:
     for path in sorted(FOLDER.glob("*.mlir")):
         line = 1
         for chunk in path.read_text(encoding="utf-8").split("// -----\n"):
-            aliases, module = _ALIASES.match(chunk).groups()  # pyright: ignore[reportOptionalMemberAccess]
-            module = f"builtin.module {{\n{module}}}\n"
+            aliases = "".join(_alias_lines(chunk))
+            module = f"builtin.module {{\n{chunk.removeprefix(aliases)}}}\n"
             yield f"{path.name}:{line}", f"{aliases}builtin.module {{\n{module}{module}}}\n"
             line += chunk.count("\n") + 1
 
 
-_ALIASES = re.compile(r"((?:[#!].*\n)*)([\s\S]*)")
+_alias_lines = re.compile(r"^[#!].*\n", re.MULTILINE).findall
 
 
 class Result(NamedTuple):
@@ -139,14 +139,10 @@ def _verified(module: ModuleOp) -> str:
 
 
 def _said(op: Operation) -> str:
-    """Return what the verifier says about an op."""
+    """Return `valid`, or what the verifier says about an op."""
     from ..ir.checks.verifier import verify
 
-    try:
-        verify(op)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "valid"
+    return attempt(lambda: "valid" if verify(op) is None else "")
 
 
 def _copied(module: ModuleOp) -> str:

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from support.budget import some
+from support.other_xdsl import ALL_ON, OPT, ran, version
 from support.releases import has_xdsl
 from support.suites.rewritten_xdsl import changed, copied, rewritten
 
-from passline.passmanager.fast.parts import OFF, PARTS, REPLACED, SETTING
+from passline.passmanager.fast.parts import PARTS, REPLACED, SETTING
 
-OPT = (sys.executable, "-c", "from passline.tools.commands import opt; opt()")
 EVERY = (*PARTS, *REPLACED)
-
-
-def ran(
-    *command: str, env: Mapping[str, str], xdsl: Path | None = None, input: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run a command with another xDSL, and a cache of its own."""
-    unset = {OFF, SETTING}
-    environment = {n: v for n, v in os.environ.items() if n not in unset} | {**env}
-    if xdsl is not None:
-        environment["PYTHONPATH"] = str(xdsl)
-    return subprocess.run(
-        command, capture_output=True, text=True, env=environment, input=input, check=False
-    )
-
-
-def version(xdsl: Path | None, cache: Path, **env: str) -> list[str]:
-    """Return the lines of --version on acceleration."""
-    done = ran(*OPT, "--version", env={"XDG_CACHE_HOME": str(cache), **env}, xdsl=xdsl)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[1:]
-
-
-ALL_ON = [f"accelerated: {', '.join(PARTS)}"]
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support.other_xdsl import OPT, ran, version
 
 from passline.passmanager.fast import acceleration, comparison
 from passline.passmanager.fast.known_releases import (
@@ -17,34 +15,7 @@ from passline.passmanager.fast.known_releases import (
     known_releases,
     recorded,
 )
-from passline.passmanager.fast.parts import OFF, PARTS, REPLACED, SETTING
-
-OPT = (sys.executable, "-c", "from passline.tools.commands import opt; opt()")
-EVERY = (*PARTS, *REPLACED)
-
-
-def ran(
-    *command: str, env: Mapping[str, str], xdsl: Path | None = None, input: str = ""
-) -> subprocess.CompletedProcess[str]:
-    """Run a command with another xDSL, and a cache of its own."""
-    unset = {OFF, SETTING}
-    environment = {n: v for n, v in os.environ.items() if n not in unset} | {**env}
-    if xdsl is not None:
-        environment["PYTHONPATH"] = str(xdsl)
-    return subprocess.run(
-        command, capture_output=True, text=True, env=environment, input=input, check=False
-    )
-
-
-def version(xdsl: Path | None, cache: Path, **env: str) -> list[str]:
-    """Return the lines of --version on acceleration."""
-    done = ran(*OPT, "--version", env={"XDG_CACHE_HOME": str(cache), **env}, xdsl=xdsl)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[1:]
-
-
-ALL_ON = [f"accelerated: {', '.join(PARTS)}"]
-
+from passline.passmanager.fast.parts import OFF, SETTING
 
 # Known releases
 
