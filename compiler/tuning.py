@@ -15,9 +15,9 @@ from .native.jit import load_llvm
 from .source import Source, load
 from .targets import parse_processor
 from .tune.search import Settings
-from .tune.tuning import Outcome, Tuning, tune_module
+from .tune.tuning import Tuning, TuningOutcome, tune_module
 
-__all__ = ["Outcome", "Tuning", "tune"]
+__all__ = ["Tuning", "TuningOutcome", "tune"]
 
 
 def tune(

@@ -350,7 +350,7 @@ def size_of_text(text: str) -> Size:
     """
     if len(text) <= MAX_TEXT and not text.startswith("?"):
         try:
-            size = _Reader(text).read()
+            size = _SizeReader(text).read()
         except (ValueError, TooComplex):
             pass
         else:
@@ -359,7 +359,7 @@ def size_of_text(text: str) -> Size:
     return Size.symbol(text if not text.startswith("?") else f"'{text}")
 
 
-class _Reader:
+class _SizeReader:
     """Reads an expression; ValueError for any other text."""
 
     def __init__(self, text: str) -> None:

@@ -24,7 +24,7 @@ from .options.options import check_values, pass_text
 from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
 from .registration.names import closest_name, kebab_case
 from .requirements import run_required
-from .run import Frame, Run
+from .run import PassFrame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
@@ -303,7 +303,7 @@ def _not_a_module(name: str, given: object) -> str:
     return f"pass '{name}' is called with a module, not with {brief(cast(object, given))}{advice}"
 
 
-def _warn_about_name(result: Operation, name: str, frame: Frame) -> None:
+def _warn_about_name(result: Operation, name: str, frame: PassFrame) -> None:
     """Warn that a function which a pass returned does not get the name that it has."""
     other = f"@{found}" if (found := symbol_of(result)) else "a function without a name"
     frame.diagnostics.warning(

@@ -124,7 +124,7 @@ class PassContext:
 
     def __enter__(self) -> Self:
         self._notify(self.instrumentor.enter)
-        _entered.set(Link(self, _entered.get(), threading.get_ident()))
+        _entered.set(EnteredContext(self, _entered.get(), threading.get_ident()))
         return self
 
     def __exit__(
@@ -149,7 +149,7 @@ class PassContext:
         inner.required_pass += check_names("required_pass", required_pass)
         inner._required |= frozenset(map(name_key, inner.required_pass))
         self._copies.append(inner)
-        _entered.set(Link(inner, _entered.get(), threading.get_ident()))
+        _entered.set(EnteredContext(inner, _entered.get(), threading.get_ident()))
         try:
             yield inner
         finally:
@@ -266,13 +266,13 @@ class PassContext:
         return info.key in self._required
 
 
-class Link(NamedTuple):
+class EnteredContext(NamedTuple):
     """An entered context. It is immutable, so that one context can be entered in two threads at
     once.
     """
 
     context: PassContext
-    outer: Link | None
+    outer: EnteredContext | None
     thread: int
     is_left: bool = False
     """Whether the context was left before one that was entered after it."""
@@ -281,7 +281,7 @@ class Link(NamedTuple):
 def _leave(context: PassContext, exit_instruments: Callable[[], None]) -> None:
     """Leave the innermost link of a context; RuntimeError, after that, if others were entered
     after it. To leave it once more changes nothing."""
-    after: list[Link] = []
+    after: list[EnteredContext] = []
     link = _entered.get()
     while link is not None and link.context is not context:
         if not link.is_left:
@@ -302,12 +302,12 @@ def _leave(context: PassContext, exit_instruments: Callable[[], None]) -> None:
 _OUT_OF_ORDER = "a PassContext was left that is not the one entered last"
 
 
-class _ThisThread(threading.local):
+class _DefaultContext(threading.local):
     """The default context of each thread, which is mutable and never left."""
 
     def __init__(self) -> None:
         self.default = PassContext()
 
 
-_entered: ContextVar[Link | None] = ContextVar("passline_context", default=None)
-_this_thread = _ThisThread()
+_entered: ContextVar[EnteredContext | None] = ContextVar("passline_context", default=None)
+_this_thread = _DefaultContext()

@@ -20,7 +20,7 @@ from .registry import find_pass, installed
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
 
-__all__ = ["Scope", "Step", "enter_scope", "run_required", "run_requirements"]
+__all__ = ["RequirementScope", "Step", "enter_scope", "run_required", "run_requirements"]
 
 
 class Step(NamedTuple):
@@ -50,7 +50,7 @@ class Step(NamedTuple):
         return action, "  " * self.depth + name, str(self.info.opt_level), self.reason
 
 
-class Scope:
+class RequirementScope:
     """The passes in which requirements are looked up: first the pipeline, then the registry."""
 
     def __init__(self, known: dict[str, xdsl_passes.ModulePass]) -> None:
@@ -131,11 +131,11 @@ class Scope:
         yield Step(pass_, info, "ensure", by, f" ({by})")
 
 
-def enter_scope(pipeline: xdsl_passes.ModulePass, run: Run, ctx: PassContext) -> Scope:
+def enter_scope(pipeline: xdsl_passes.ModulePass, run: Run, ctx: PassContext) -> RequirementScope:
     """Return the scope of a pass in `run`, which tracks from now on whether the passes that it
     requires are valid. Errors: as `Scope.enter`.
     """
-    scope = Scope(run.passes)
+    scope = RequirementScope(run.passes)
     run.tracked.update(map(name_key, scope.enter(pipeline, ctx)))
     if run.tracked:
         run.watch()
@@ -150,7 +150,7 @@ def run_required(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext) -> N
     run_requirements(info_of(pass_), enter_scope(pass_, run, ctx), run, ctx)
 
 
-def run_requirements(info: PassInfo, scope: Scope, run: Run, ctx: PassContext) -> None:
+def run_requirements(info: PassInfo, scope: RequirementScope, run: Run, ctx: PassContext) -> None:
     """Run the requirements of a pass that are not valid.
 
     A pass is valid from the end of its run until another pass changes the module and does not list

@@ -29,7 +29,7 @@ from .registration.info import PassInfo
 from .registration.names import name_key
 from .registry import make_ir_context
 
-__all__ = ["Frame", "Run", "strip_ir_notes"]
+__all__ = ["PassFrame", "Run", "strip_ir_notes"]
 
 
 class Run:
@@ -47,10 +47,10 @@ class Run:
         instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> None:
         self.module = module
-        self.frames: list[Frame] = []
+        self.frames: list[PassFrame] = []
         self.part: ModuleOp | None = None
         """The module that holds one op of this one alone, while a nested pass runs on it."""
-        self.around: Frame | None = None
+        self.around: PassFrame | None = None
         """The pass that is nested on `module`, if that is the part of another run."""
         self.analyses = AnalysisManager(self.watch, instrumentor)
         self.counts: dict[str, Counter[str]] = {}
@@ -92,7 +92,7 @@ class Run:
             self.valid.add(info.key)
             self.invalidated_by.pop(info.key, None)
 
-    def invalidate(self, frame: Frame, changes: Changes) -> None:
+    def invalidate(self, frame: PassFrame, changes: Changes) -> None:
         """Drop the valid passes and the analyses that the pass of `frame` did not preserve with its
         changes."""
         kept = frozenset(frame.preserves)
@@ -224,7 +224,7 @@ _current: ContextVar[Run | None] = ContextVar("passline_run", default=None)
 # A pass that is running
 
 
-class Frame:
+class PassFrame:
     """A pass that is running: its position in the pipeline, its current function, its
     diagnostics.
     """

@@ -32,7 +32,7 @@ from .registration.info import PassInfo
 from .registration.names import did_you_mean, name_key
 from .registration.rounding import Rounding
 from .registry import installed
-from .run import Frame, Run
+from .run import PassFrame, Run
 
 __all__ = [
     "AbstractPass",
@@ -158,7 +158,7 @@ def run_pass(
         if (blockers := instrumentor.find_blockers(module, info)) is not None:
             instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
             return False
-    frame = Frame(info, place, pass_)
+    frame = PassFrame(info, place, pass_)
     kind = _kinds[type(pass_)]
     idle = kind is _PREPARED and not _prepare(pass_, frame, run)  # pyright: ignore[reportArgumentType]
     run.frames.append(frame)
@@ -209,7 +209,7 @@ def current_instrumentor() -> PassInstrumentor:
     return PassContext.current().instrumentor
 
 
-def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
+def _prepare(pass_: AbstractPass, frame: PassFrame, run: Run) -> bool:
     """Import what `pass_` needs for the module; return False if it has nothing to do there."""
     ops = run.op_classes()
     if pass_.acts_on and not has_any(ops, *pass_.acts_on):
@@ -227,7 +227,7 @@ def _prepare(pass_: AbstractPass, frame: Frame, run: Run) -> bool:
     return True
 
 
-def _guard(frame: Frame, run: Run, ctx: PassContext) -> None:
+def _guard(frame: PassFrame, run: Run, ctx: PassContext) -> None:
     """Prepare what the context asks for: verification and rollback. The children of a composite
     are verified and rolled back one by one.
     """
@@ -241,7 +241,7 @@ def _guard(frame: Frame, run: Run, ctx: PassContext) -> None:
         frame.backup = clone(run.module)
 
 
-def _restore(frame: Frame, run: Run, error: BaseException) -> None:
+def _restore(frame: PassFrame, run: Run, error: BaseException) -> None:
     """Restore the module after `error`, if the context of the pass asks for it."""
     if frame.backup is not None:
         replace_contents(run.module, frame.backup)
@@ -249,7 +249,7 @@ def _restore(frame: Frame, run: Run, error: BaseException) -> None:
         run.forget(error)
 
 
-def _take_back(module: ModuleOp, parent: Block | None, frame: Frame) -> None:
+def _take_back(module: ModuleOp, parent: Block | None, frame: PassFrame) -> None:
     """Raise PassContractError for a pass that moved the module into another op."""
     into = module.parent_op()
     if parent is None:
@@ -260,7 +260,7 @@ def _take_back(module: ModuleOp, parent: Block | None, frame: Frame) -> None:
     )
 
 
-def _process_changes(frame: Frame, run: Run) -> None:
+def _process_changes(frame: PassFrame, run: Run) -> None:
     """Verify the changes that a leaf pass made since the last call, and its `preserves`; drop what
     it did not preserve.
 

@@ -17,7 +17,7 @@ from .notebook import to_html
 from .options.options import options_text
 from .registration.info import PassInfo, check_level, check_name, check_names
 from .registration.names import name_key
-from .requirements import Scope, Step, enter_scope, run_required, run_requirements
+from .requirements import RequirementScope, Step, enter_scope, run_required, run_requirements
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
 
@@ -89,7 +89,7 @@ class Sequential(Pass):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
-        scope = enter_scope(self, run, ctx) if self._requires_any else Scope(run.passes)
+        scope = enter_scope(self, run, ctx) if self._requires_any else RequirementScope(run.passes)
         skipped: list[Step] = []
         ran = False
         for step in self._own_steps:
@@ -110,12 +110,12 @@ class Sequential(Pass):
         ones; nothing is run.
         """
         ctx = ctx or PassContext.current()
-        scope = Scope({})
+        scope = RequirementScope({})
         scope.enter(self, ctx)
         return Plan(tuple(self._planned(ctx, scope, 0, set())))
 
     def _planned(
-        self, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+        self, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
     ) -> Iterator[Step]:
         """Yield the steps, and after a nested pipeline its own. A requirement is assumed valid for
         one child only, as that may change the module.
@@ -135,7 +135,7 @@ class Sequential(Pass):
 
     @staticmethod
     def _inside(
-        pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+        pass_: ModulePass, ctx: PassContext, scope: RequirementScope, depth: int, seen: set[str]
     ) -> Iterator[Step]:
         """Yield the steps inside of a composite; of one that repeats, those of one iteration."""
         if isinstance(pass_, Sequential):
@@ -151,7 +151,7 @@ class Sequential(Pass):
             yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
     def _steps(
-        self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
+        self, ctx: PassContext, scope: RequirementScope, is_valid: Callable[[str], bool]
     ) -> Iterator[Step]:
         """Yield the steps, with requirements; `is_valid` is asked between them."""
         for step in self._own_steps:

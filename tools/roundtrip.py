@@ -27,7 +27,7 @@ def verify_roundtrip(module: ModuleOp, ctx: Context) -> None:
     for form in ("custom", "generic"):
         text = _printed(module, ctx, form)
         again = _read_back(text, ctx, form)
-        for op, message in _Comparison().differences(module, again):
+        for op, message in _ModuleComparison().differences(module, again):
             name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
             place = location_of(op)
             line = _at_line(place.line.data if place else 1, f"'{name}' op {message}", text)
@@ -45,7 +45,9 @@ def _printed(module: ModuleOp, ctx: Context, form: str) -> str:
 def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:
     what = f"the module cannot be read back from its {form} form: "
     try:
-        return _Reader(ctx, text, f"<{form} form>").parse_module(allow_implicit_module=False)
+        return _ResourceReader(ctx, text, f"<{form} form>").parse_module(
+            allow_implicit_module=False
+        )
     except ParseError as error:
         line = span_location(error.span).line.data
         raise PasslineError(what + _at_line(line, error.msg, text)) from error
@@ -53,7 +55,7 @@ def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:
         raise PasslineError(f"{what}{type(error).__name__}: {error}") from error
 
 
-class _Reader(LocatingParser):
+class _ResourceReader(LocatingParser):
     """A parser that reuses the resources that exist under a key; xDSL's declares them under a new
     one."""
 
@@ -67,7 +69,7 @@ def _at_line(line: int, message: str, text: str) -> str:
     return f"line {line}: {message}\n  {lines[line - 1].strip()}"
 
 
-class _Comparison:
+class _ModuleComparison:
     """A comparison of two modules op by op, which maps the values of one to those of the other."""
 
     def __init__(self) -> None:

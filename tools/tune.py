@@ -12,7 +12,7 @@ from time import monotonic
 from ..compiler.native.function import check_runnable
 from ..compiler.native.jit import load_llvm
 from ..compiler.tune.search import Settings
-from ..compiler.tune.tuning import Outcome, Progress, Tuning, tune_module
+from ..compiler.tune.tuning import Progress, Tuning, TuningOutcome, tune_module
 from ..dialects.target import Target, host, set_target
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passmanager.diagnostics.diagnostics import Severity, print_message
@@ -165,7 +165,7 @@ class PasslineTuneMain(TrialMain):
         with doing(lambda: str(state)):
             yield state.update
 
-    def report(self, outcome: Outcome, number: int, total: int) -> None:
+    def report(self, outcome: TuningOutcome, number: int, total: int) -> None:
         """Print a line about a kernel."""
         kernel, record = outcome.kernel, outcome.record
         times = f" (x{kernel.calls})" if kernel.calls > 1 else ""
@@ -204,7 +204,7 @@ class TuningState:
         return min((time for time in (rest, limit) if time is not None), default=None)
 
 
-def described(outcome: Outcome) -> str:
+def described(outcome: TuningOutcome) -> str:
     """Return the times of a kernel as text."""
     record = outcome.record
     if record is None:

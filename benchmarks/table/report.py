@@ -59,7 +59,7 @@ COLUMNS = (
 )
 GROWTH_COLUMNS = ("", "on", "side", "time", "memory")
 LEFT = {"", "on", "peer", "side", "note"}
-LEAST_OPS = 100
+MIN_OPS = 100
 """Times of fewer operations are not divided by their number."""
 PEERS = {
     "xDSL": "xdsl",
@@ -95,7 +95,7 @@ def cells(row: Row) -> tuple[str, ...]:
         duration(row.peer_seconds),
         "" if row.ratio is None else decimal(row.ratio),
         "" if spread is None else f"{decimal(spread[0])}..{decimal(spread[1])}",
-        digits(1e6 * row.seconds / row.ops) if row.ops >= LEAST_OPS and row.seconds else "",
+        digits(1e6 * row.seconds / row.ops) if row.ops >= MIN_OPS and row.seconds else "",
         f"{row.memory / row.ops:,.0f}" if row.ops and row.memory else "",
         f"{row.peer_memory / row.ops:,.0f}" if row.ops and row.peer_memory else "",
         row.note,

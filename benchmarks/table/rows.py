@@ -32,7 +32,7 @@ __all__ = [
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 QUICK_OPS = 10_000
 """The size of the inputs in the quick selection."""
-ROUNDS, MOST_ROUNDS = 3, 9
+ROUNDS, MAX_ROUNDS = 3, 9
 
 T = TypeVar("T")
 Clock: TypeAlias = Callable[[], float]
@@ -242,7 +242,7 @@ def _samples(found: Sequence[_Comparison], seconds: float) -> list[Sample]:
     ours: list[Sample] = []
     rounds, start = max(one.case.rounds for one in found), perf_counter()
     while (sides := [(one, one.pair) for one in found if one.pair and not one.note]) and (
-        len(ours) < rounds or (len(ours) < MOST_ROUNDS and perf_counter() - start < seconds)
+        len(ours) < rounds or (len(ours) < MAX_ROUNDS and perf_counter() - start < seconds)
     ):
         ours += _round(sides)
     return ours

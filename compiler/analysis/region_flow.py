@@ -13,7 +13,13 @@ from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.closures import YieldOp as LambdaYieldOp
 from ...dialects.relax.graph import GraphOp, OutputOp
 
-__all__ = ["Flow", "carried_arguments", "first_carried_operand", "flows", "result_terminators"]
+__all__ = [
+    "RegionFlow",
+    "carried_arguments",
+    "first_carried_operand",
+    "flows",
+    "result_terminators",
+]
 
 
 def result_terminators(op: Operation) -> list[Operation]:
@@ -34,7 +40,7 @@ def first_carried_operand(loop: ForOp | WhileOp) -> int:
     return 3 if isinstance(loop, ForOp) else 0
 
 
-class Flow(NamedTuple):
+class RegionFlow(NamedTuple):
     """Operands of `user`, from index `first` on, which must have the types `types`."""
 
     user: Operation
@@ -42,22 +48,26 @@ class Flow(NamedTuple):
     types: Sequence[Attribute]
 
 
-def flows(op: Operation) -> Iterator[Flow]:
+def flows(op: Operation) -> Iterator[RegionFlow]:
     """Yield the flows into and out of the regions of `op`."""
     match op:
         case FuncOp():
-            yield from (Flow(e, 0, op.function_type.outputs.data) for e in result_terminators(op))
+            yield from (
+                RegionFlow(e, 0, op.function_type.outputs.data) for e in result_terminators(op)
+            )
         case LambdaOp():
-            yield from (Flow(e, 0, op.result.type.outputs.data) for e in result_terminators(op))
+            yield from (
+                RegionFlow(e, 0, op.result.type.outputs.data) for e in result_terminators(op)
+            )
         case IfOp() | GraphOp():
-            yield from (Flow(end, 0, op.result_types) for end in result_terminators(op))
+            yield from (RegionFlow(end, 0, op.result_types) for end in result_terminators(op))
         case ForOp() | WhileOp():
             carried = [value.type for value in carried_arguments(op)]
             # A loop has four flows of one list of types: the initial values, each iteration's, the
             # results.
-            yield Flow(op, first_carried_operand(op), carried)
-            yield from (Flow(end, 0, carried) for end in result_terminators(op))
+            yield RegionFlow(op, first_carried_operand(op), carried)
+            yield from (RegionFlow(end, 0, carried) for end in result_terminators(op))
             if isinstance(condition := op.regions[0].block.last_op, ConditionOp):
-                yield Flow(condition, 1, op.result_types)
+                yield RegionFlow(condition, 1, op.result_types)
         case _:
             pass

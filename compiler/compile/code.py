@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..interpreters.arrays import Array
 
-__all__ = ["Code", "compile_code", "empty_object", "object_files"]
+__all__ = ["LibraryCode", "compile_code", "empty_object", "object_files"]
 
 MATH = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 "
@@ -40,7 +40,7 @@ C_LIBRARY = frozenset(
 """The functions of C99, and `aligned_alloc` of C11, that code may call."""
 
 
-class Code:
+class LibraryCode:
     """The compiled code of a library, and its large constants by symbol."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Code:
         return [name for name in declared if not name.startswith("llvm.")]
 
 
-def compile_code(prepared: Prepared, interface: Interface) -> Code:
+def compile_code(prepared: Prepared, interface: Interface) -> LibraryCode:
     """Compile a prepared function and its C interface for the target of the interface.
 
     PasslineError if it calls a function that neither the module nor C defines.
@@ -85,7 +85,7 @@ def compile_code(prepared: Prepared, interface: Interface) -> Code:
     module = optimize(ir, [prepared.entry], machine)
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
-    code = Code(module, machine, constants)
+    code = LibraryCode(module, machine, constants)
     check_symbols(code.called_functions(), prepared)
     return code
 

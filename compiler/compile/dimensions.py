@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...dialects.sizes import Size, Symbol, TooComplex, size_of_text
 from ..native.llvm_text import Body
-from .signature import Tensor
+from .signature import TensorParameter
 
 __all__ = ["Refuse", "check_names", "check_sizes"]
 
@@ -17,7 +17,7 @@ Refuse = Callable[[str, str], None]
 argument, unless the condition that is its first one holds."""
 
 
-def check_sizes(body: Body, tensor: Tensor, sizes: Sequence[str], refuse: Refuse) -> None:
+def check_sizes(body: Body, tensor: TensorParameter, sizes: Sequence[str], refuse: Refuse) -> None:
     """Compare the sizes of an array with its type."""
     for axis, (size, given) in enumerate(zip(tensor.shape, sizes, strict=True)):
         operator, number = ("eq", size) if size >= 0 else ("sge", 0)
@@ -36,7 +36,9 @@ class Named:
     given: str
 
 
-def check_names(body: Body, arrays: Sequence[tuple[Tensor, Sequence[str]]], refuse: Refuse) -> None:
+def check_names(
+    body: Body, arrays: Sequence[tuple[TensorParameter, Sequence[str]]], refuse: Refuse
+) -> None:
     """Compare the sizes of dimensions of one name, and those that are expressions.
 
     A name has the size of the first dimension that is that name alone; else that which solves the
@@ -63,7 +65,7 @@ def check_names(body: Body, arrays: Sequence[tuple[Tensor, Sequence[str]]], refu
         refuse(body.value(f"icmp eq i64 {each.given}, {said}"), wrong)
 
 
-def named_dimensions(arrays: Sequence[tuple[Tensor, Sequence[str]]]) -> Iterator[Named]:
+def named_dimensions(arrays: Sequence[tuple[TensorParameter, Sequence[str]]]) -> Iterator[Named]:
     """Yield the dimensions with names."""
     for tensor, sizes in arrays:
         for axis, name in enumerate(tensor.dimensions):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from .interface import INTERFACE, Interface, library_symbol
-from .signature import Tensor
+from .signature import TensorParameter
 
 __all__ = ["FIRST_LINE", "header_text"]
 
@@ -128,7 +128,7 @@ def header_text(interface: Interface) -> str:
     )
 
 
-def size_line(symbol: str, tensor: Tensor) -> str:
+def size_line(symbol: str, tensor: TensorParameter) -> str:
     """Return the `#define` of the number of elements of a tensor, with a comment on its shape; of a
     scalar, and of a tensor with sizes that are not known, the comment alone."""
     about = f"{comment(tensor.name)}: {shape_text(tensor)}{tensor.type}"
@@ -137,7 +137,7 @@ def size_line(symbol: str, tensor: Tensor) -> str:
     return f"#define {symbol}_{tensor.identifier}_size {tensor.elements} /* {about} */"
 
 
-def shape_text(tensor: Tensor) -> str:
+def shape_text(tensor: TensorParameter) -> str:
     """Return the sizes of a tensor as MLIR prints them, with the names of those that are not
     known."""
     pairs = zip(tensor.shape, tensor.dimensions, strict=True)
@@ -160,7 +160,7 @@ def _with_commas(lines: Sequence[str]) -> list[str]:
     return [f"    {line}," for line in lines[:-1]] + [f"    {lines[-1]}"]
 
 
-def parameter(tensor: Tensor, *, is_result: bool) -> str:
+def parameter(tensor: TensorParameter, *, is_result: bool) -> str:
     """Return the declaration of a parameter."""
     const = "" if is_result or tensor.is_changed or tensor.is_number else "const "
     if tensor.is_array:

@@ -17,7 +17,7 @@ from ...passmanager.ir.location import place_text
 from ..native.llvm_text import Body, Data, all_sizes, declaration, quoted, struct
 from ..native.preparation.assertions import STATUS_WORDS, Failures
 from .dimensions import check_names, check_sizes
-from .signature import Signature, Tensor, identifier
+from .signature import Signature, TensorParameter, identifier
 
 __all__ = ["INTERFACE", "LOADER_SYMBOL", "Interface", "interface_ir", "library_symbol"]
 
@@ -138,7 +138,7 @@ def return_failure(body: Body, status: str, results: Sequence[Sequence[str]]) ->
     body.block(succeeded)
 
 
-def passed_type(tensor: Tensor) -> str:
+def passed_type(tensor: TensorParameter) -> str:
     """Return the type of LLVM that C passes for a tensor: a number, or a pointer."""
     if not tensor.is_number:
         return "ptr"
@@ -152,7 +152,7 @@ def bits_of(type: str) -> int:
     return 64 if type == "index" else int(type.lstrip("bfisu"))
 
 
-def arguments(body: Body, tensor: Tensor, value: str) -> list[str]:
+def arguments(body: Body, tensor: TensorParameter, value: str) -> list[str]:
     """Return the arguments, each after its type, for a parameter of the interface."""
     if tensor.type == "i1" and tensor.is_number:
         return [f"i1 {body.value(f'trunc i8 {value} to i1')}"]
@@ -163,7 +163,7 @@ def arguments(body: Body, tensor: Tensor, value: str) -> list[str]:
     return [f"ptr {data}", *(f"i64 {body.load('i64', shape, axis)}" for axis in axes)]
 
 
-def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -> None:
+def check_arrays(body: Body, arrays: Sequence[tuple[str, TensorParameter]], data: Data) -> None:
     """Return from the function if the sizes of its arrays are not those that it takes."""
 
     def refuse(condition: str, message: str) -> None:
@@ -173,7 +173,7 @@ def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -
         body.add(f"ret i32 {BAD_ARGUMENT}")
         body.block(right)
 
-    shaped: list[tuple[Tensor, list[str]]] = []
+    shaped: list[tuple[TensorParameter, list[str]]] = []
     for array, tensor in arrays:
         shape = body.load("ptr", array, SHAPE)
         shaped.append((tensor, [body.load("i64", shape, i) for i in range(len(tensor.shape))]))
@@ -182,7 +182,7 @@ def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -
 
 
 def take_results(
-    body: Body, allocated: Sequence[tuple[str, Tensor]], results: Sequence[Sequence[str]]
+    body: Body, allocated: Sequence[tuple[str, TensorParameter]], results: Sequence[Sequence[str]]
 ) -> None:
     """Write buffers that are returned to the arrays of the caller."""
     for (array, tensor), (memory, *unknown) in zip(allocated, results, strict=True):
@@ -291,7 +291,7 @@ def description(interface: Interface, data: Data) -> list[str]:
     ]
 
 
-def tensor_row(tensor: Tensor, data: Data) -> str:
+def tensor_row(tensor: TensorParameter, data: Data) -> str:
     """Return the description of a tensor."""
     names = ["null" if name is None else data.string(name) for name in tensor.dimensions]
     return struct(
@@ -304,7 +304,7 @@ def tensor_row(tensor: Tensor, data: Data) -> str:
     )
 
 
-def flags_of(tensor: Tensor) -> int:
+def flags_of(tensor: TensorParameter) -> int:
     """Return the flags of a tensor."""
     flags = (tensor.is_number, IS_NUMBER), (tensor.is_allocated, IS_ALLOCATED)
     return sum(flag for holds, flag in (*flags, (tensor.is_changed, IS_CHANGED)) if holds)

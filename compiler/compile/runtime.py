@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Function", "Library", "LibraryError", "Tensor"]
+__all__ = ["Function", "Library", "LibraryError", "RuntimeTensor"]
 
 Array: TypeAlias = NDArray[Any]
 Argument: TypeAlias = "Array | np.generic | float"
@@ -110,7 +110,7 @@ class CLibrary(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Tensor:
+class RuntimeTensor:
     """An input or a result of a function."""
 
     name: str
@@ -124,11 +124,11 @@ class Tensor:
     flags: int
 
     @staticmethod
-    def of(described: Any) -> Tensor:
+    def of(described: Any) -> RuntimeTensor:
         """Return the tensor of a CTensor."""
         sizes = [described.shape[i] for i in range(described.rank)]
         names = [described.dimensions[i] for i in range(described.rank)]
-        return Tensor(
+        return RuntimeTensor(
             described.name.decode(),
             described.type.decode(),
             tuple(None if size < 0 else size for size in sizes),
@@ -199,8 +199,10 @@ class Function:
 
     def __init__(self, described: Any, keeps: object) -> None:
         self.name: str = described.name.decode()
-        self.inputs = [Tensor.of(described.inputs[i]) for i in range(described.input_count)]
-        self.results = [Tensor.of(described.results[i]) for i in range(described.result_count)]
+        self.inputs = [RuntimeTensor.of(described.inputs[i]) for i in range(described.input_count)]
+        self.results = [
+            RuntimeTensor.of(described.results[i]) for i in range(described.result_count)
+        ]
         self._call = described.call
         self._keeps = keeps
 
@@ -239,7 +241,7 @@ class Function:
                     )
 
 
-def new(tensor: Tensor) -> Array | None:
+def new(tensor: RuntimeTensor) -> Array | None:
     """Return an array for a result, None for one that the function allocates."""
     if tensor.flags & ALLOCATED:
         return None
@@ -251,12 +253,12 @@ def passed(array: Array) -> CArray:
     return CArray(array.ctypes.data, (ctypes.c_int64 * array.ndim)(*array.shape), None)
 
 
-def space(tensor: Tensor) -> CArray:
+def space(tensor: RuntimeTensor) -> CArray:
     """Return room for the description of a result that the function allocates."""
     return CArray(None, (ctypes.c_int64 * len(tensor.shape))(), None)
 
 
-def taken(tensor: Tensor, result: CArray) -> Array:
+def taken(tensor: RuntimeTensor, result: CArray) -> Array:
     """Return a copy of a result that the function allocated, and free the memory of it."""
     try:
         shape = [result.shape[i] for i in range(len(tensor.shape))]

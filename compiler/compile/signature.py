@@ -15,11 +15,11 @@ from ...dialects.dimension_names import dimension_names_in
 from ...dialects.tir.ops import output_count
 from ..interpreters.signature import Function, argument_names, is_buffer, result_names
 
-__all__ = ["Signature", "Tensor", "identifier", "signature_of"]
+__all__ = ["Signature", "TensorParameter", "identifier", "signature_of"]
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorParameter:
     """A parameter or a result."""
 
     name: str
@@ -78,8 +78,8 @@ class Signature:
     """A function: its name, and its inputs and results."""
 
     name: str
-    inputs: tuple[Tensor, ...]
-    results: tuple[Tensor, ...]
+    inputs: tuple[TensorParameter, ...]
+    results: tuple[TensorParameter, ...]
 
 
 def signature_of(function: Function) -> Signature:
@@ -107,7 +107,7 @@ def _tensors(
     *,
     changed: bool = False,
     allocated: bool = False,
-) -> tuple[Tensor, ...]:
+) -> tuple[TensorParameter, ...]:
     """Return tensors with these names and types; their identifiers begin with `prefix`, and so are
     no keyword and no macro."""
     identifiers: list[str] = []
@@ -117,7 +117,7 @@ def _tensors(
             new += f"_{position}"
         identifiers.append(new)
     return tuple(
-        Tensor(
+        TensorParameter(
             name,
             new,
             _element_name(type.element_type if is_buffer(type) else type),

@@ -41,17 +41,17 @@ Types = Sequence[Attribute]
 @cache
 def on_our_values(functions: type[InterpreterFunctions]) -> type[InterpreterFunctions]:
     """Return `functions` as functions on numbers and arrays, whichever values they are on."""
-    return _adapted(functions, Values(xdsl=False))
+    return _adapted(functions, ValueKind(xdsl=False))
 
 
 @cache
 def on_xdsl_values(functions: type[InterpreterFunctions]) -> type[InterpreterFunctions]:
     """Return `functions`, which are on the values of xDSL's own, as functions on numbers and
     arrays."""
-    return _adapted(functions, Values(xdsl=True))
+    return _adapted(functions, ValueKind(xdsl=True))
 
 
-class Values:
+class ValueKind:
     """The kind of values that a class of functions is on, as far as it is known."""
 
     def __init__(self, xdsl: bool) -> None:
@@ -87,7 +87,7 @@ def _python_number(value: Any) -> Any:
 class Border:
     """An interpreter as foreign functions see it, with values of their kind."""
 
-    def __init__(self, interpreter: Interpreter, values: Values) -> None:
+    def __init__(self, interpreter: Interpreter, values: ValueKind) -> None:
         self._interpreter = interpreter
         self._values = values
 
@@ -153,7 +153,9 @@ def _signature(op: Operation) -> tuple[Types, Types]:
     return op.operand_types, op.result_types
 
 
-def _adapted(functions: type[InterpreterFunctions], values: Values) -> type[InterpreterFunctions]:
+def _adapted(
+    functions: type[InterpreterFunctions], values: ValueKind
+) -> type[InterpreterFunctions]:
     """Return a subclass of `functions` whose functions are on our values."""
     methods: dict[str, object] = {}
     found = functions_of(functions)
@@ -166,7 +168,7 @@ def _adapted(functions: type[InterpreterFunctions], values: Values) -> type[Inte
     return register_impls(type(functions.__name__, (functions,), methods))
 
 
-def _operation(cls: type[Operation], function: Any, values: Values) -> object:
+def _operation(cls: type[Operation], function: Any, values: ValueKind) -> object:
     """Return the adapted function of an operation class."""
 
     def run(self: Any, interpreter: Interpreter, op: Operation, args: PythonValues) -> OpImplResult:
@@ -194,7 +196,7 @@ def _operation(cls: type[Operation], function: Any, values: Values) -> object:
     return impl_terminator(cls)(run_terminator) if ends else impl(cls)(run_operation)
 
 
-def _end(end: TerminatorValue | None, op: Operation, values: Values) -> TerminatorValue | None:
+def _end(end: TerminatorValue | None, op: Operation, values: ValueKind) -> TerminatorValue | None:
     """Return where a terminator goes, with our values."""
     match end:
         case Successor():
@@ -206,7 +208,7 @@ def _end(end: TerminatorValue | None, op: Operation, values: Values) -> Terminat
             return None
 
 
-def _call(function: Any, values: Values) -> Callable[..., PythonValues]:
+def _call(function: Any, values: ValueKind) -> Callable[..., PythonValues]:
     """Return the adapted function of a callable operation or of an external function."""
 
     def run(self: Any, interpreter: Interpreter, op: Operation, args: PythonValues) -> PythonValues:

@@ -66,14 +66,14 @@ Gather: TypeAlias = Callable[[list[object]], Sequence[object]]
 """A function that returns some values of a frame."""
 
 
-class Frame(NamedTuple):
+class CallFrame(NamedTuple):
     """The values of a call of a prepared function; those that are not yet computed are None."""
 
     slots: Slots
     values: list[object]
 
 
-class Step(NamedTuple):
+class PreparedOp(NamedTuple):
     """An operation in a block."""
 
     op: Operation
@@ -86,11 +86,11 @@ class Step(NamedTuple):
     """The conversion of its only result."""
 
 
-class Steps(NamedTuple):
+class PreparedBlock(NamedTuple):
     """The operations of a block."""
 
     arguments: tuple[int, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PreparedOp, ...]
     returned: tuple[Operation, Gather] | None
     """The terminator and its operands if it returns them; it is not one of the steps."""
 
@@ -106,9 +106,9 @@ class PreparedInterpreter(DirectInterpreter):
     _slots: dict[int, Slots | None] = field(default_factory=dict[int, "Slots | None"])
     """Identity of a region, which the module keeps alive -> the slots of the function around it;
     None if that cannot be prepared."""
-    _steps: dict[int, Steps] = field(default_factory=dict[int, Steps])
+    _steps: dict[int, PreparedBlock] = field(default_factory=dict[int, PreparedBlock])
     """Identity of a block -> its steps."""
-    _frame: Frame | None = None
+    _frame: CallFrame | None = None
     """The frame of the innermost call; None if its function is not prepared."""
 
     def __post_init__(self) -> None:
@@ -154,7 +154,7 @@ class PreparedInterpreter(DirectInterpreter):
             if slots is None:
                 self._frame = None
                 return super().run_ssacfg_region(region, args, name)
-            self._frame = Frame(slots, [None] * len(slots))
+            self._frame = CallFrame(slots, [None] * len(slots))
             with np.errstate(all="ignore"):
                 return self._run(region, args)
         finally:
@@ -182,9 +182,9 @@ class PreparedInterpreter(DirectInterpreter):
         entry = self.implemented().get(type(op))
         return entry is None or type(entry[0]) in CONTROL_FLOW
 
-    def _steps_of(self, block: Block, slots: Slots) -> Steps:
+    def _steps_of(self, block: Block, slots: Slots) -> PreparedBlock:
         """Return the operations of a block, up to the first that ends it."""
-        steps: list[Step] = []
+        steps: list[PreparedOp] = []
         returned = None
         for op in block.ops:
             operands = gathering([slots[value] for value in op.operands])
@@ -192,8 +192,8 @@ class PreparedInterpreter(DirectInterpreter):
                 returned = op, operands
                 break
             results = tuple(slots[value] for value in op.results)
-            steps.append(Step(op, operands, results, *self._semantics_of(op)))
-        return Steps(tuple(slots[arg] for arg in block.args), tuple(steps), returned)
+            steps.append(PreparedOp(op, operands, results, *self._semantics_of(op)))
+        return PreparedBlock(tuple(slots[arg] for arg in block.args), tuple(steps), returned)
 
     def _semantics_of(
         self, op: Operation

@@ -38,9 +38,9 @@ __all__ = [
     "Element",
     "Elements",
     "KernelBuilder",
+    "KernelRemark",
     "Legalization",
     "Preparation",
-    "Remark",
     "Scheduled",
     "Store",
     "Tensor",
@@ -96,7 +96,7 @@ class KernelBuilder(TirBuilder):
         operations along axes are merged; convolutions return their result merged."""
         self.winograd: Winograd = winograd
         self.choices = Choices(measured)
-        self.remarks: list[Remark] = []
+        self.remarks: list[KernelRemark] = []
         """The decisions that users may want to know."""
         self.warnings: list[tuple[Operation, str]] = []
         """The operations that will fail at run time, and why."""
@@ -386,7 +386,7 @@ class KernelBuilder(TirBuilder):
         **arguments: Argument,
     ) -> None:
         """Remember a choice, and why it was made; once, if several results make the same."""
-        if (remark := Remark(kind, name, message, arguments)) not in self.remarks:
+        if (remark := KernelRemark(kind, name, message, arguments)) not in self.remarks:
             self.remarks.append(remark)
 
     def decide(self, space: Space[T]) -> T:
@@ -482,7 +482,7 @@ Winograd: TypeAlias = Literal["none", "f2", "f4"]
 
 
 @dataclass(frozen=True)
-class Remark:
+class KernelRemark:
     """A choice that was made for a kernel: that a faster algorithm was taken or missed, or which
     schedule was chosen."""
 

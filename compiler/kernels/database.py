@@ -17,7 +17,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from .choices import Choice, Form
 
-__all__ = ["Database", "Record", "append_record", "check_writable", "target_key"]
+__all__ = ["Database", "TuningRecord", "append_record", "check_writable", "target_key"]
 
 
 def target_key(target: Target) -> str:
@@ -26,7 +26,7 @@ def target_key(target: Target) -> str:
 
 
 @dataclass(frozen=True)
-class Record:
+class TuningRecord:
     """The fastest choices that are known for a kernel on a target."""
 
     key: str
@@ -56,7 +56,7 @@ class Record:
         return json.dumps(fields, ensure_ascii=False)
 
     @staticmethod
-    def from_json(text: str, place: str = "") -> Record:
+    def from_json(text: str, place: str = "") -> TuningRecord:
         """Return the record in a line; ValueError with the reason if it is none."""
         try:
             data: object = json.loads(text)
@@ -80,7 +80,7 @@ class Record:
         if extra := fields.keys() - _FIELDS.keys():
             raise ValueError(f"'{min(extra)}' is not a field of a record")
         fields["choices"] = tuple(map(_choice_from_json, cast("list[object]", fields["choices"])))
-        return Record(**fields, place=place)  # pyright: ignore[reportArgumentType]
+        return TuningRecord(**fields, place=place)  # pyright: ignore[reportArgumentType]
 
 
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -121,7 +121,7 @@ def _is_form(data: object) -> TypeGuard[Form]:
 class Database:
     """The records of files; of several on one kernel and target the last one counts."""
 
-    def __init__(self, records: Iterable[Record] = (), warnings: Sequence[str] = ()) -> None:
+    def __init__(self, records: Iterable[TuningRecord] = (), warnings: Sequence[str] = ()) -> None:
         self.warnings = warnings
         """The lines that are no records, with file and line."""
         # The last one counts, not the fastest: measurements on another day or with another version
@@ -136,20 +136,20 @@ class Database:
         except OSError as error:
             message = f"the database '{os.fspath(path)}' cannot be read: {error.strerror}"
             raise PasslineError(message) from None
-        records: list[Record] = []
+        records: list[TuningRecord] = []
         warnings: list[str] = []
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             place = f"{os.fspath(path)}:{number}"
             try:
-                records.append(Record.from_json(line.decode(), place))
+                records.append(TuningRecord.from_json(line.decode(), place))
             except ValueError as error:
                 reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error
                 warnings.append(f"{place}: the line is skipped: {reason}")
         return Database(records, warnings)
 
-    def find(self, key: str, target: Target) -> Record | None:
+    def find(self, key: str, target: Target) -> TuningRecord | None:
         """Return the record of a kernel on a target."""
         return self._records.get((key, target_key(target)))
 
@@ -168,7 +168,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise PasslineError(f"the database '{file}' cannot be written")
 
 
-def append_record(path: str | os.PathLike[str], record: Record) -> None:
+def append_record(path: str | os.PathLike[str], record: TuningRecord) -> None:
     """Add a record at the end of a file, in one step: several processes may do so at once."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     try:

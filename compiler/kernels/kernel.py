@@ -27,8 +27,8 @@ from .builder import (
     Buffer,
     Elements,
     KernelBuilder,
+    KernelRemark,
     Preparation,
-    Remark,
     Scheduled,
     Tensor,
     Winograd,
@@ -66,7 +66,7 @@ class Kernel:
     """The function that it computes."""
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
-    remarks: Sequence[Remark]
+    remarks: Sequence[KernelRemark]
     """The choices of its schedule."""
     warnings: Sequence[tuple[Operation, str]]
     """The operations that will fail at run time, and why."""

@@ -12,7 +12,7 @@ from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape
 from .builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
-__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled"]
+__all__ = ["At", "Concatenated", "ResultTensor", "Shifted", "scheduled"]
 
 
 @dataclass(eq=False)
@@ -94,7 +94,7 @@ class At(Tensor):
 
 
 @dataclass(eq=False)
-class Result(Scheduled):
+class ResultTensor(Scheduled):
     """A result of the kernel, or what it is computed from element by element, whose elements are
     computed by `loops`."""
 
@@ -123,7 +123,7 @@ def scheduled(
     if b.in_place.get(value) == shape or all(
         isinstance(use.operation, ReturnOp) for use in value.uses
     ):
-        return Result(shape, element, loops)
+        return ResultTensor(shape, element, loops)
     buffer = b.alloc(shape, element)
     loops(lambda index, value: b.store(value, buffer, index))
     whole = b.shape_of(op.results[0])

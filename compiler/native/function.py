@@ -28,11 +28,11 @@ from . import cache
 from .calls.allocation import ALLOCATE, allocation_ir
 from .calls.entry import ENTRY, FAILED, REFUSED, builtin_function, entry_ir
 from .calls.interruption import interruptible
-from .calls.parameters import Buffer, Parameter, address, parameters_of
+from .calls.parameters import BufferParameter, Parameter, address, parameters_of
 from .calls.words import CallWords
 from .compiled import Compiled, in_one_block
 from .jit import (
-    Code,
+    LoadedFunction,
     is_in_process,
     link,
     load_llvm,
@@ -113,7 +113,7 @@ def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
     on tensors."""
     parameters = parameters_of(compiled.function)
     for parameter in parameters:
-        if isinstance(parameter, Buffer):
+        if isinstance(parameter, BufferParameter):
             parameter.check_size()
     known = {name: address(array) for name, array in compiled.constants.items()}
     known |= runtime_symbols(undefined_symbols(*compiled.objects))
@@ -222,7 +222,7 @@ class NativeFunction:
         self,
         function: Function,
         parameters: list[Parameter],
-        code: Code,
+        code: LoadedFunction,
         constants: list[Array],
         failures: Failures,
         compile_seconds: float,
@@ -239,7 +239,7 @@ class NativeFunction:
         self._layout = CallWords(function)
         self._call = builtin_function(code)
         self._keeps = constants
-        outputs = [p for p in parameters[len(self._inputs) :] if isinstance(p, Buffer)]
+        outputs = [p for p in parameters[len(self._inputs) :] if isinstance(p, BufferParameter)]
         self._new = [output.new for output in outputs]
         self._results = outputs or self._layout.buffers
         self._has_narrow = any(result.narrow for result in self._results)
@@ -283,7 +283,7 @@ class NativeFunction:
         results = self._run(inputs)
         assert results is not None, "machine code refuses arguments that fit"
         for (p, value), memory in zip(pairs, inputs, strict=True) if in_place else ():
-            if isinstance(p, Buffer) and memory is not value and value.flags.writeable:
+            if isinstance(p, BufferParameter) and memory is not value and value.flags.writeable:
                 value[...] = p.from_memory(memory)
         return results
 

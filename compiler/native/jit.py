@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
 __all__ = [
-    "Code",
+    "LoadedFunction",
     "cannot_parse",
     "is_in_process",
     "link",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Code:
+class LoadedFunction:
     """A function in memory, which is freed together with this object."""
 
     address: int
@@ -59,7 +59,7 @@ def is_in_process(symbol: str) -> bool:
     return hasattr(ctypes.CDLL(None), symbol)
 
 
-def link(codes: Sequence[bytes], entry: str, symbols: Mapping[str, int]) -> Code:
+def link(codes: Sequence[bytes], entry: str, symbols: Mapping[str, int]) -> LoadedFunction:
     """Load object files into memory and return their function `entry`. `symbols` gives the
     addresses of undefined symbols that this process does not define."""
     binding = load_llvm()
@@ -74,7 +74,7 @@ def link(codes: Sequence[bytes], entry: str, symbols: Mapping[str, int]) -> Code
         library = builder.link(jit, entry)
     except RuntimeError as error:
         raise PasslineError(f"the machine code cannot be linked: {error}") from error
-    return Code(library[entry], (library, jit))
+    return LoadedFunction(library[entry], (library, jit))
 
 
 def load_llvm():  # -> the module llvmlite.binding

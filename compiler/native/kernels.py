@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_kernels", "is_divisible", "kernels_of"]
 
-LEAST_WORK = 500
+MIN_WORK = 500
 """The least number of operations for which a process of its own saves time."""
 FUNCTION_WORK = 200
 """The number of operations that take as long to compile as an empty function."""
@@ -116,7 +116,7 @@ def is_constant(op: Operation) -> bool:
 def grouped(kernels: Sequence[PrimFuncOp], count: int) -> list[list[PrimFuncOp]]:
     """Return the kernels in up to `count` groups that take about as long to compile."""
     sizes = {kernel: size_of(kernel) for kernel in kernels}
-    count = min(count, len(kernels), sum(sizes.values()) // LEAST_WORK)
+    count = min(count, len(kernels), sum(sizes.values()) // MIN_WORK)
     return balanced(sizes, max(count, 1))
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ... import __version__
 from ..kernels.choices import Choice
-from ..kernels.database import Record, target_key
+from ..kernels.database import TuningRecord, target_key
 from .kernels import TunableKernel
 from .task import Measurement, Task
 
@@ -98,13 +98,13 @@ class Search:
         """The candidates that could not be measured, and why."""
         self.finished = False
 
-    def record(self) -> Record | None:
+    def record(self) -> TuningRecord | None:
         """Return the record of the fastest known choices; None if nothing was measured."""
         if (best := self.best) is None:
             return None
         kernel = self._kernel
         choices = tuple(made.choice for made in kernel.made(self.choices))
-        return Record(
+        return TuningRecord(
             kernel.key,
             target_key(kernel.target),
             choices,

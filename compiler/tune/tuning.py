@@ -26,7 +26,7 @@ from ...dialects.target import Target
 from ..kernels.builder import Winograd
 from ..kernels.database import (
     Database,
-    Record,
+    TuningRecord,
     append_record,
     check_writable,
 )
@@ -35,7 +35,7 @@ from .sandbox import measure_apart, stop_processes
 from .search import Search, Settings, StoppedError
 from .task import Measure, Measurement, Task
 
-__all__ = ["Outcome", "Progress", "Tuning", "heaviest", "tune_module"]
+__all__ = ["Progress", "Tuning", "TuningOutcome", "heaviest", "tune_module"]
 
 
 Progress = Callable[[int, int, int], None]
@@ -44,11 +44,11 @@ measured for it."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TuningOutcome:
     """The result of the search for the schedules of a kernel."""
 
     kernel: TunableKernel
-    record: Record | None
+    record: TuningRecord | None
     """None if it could not be measured."""
     is_new: bool = True
     """False if the database had it already."""
@@ -60,7 +60,7 @@ class Outcome:
 class Tuning:
     """The outcomes of all kernels, in the order of the search."""
 
-    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    outcomes: list[TuningOutcome] = field(default_factory=list[TuningOutcome])
     notes: list[str] = field(default_factory=list[str])
     """The kernels that cannot be tuned, and why."""
     left: int = 0
@@ -91,7 +91,7 @@ def tune_module(
     share: float = 100,
     winograd: Winograd = "none",
     measure: Measure = measure_apart,
-    report: Callable[[Outcome, int, int], None] = lambda outcome, number, total: None,
+    report: Callable[[TuningOutcome, int, int], None] = lambda outcome, number, total: None,
     progress: Progress = lambda number, total, measured: None,
 ) -> Tuning:
     """Search the fastest choices for the kernels of an optimized module, and add them to the
@@ -115,7 +115,7 @@ def tune_module(
         for number, kernel in enumerate(kernels, 1):
             record = known.find(kernel.key, target)
             if record is not None and record.finished and not again:
-                outcome = Outcome(kernel, record, is_new=False)
+                outcome = TuningOutcome(kernel, record, is_new=False)
             elif deadline is not None and monotonic() >= deadline:
                 tuning.left += 1
                 continue
@@ -142,7 +142,7 @@ def _given_or_own(executor: Executor | None) -> Generator[Executor]:
 
 def _search(
     kernel: TunableKernel, settings: Settings, run: _Runner, database: str | os.PathLike[str]
-) -> Outcome:
+) -> TuningOutcome:
     """Search the fastest choices of one kernel, and add what was found to the database."""
     search = Search(kernel, settings, run)
     try:
@@ -152,7 +152,7 @@ def _search(
     finally:
         if (record := search.record()) is not None:
             append_record(database, record)
-    return Outcome(kernel, record, failures=[error for _, error in search.failures])
+    return TuningOutcome(kernel, record, failures=[error for _, error in search.failures])
 
 
 def heaviest(kernels: Sequence[TunableKernel], share: float) -> list[TunableKernel]:

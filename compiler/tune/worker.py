@@ -33,7 +33,7 @@ from ..interpreters.equivalence.values import flat_values
 from ..interpreters.interpret import interpret
 from ..interpreters.signature import Value, argument_names, entry_function
 from ..kernels.choices import Choice
-from ..kernels.database import Database, Record, target_key
+from ..kernels.database import Database, TuningRecord, target_key
 from ..native import compile_module
 from .task import Measurement, Task
 
@@ -173,7 +173,7 @@ def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
     """Return the kernel of a task with some choices as a function; PasslineError if it does not
     have them."""
     module, target = module_of(task), Target.parse(task.target)
-    record = Record(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
+    record = TuningRecord(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
     database = Database([record])
     kernels = legalize_operations(module, target, winograd=task.winograd, database=database)
     made = [made.choice for kernel in kernels.values() for made in kernel.choices.made]

@@ -56,9 +56,9 @@ __all__ = ["UNITS", "is_shifted", "keeps_rounding", "least_factor", "magnitudes_
 
 UNITS = 16
 """The units in the last place by which a merged constant may change a result."""
-MOST_LINKS = 16
+MAX_LINKS = 16
 """The most operations below and above another one that are looked at."""
-MOST_ELEMENTS = 1 << 20
+MAX_ELEMENTS = 1 << 20
 """The most elements of constants that broadcast against each other."""
 
 Constants = Callable[[Operation, int], Array | None]
@@ -70,7 +70,7 @@ def constant_operand(op: Operation, index: int) -> Array | None:
     return array_in(op.operands[index])
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """An operation of a chain: a sum or product of `data` and a constant."""
 
     op: Operation
@@ -78,7 +78,7 @@ class Link(NamedTuple):
     constant: Array
 
 
-class Form(NamedTuple):
+class AffineForm(NamedTuple):
     """The affine function `x * factor + offset`."""
 
     factor: Array
@@ -118,10 +118,10 @@ def least_factor(x: SSAValue, constants: Constants = constant_operand) -> float:
     return float(np.abs(factor).min(initial=inf, where=factor != 0))
 
 
-def _is_small(links: Sequence[Link]) -> bool:
+def _is_small(links: Sequence[ChainLink]) -> bool:
     """Return whether the constants of a chain broadcast to few elements."""
     shapes = [link.constant.shape for link in links]
-    return prod(np.broadcast_shapes(*shapes)) <= max(MOST_ELEMENTS, *map(prod, shapes))
+    return prod(np.broadcast_shapes(*shapes)) <= max(MAX_ELEMENTS, *map(prod, shapes))
 
 
 def magnitudes_along(array: Array, along: Along) -> Array:
@@ -134,18 +134,18 @@ def magnitudes_along(array: Array, along: Along) -> Array:
     return np.moveaxis(seen, axes, range(len(axes))).reshape(count, -1)
 
 
-def _chain(op: Operation, constants: Constants) -> Sequence[Link]:
+def _chain(op: Operation, constants: Constants) -> Sequence[ChainLink]:
     """Return the links below and above `op`, and its own; above, values have no other use."""
     if (link := _link(op, constants)) is None:
         return ()
     links = deque([link])
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         owner = links[0].data.owner
         below = _link(owner, constants) if isinstance(owner, Operation) else None
         if below is None:
             break
         links.appendleft(below)
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         use = (result := links[-1].op.results[0]).first_use
         above = _link(use.operation, constants) if use and result.has_one_use() else None
         if above is None:
@@ -154,7 +154,7 @@ def _chain(op: Operation, constants: Constants) -> Sequence[Link]:
     return [*links]
 
 
-def _link(op: Operation, constants: Constants) -> Link | None:
+def _link(op: Operation, constants: Constants) -> ChainLink | None:
     """Return `op` as a link of a chain, None if it is not one."""
     if not isinstance(op, AddOp | BiasAddOp | SubtractOp | MultiplyOp | DivideOp):
         return None
@@ -166,41 +166,41 @@ def _link(op: Operation, constants: Constants) -> Link | None:
     if isinstance(op, BiasAddOp) and constant.ndim:
         rank = len(static_shape(op.data.type) or ())
         constant = constant.reshape(-1, *(1,) * (rank - 1 - op.axis % rank))
-    return Link(op, op.operands[0 if lhs is None else 1], constant.astype(np.float64))
+    return ChainLink(op, op.operands[0 if lhs is None else 1], constant.astype(np.float64))
 
 
-def _applied(link: Link, form: Form) -> Form:
+def _applied(link: ChainLink, form: AffineForm) -> AffineForm:
     """Return the function whose result is that of the link for the result of `form`."""
     (factor, offset), c = form, link.constant
     match link.op:
         case MultiplyOp():
-            return Form(factor * c, offset * c)
+            return AffineForm(factor * c, offset * c)
         case DivideOp():
-            return Form(factor / c, offset / c)
+            return AffineForm(factor / c, offset / c)
         case SubtractOp() if link.data is link.op.operands[0]:
-            return Form(factor, offset - c)
+            return AffineForm(factor, offset - c)
         case SubtractOp():
-            return Form(-factor, c - offset)
+            return AffineForm(-factor, c - offset)
         case _:
-            return Form(factor, offset + c)
+            return AffineForm(factor, offset + c)
 
 
-def _seen_from_end(links: Sequence[Link]) -> Sequence[Form]:
+def _seen_from_end(links: Sequence[ChainLink]) -> Sequence[AffineForm]:
     """Return the function after each link: its factor, and its offset times all later factors."""
-    forms = [Form(np.ones(()), np.zeros(()))]
+    forms = [AffineForm(np.ones(()), np.zeros(()))]
     for link in links:
         forms.append(_applied(link, forms[-1]))
-    later, seen = np.ones(()), list[Form]()
+    later, seen = np.ones(()), list[AffineForm]()
     for link, form in zip(reversed(links), reversed(forms[1:]), strict=True):
-        seen.insert(0, Form(form.factor, form.offset * later))
-        later = later * _applied(link, Form(np.ones(()), np.zeros(()))).factor
+        seen.insert(0, AffineForm(form.factor, form.offset * later))
+        later = later * _applied(link, AffineForm(np.ones(()), np.zeros(()))).factor
     return seen
 
 
 def is_shifted(x: SSAValue, constants: Constants = constant_operand) -> bool:
     """Return whether the elements of `x` are those of a sum with a great constant."""
     pending = [x]
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         if not pending:
             return False
         if not isinstance(op := pending.pop().owner, Operation):
@@ -224,7 +224,7 @@ def _passes_on(op: Operation) -> bool:
     return moves or isinstance(op, (*_CHOICES, AddOp, SubtractOp))
 
 
-def _is_great(link: Link) -> bool:
+def _is_great(link: ChainLink) -> bool:
     """Return whether the constant of a sum rounds numbers of magnitude 1 to less than half of their
     digits."""
     if not is_tensor(type := link.data.type) or not isinstance(type.element_type, Float):
@@ -233,7 +233,7 @@ def _is_great(link: Link) -> bool:
     return not bool((np.abs(link.constant) * root <= 1).all())
 
 
-def _offsets_add_up(x: SSAValue, forms: Sequence[Form], constants: Constants) -> bool:
+def _offsets_add_up(x: SSAValue, forms: Sequence[AffineForm], constants: Constants) -> bool:
     """Return whether no offset exceeds twice the last one, or twice the terms of the sum `x`."""
     *before, (factor, last) = forms
     terms = np.abs(factor) * _terms(x, last, constants)
@@ -241,7 +241,7 @@ def _offsets_add_up(x: SSAValue, forms: Sequence[Form], constants: Constants) ->
     return all(bool((np.abs(offset) <= allowed).all()) for _, offset in before)
 
 
-def _factors_fit(forms: Sequence[Form], element: Float) -> bool:
+def _factors_fit(forms: Sequence[AffineForm], element: Float) -> bool:
     """Return whether no factor loses digits or overflows where the last one does not."""
     limits = float_limits(element)
     *before, last = (np.abs(form.factor) for form in forms)

@@ -27,7 +27,7 @@ from ...passmanager.fast.edit import erase, insert_before
 __all__ = ["LayoutRewriter", "with_unit_dimensions"]
 
 
-class Version(NamedTuple):
+class ValueForm(NamedTuple):
     """The current form of a value that was replaced or retyped."""
 
     value: SSAValue
@@ -50,7 +50,7 @@ class LayoutRewriter:
 
     def __init__(self, actions: Actions = SILENT) -> None:
         self.actions = actions
-        self.versions: dict[SSAValue, Version] = {}
+        self.versions: dict[SSAValue, ValueForm] = {}
         """The values that were replaced or retyped."""
         self.available: dict[Key, SSAValue] = {}
         """The layouts of values that have been made."""
@@ -74,10 +74,10 @@ class LayoutRewriter:
         if conversion.forwards and (relayout := conversion.results[0]) is not None:
             result = op.results[0]
             self.available[result, (), relayout.key] = operands[0]
-            return self.forward(op, Version(operands[0], relayout, result.type))
+            return self.forward(op, ValueForm(operands[0], relayout, result.type))
         # A transform to the layout that the operand has now.
         if conversion.forwards and operands[0].type == op.results[0].type:
-            return self.forward(op, Version(operands[0], None, operands[0].type))
+            return self.forward(op, ValueForm(operands[0], None, operands[0].type))
         if conversion.op is not None:
             op = _replace(op, conversion.op, operands, conversion.properties)
         else:
@@ -96,10 +96,10 @@ class LayoutRewriter:
         # forwarded.
         assert isinstance(owner := op.tuple.owner, TupleOp)
         element = owner.operands[op.index]
-        self.forward(op, self.versions.get(element) or Version(element, None, element.type))
+        self.forward(op, self.versions.get(element) or ValueForm(element, None, element.type))
         self.candidates[owner] = None
 
-    def forward(self, op: Operation, version: Version) -> None:
+    def forward(self, op: Operation, version: ValueForm) -> None:
         """Use `version` in place of the only result of `op`."""
         # The uses are not replaced yet. In %1 = layout_transform %0 (NCHW to NHWC) with %0 in NHWC
         # already, the plan says of users of %1 that they have its original layout; had they %0 as
@@ -112,7 +112,7 @@ class LayoutRewriter:
         assert is_tensor(type := result.type)
         new = with_shape(type, relayout.transform(shape_of(type)))
         value = Rewriter.replace_value_with_new_type(result, new)
-        self.versions[value] = Version(value, relayout, type)
+        self.versions[value] = ValueForm(value, relayout, type)
         self.available[value, (), relayout.key] = value
 
     # Values in a layout
@@ -148,7 +148,7 @@ class LayoutRewriter:
         transforms, by way of the original layout, are needed only if both layouts split an axis in
         different ways.
         """
-        present, now, type = self.versions.get(value) or Version(value, None, value.type)
+        present, now, type = self.versions.get(value) or ValueForm(value, None, value.type)
         # At compile time, from the original: the copy serves all users of that layout.
         if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
             return self.constant(owner, relayout, expanded)

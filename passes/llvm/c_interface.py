@@ -55,7 +55,7 @@ def define_c_interface(op: func.FuncOp, output: Attribute | None, build: Lowerin
         body=Region(block),
     )
     function.location = end.location = op.location
-    words = Words(build.inside(end))
+    words = DescriptorWords(build.inside(end))
     arguments = [*block.args][bool(returned) :]
     operands: list[SSAValue] = []
     for value, type in zip(arguments, types.inputs, strict=True):
@@ -67,7 +67,7 @@ def define_c_interface(op: func.FuncOp, output: Attribute | None, build: Lowerin
     build.define(function)
 
 
-class Words:
+class DescriptorWords:
     """Reads and writes the words of descriptors."""
 
     def __init__(self, build: Lowering) -> None:

@@ -43,7 +43,7 @@ from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
 from .types import (
     POINTER,
-    Buffer,
+    LLVMBuffer,
     Number,
     lowered_type,
     lowered_types,
@@ -99,7 +99,7 @@ class Lowering:
         """Begin with another operation of the module."""
         self._values: dict[int, tuple[SSAValue, ...]] = {}
         """The values that stand for others, by their ids."""
-        self._buffers: dict[int, Buffer] = {}
+        self._buffers: dict[int, LLVMBuffer] = {}
         self._indices: dict[int, Number] = {}
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
         self._constants: dict[tuple[object, Attribute], SSAValue] = {}
@@ -170,13 +170,13 @@ class Lowering:
         if isinstance(old, BlockArgument):
             self._arguments.append(old)
 
-    def buffer(self, old: SSAValue) -> Buffer:
+    def buffer(self, old: SSAValue) -> LLVMBuffer:
         """Return the buffer that stands for a memref."""
         if (found := self._buffers.get(id(old))) is None:
             found = self._buffers[id(old)] = self._made_buffer(old)
         return found
 
-    def set_buffer(self, old: SSAValue, new: Buffer) -> None:
+    def set_buffer(self, old: SSAValue, new: LLVMBuffer) -> None:
         """Let `new` stand for a memref that the operation at hand returns."""
         type = cast("MemRefType[Attribute]", old.type)
         numbers = [
@@ -194,7 +194,7 @@ class Lowering:
         self.set(old, (new.pointer, *numbers))
         self._buffers[id(old)] = new
 
-    def _made_buffer(self, old: SSAValue) -> Buffer:
+    def _made_buffer(self, old: SSAValue) -> LLVMBuffer:
         """Make a buffer of the values that stand for a memref; the strides are computed where that
         is defined, so that every use has them."""
         type = cast("MemRefType[Attribute]", old.type)
@@ -211,7 +211,7 @@ class Lowering:
             op, self.op = self.op, following(numbers[-1])
             strides = contiguous(sizes, self.times)
             self.op = op
-        return Buffer(pointer, sizes, strides, lowered_type(type.element_type))
+        return LLVMBuffer(pointer, sizes, strides, lowered_type(type.element_type))
 
     # Operations
 
@@ -350,7 +350,7 @@ class Lowering:
         kind, type = comparison_class(a.type), truth(a.type)
         return self.add(kind, (a, b), type, predicate=predicate, fastmathFlags=flags)
 
-    def element(self, buffer: Buffer, indices: Sequence[SSAValue]) -> SSAValue:
+    def element(self, buffer: LLVMBuffer, indices: Sequence[SSAValue]) -> SSAValue:
         """Return the pointer to the element of a buffer at unconverted indices."""
         place: Number = 0
         for index, stride in zip(indices, buffer.strides, strict=True):

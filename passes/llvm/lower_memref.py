@@ -28,7 +28,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.releases.memref import AssumeAlignmentOp
 from .conversion import Lowering, Patterns, contiguous, convert
-from .types import POINTER, Buffer, Number, lowered_type
+from .types import POINTER, LLVMBuffer, Number, lowered_type
 
 __all__ = ["MEMREF", "LowerMemref", "is_nontemporal"]
 
@@ -143,7 +143,7 @@ def set_contiguous(
     if not isinstance(type.layout, NoneAttr):
         raise build.error(f"is {type}: expected no layout")
     element = lowered_type(type.element_type)
-    build.set_buffer(old, Buffer(pointer, sizes, contiguous(sizes, build.times), element))
+    build.set_buffer(old, LLVMBuffer(pointer, sizes, contiguous(sizes, build.times), element))
 
 
 def dealloc(op: memref.DeallocOp, build: Lowering) -> None:
@@ -204,7 +204,7 @@ def reinterpret_cast(op: memref.ReinterpretCastOp, build: Lowering) -> None:
     not offset themselves."""
     source = build.buffer(op.source)
     (offset,) = build.numbers(op.static_offsets.get_values(), op.offsets)
-    new = Buffer(
+    new = LLVMBuffer(
         build.offset(source.pointer, offset, source.element),
         build.numbers(op.static_sizes.get_values(), op.sizes),
         build.numbers(op.static_strides.get_values(), op.strides),
@@ -224,7 +224,7 @@ def subview(op: memref.SubviewOp, build: Lowering) -> None:
         place = build.plus(place, build.times(offset, stride))
     strides = [build.times(a, b) for a, b in zip(steps, source.strides, strict=True)]
     kept = kept_axes(op.static_sizes.get_values(), type_of(op.result).get_shape())
-    new = Buffer(
+    new = LLVMBuffer(
         build.offset(source.pointer, place, source.element),
         tuple(sizes[axis] for axis in kept),
         tuple(strides[axis] for axis in kept),

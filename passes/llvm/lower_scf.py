@@ -36,10 +36,10 @@ def lower_to_blocks(module: ModuleOp) -> None:
     for function in functions:
         for region in function.regions:
             for block in [*region.blocks]:
-                Blocks(region, block).lower(block)
+                RegionBlocks(region, block).lower(block)
 
 
-class Blocks:
+class RegionBlocks:
     """The blocks of a region, as they are made one after the other."""
 
     def __init__(self, region: Region, last: Block) -> None:

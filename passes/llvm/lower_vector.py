@@ -30,7 +30,7 @@ from ...passmanager.context import PassContext
 from .conversion import Lowering, Patterns, convert, integers32
 from .lower_arith import fast_math_of, suffix
 from .lower_memref import NOT_ATOMIC, bytes_of, is_nontemporal
-from .types import Buffer, Number, lowered_type
+from .types import LLVMBuffer, Number, lowered_type
 
 __all__ = ["VECTOR", "LowerVector"]
 
@@ -111,7 +111,7 @@ def require_one_dimension(value: SSAValue, build: Lowering) -> None:
         raise build.error(f"accesses a {value.type}: expected a vector of one dimension")
 
 
-def alignment_of(buffer: Buffer) -> IntegerAttr:
+def alignment_of(buffer: LLVMBuffer) -> IntegerAttr:
     """A vector in memory is aligned as its elements are."""
     return element_alignment(buffer.element)
 
@@ -138,7 +138,7 @@ def masked_store(op: vector.MaskedStoreOp, build: Lowering) -> None:
 
 
 def load_masked(
-    buffer: Buffer, place: SSAValue, mask: SSAValue, rest: SSAValue, build: Lowering
+    buffer: LLVMBuffer, place: SSAValue, mask: SSAValue, rest: SSAValue, build: Lowering
 ) -> SSAValue:
     """Load the lanes of a mask; others are those of `rest`."""
     alignment = build.integer(alignment_of(buffer).value.data, i32)
@@ -147,7 +147,7 @@ def load_masked(
 
 
 def store_masked(
-    buffer: Buffer, place: SSAValue, mask: SSAValue, value: SSAValue, build: Lowering
+    buffer: LLVMBuffer, place: SSAValue, mask: SSAValue, value: SSAValue, build: Lowering
 ) -> None:
     """Store the lanes of a mask."""
     alignment = build.integer(alignment_of(buffer).value.data, i32)
@@ -184,7 +184,7 @@ def transfer_write(op: vector.TransferWriteOp, build: Lowering) -> None:
 def check_transfer(
     op: vector.TransferReadOp | vector.TransferWriteOp,
     type: VectorType[Attribute],
-    buffer: Buffer,
+    buffer: LLVMBuffer,
     build: Lowering,
 ) -> int:
     """Return the length of a row of a vector that is that of the last dimensions of a buffer."""
@@ -207,7 +207,7 @@ def check_transfer(
 def rows_of(
     op: vector.TransferReadOp | vector.TransferWriteOp,
     whole: SSAValue,
-    buffer: Buffer,
+    buffer: LLVMBuffer,
     width: int,
     build: Lowering,
 ) -> Iterable[tuple[int, SSAValue, SSAValue]]:

@@ -31,7 +31,7 @@ from ...dialects.vector_types import is_vector
 
 __all__ = [
     "POINTER",
-    "Buffer",
+    "LLVMBuffer",
     "Number",
     "is_buffer",
     "lowered_type",
@@ -46,7 +46,7 @@ Number: TypeAlias = "int | SSAValue"
 
 
 @dataclass(frozen=True)
-class Buffer:
+class LLVMBuffer:
     """A buffer in the dialect llvm."""
 
     pointer: SSAValue

@@ -16,7 +16,7 @@ from ...passmanager.rewriting.rewriting import PatternPass
 
 __all__ = ["AdjustMatmulOrder", "Reassociate"]
 
-MOST_ROWS = 1 << 40
+MAX_ROWS = 1 << 40
 """An upper bound of the rows of a tensor whose number of rows is not known."""
 
 
@@ -65,7 +65,7 @@ def _rows(x: SSAValue) -> Sequence[int]:
     greatest if it is not known."""
     shape = shape_of(tensor_type(x))
     if shape is None or any(size < 0 for size in shape[:-1]):
-        return (1, MOST_ROWS)
+        return (1, MAX_ROWS)
     return (prod(shape[:-1]),)
 
 

@@ -21,7 +21,7 @@ from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
 from ...compiler.kernels.builder import Preparation, Winograd
 from ...compiler.kernels.contraction.packing import dense_constant
 from ...compiler.kernels.data.data_dependent import replace_data_dependent
-from ...compiler.kernels.database import Database, Record
+from ...compiler.kernels.database import Database, TuningRecord
 from ...compiler.kernels.kernel import Kernel, kernel_of
 from ...compiler.kernels.key import kernel_key
 from ...compiler.kernels.legalizations import legalization_of
@@ -185,14 +185,14 @@ def find_record(
     constants: Collection[int],
     target: Target,
     winograd: Winograd,
-) -> Record | None:
+) -> TuningRecord | None:
     """Return the record of the kernel of a primitive function, if there is one."""
     if database is None:
         return None
     return database.find(kernel_key(func, constants, winograd), target)
 
 
-def warn_of_unfit(record: Record, kernel: Kernel, actions: Actions) -> None:
+def warn_of_unfit(record: TuningRecord, kernel: Kernel, actions: Actions) -> None:
     """Report the choices of a record that are not in the spaces of the kernel."""
     name = kernel.func.sym_name.data
     for choice in kernel.choices.unfit:

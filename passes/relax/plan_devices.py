@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...compiler.analysis.devices.analyzer import DEVICE, DeviceAnalyzer, transparent_ops
 from ...compiler.analysis.devices.defaults import DeviceDefaulter
-from ...compiler.analysis.devices.domains import Domain, Place, devices_of, has_place
+from ...compiler.analysis.devices.domains import DevicePlace, Domain, devices_of, has_place
 from ...dialects.device_type import DeviceType
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
@@ -104,7 +104,7 @@ class DeviceWriter:
         # By user: a copy for several users would have to dominate them, and be alive in between.
         copies: dict[tuple[Operation, SSAValue, DeviceAttr], SSAValue] = {}
         for flow, place in self.analyzer.copies:
-            assert isinstance(flow.domain, Place)
+            assert isinstance(flow.domain, DevicePlace)
             key = (flow.user, flow.value, flow.domain.device)
             if key not in copies:
                 copy = self.copy(flow.value, place, flow.domain, flow.user)
@@ -112,7 +112,9 @@ class DeviceWriter:
                 copies[key] = copy.result
             flow.user.operands[flow.index] = copies[key]
 
-    def copy(self, value: SSAValue, src: Place, dst: Place, user: Operation) -> DeviceCopyOp:
+    def copy(
+        self, value: SSAValue, src: DevicePlace, dst: DevicePlace, user: Operation
+    ) -> DeviceCopyOp:
         """Return a copy of `value` with the location of `user`."""
         copy = DeviceCopyOp(value, src=src.device, dst=dst.device)
         copy.location = user.location
@@ -129,7 +131,11 @@ class DeviceWriter:
         result = self.analyzer.of(op.result)
         value = op.input
         copy: DeviceCopyOp | None = None
-        if isinstance(body, Place) and isinstance(result, Place) and body.device != result.device:
+        if (
+            isinstance(body, DevicePlace)
+            and isinstance(result, DevicePlace)
+            and body.device != result.device
+        ):
             copy = self.copy(value, body, result, op)
             op.result.replace_all_uses_with(copy.result)
             _insert_after(op, copy)
@@ -146,7 +152,7 @@ class DeviceWriter:
             op.result.replace_all_uses_with(value)
             erase(op)
 
-    def annotate_source(self, value: SSAValue, place: Place) -> None:
+    def annotate_source(self, value: SSAValue, place: DevicePlace) -> None:
         """Annotate a source that is not on the default device, unless it is annotated."""
         owner = value.owner
         assert isinstance(owner, Operation)

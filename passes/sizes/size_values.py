@@ -23,7 +23,7 @@ from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.releases.memref import dim_op
 from ..generic.analysis.arith_families import family
 
-__all__ = ["DIVISIONS", "SPECULATABLE", "SizeValues", "Where", "index_constant"]
+__all__ = ["DIVISIONS", "SPECULATABLE", "FunctionSizes", "Where", "index_constant"]
 
 SPECULATABLE = family(
     "addi andi cmpi constant extsi extui index_cast maxsi maxui minsi minui muli ori select subi "
@@ -45,7 +45,7 @@ Where: TypeAlias = "Operation | Block | None"
 function."""
 
 
-class SizeValues:
+class FunctionSizes:
     """The sizes of a function. Those that depend on parameters alone are *early*: their values are
     inserted before the operation `start`, in the first block."""
 

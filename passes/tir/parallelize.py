@@ -58,7 +58,7 @@ def parallelize_loops(
 
 
 @dataclass(frozen=True)
-class Choice:
+class SharedLoops:
     """Nested loops, the outermost first, whose iterations threads share."""
 
     loops: Sequence[ForOp]
@@ -69,11 +69,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ParallelPlan:
     """The loops to share in an operation, and the time that it takes then."""
 
     work: int
-    choices: Sequence[Choice] = ()
+    choices: Sequence[SharedLoops] = ()
 
 
 @dataclass
@@ -86,21 +86,21 @@ class Planner:
     may_alias: bool
     """Whether the buffers of the function may overlap."""
 
-    def visit(self, op: Operation) -> Plan:
+    def visit(self, op: Operation) -> ParallelPlan:
         """Return the best plan for `op`."""
         whole = work_of(op)
         # A bound for all loops in it: with one iteration for each thread it would not be worth it
         # either.
         if not isinstance(op, ForOp) or self.shared_work(whole, self.threads) >= whole:
-            return Plan(whole)
+            return ParallelPlan(whole)
         if op.for_kind not in (ForKind.SERIAL, ForKind.PARALLEL):
-            return Plan(whole)
-        plans = [Plan(whole), *self.shared(op, whole)]
+            return ParallelPlan(whole)
+        plans = [ParallelPlan(whole), *self.shared(op, whole)]
         with self.analyzer.inside(op):
             inner = [self.visit(each) for each in op.body.block.ops]
         # With the loops in it shared instead, a fork for each iteration of this one.
         work = extent_of(op) * (1 + sum(plan.work for plan in inner))
-        plans.append(Plan(work, [choice for plan in inner for choice in plan.choices]))
+        plans.append(ParallelPlan(work, [choice for plan in inner for choice in plan.choices]))
         # Of equal plans the first: serial, then the outer loop.
         return min(plans, key=lambda plan: plan.work)
 
@@ -108,10 +108,10 @@ class Planner:
         """Return the work that takes as long as `count` iterations when threads share them."""
         return parallel_work(work, count, self.threads, self.fork_work)
 
-    def shared(self, loop: ForOp, whole: int) -> list[Plan]:
+    def shared(self, loop: ForOp, whole: int) -> list[ParallelPlan]:
         """Return the plans in which threads share the iterations of `loop`, and those of loops
         that are all of its body."""
-        plans: list[Plan] = []
+        plans: list[ParallelPlan] = []
         loops: list[ForOp] = []
         private: Sequence[Operation] = ()
         count = 1
@@ -128,7 +128,7 @@ class Planner:
                 loops.append(inner)
                 count *= extent_of(inner)
                 work = self.shared_work(whole, count)
-                plans.append(Plan(work, [Choice([*loops], count, private)]))
+                plans.append(ParallelPlan(work, [SharedLoops([*loops], count, private)]))
                 inner = only_loop(inner)
         return plans
 

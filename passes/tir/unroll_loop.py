@@ -46,7 +46,7 @@ def unroll_loops(func: PrimFuncOp, options: UnrollOptions, *, actions: Actions =
     unroller.finish()
 
 
-class Size(NamedTuple):
+class CodeSize(NamedTuple):
     """The size of operations, including all nested ones."""
 
     ops: int = 0
@@ -58,9 +58,9 @@ class Size(NamedTuple):
     kept_depth: int = 0
     """The nesting depth of loops that are not unrolled."""
 
-    def then(self, other: Size) -> Size:
+    def then(self, other: CodeSize) -> CodeSize:
         """Return the size of these operations followed by `other`."""
-        return Size(
+        return CodeSize(
             self.ops + other.ops,
             self.steps + other.steps,
             max(self.unrolled_depth, other.unrolled_depth),
@@ -85,10 +85,10 @@ class LoopUnroller:
         if self._has_expanded:
             self.constants.erase_unused()
 
-    def visit(self, op: Operation, options: UnrollOptions) -> Size:
+    def visit(self, op: Operation, options: UnrollOptions) -> CodeSize:
         """Unroll the loops nested in `op`, and `op` itself; return the size of the result."""
         options = self._take_pragmas(op, options)
-        size = Size()
+        size = CodeSize()
         for region in op.regions:
             for block in region.blocks:
                 # A copy of the list: a loop is replaced by operations that are counted already.
@@ -118,7 +118,7 @@ class LoopUnroller:
             )
         return options
 
-    def _visit_loop(self, loop: ForOp, body: Size, options: UnrollOptions) -> Size:
+    def _visit_loop(self, loop: ForOp, body: CodeSize, options: UnrollOptions) -> CodeSize:
         """Unroll `loop`, whose body has size `body`, if it is marked or the options select it."""
         extent = constant_extent(loop)
         kept = body._replace(ops=body.ops + 1, kept_depth=body.kept_depth + 1)
@@ -133,7 +133,7 @@ class LoopUnroller:
         is_unit = is_ordered and extent <= options.auto_max_extent == 1
         if not (is_marked or is_unit or self._is_profitable(loop, extent, body, options)):
             return kept
-        size = Size(
+        size = CodeSize(
             body.ops * extent, body.steps * extent, body.unrolled_depth + 1, body.kept_depth
         )
         if options.explicit_unroll or is_unit:
@@ -144,7 +144,7 @@ class LoopUnroller:
                 return kept
             self._expand(loop, extent)
             if not extent:
-                return Size()
+                return CodeSize()
         elif not is_marked and self.actions.allowed(loop):
             loop.kind = ForKindAttr(ForKind.UNROLLED)
             self.actions.count("marked")
@@ -156,7 +156,9 @@ class LoopUnroller:
         expand_loop(loop, extent, self.constants)
         self._has_expanded = True
 
-    def _is_profitable(self, loop: ForOp, extent: int, body: Size, options: UnrollOptions) -> bool:
+    def _is_profitable(
+        self, loop: ForOp, extent: int, body: CodeSize, options: UnrollOptions
+    ) -> bool:
         """Return whether the options select a serial `loop` that is not marked."""
         if loop.for_kind is not ForKind.SERIAL:
             return False

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from xdsl.ir import Operation
 
 from ..instrument import PassInstrument
-from ..run import Frame
+from ..run import PassFrame
 from .diagnostics import Diagnostic, DiagnosticError, Severity, Where, make
 from .remarks import Argument, RemarkKind, make_remark
 
@@ -121,7 +121,7 @@ class PassActions(Actions):
 
     def __init__(
         self,
-        frame: Frame,
+        frame: PassFrame,
         counters: Counter[str],
         kinds: Collection[RemarkKind] = (),
         deciders: Sequence[PassInstrument] = (),

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from ..ir.symbols import symbol_of
 from ..ir.walk import ancestors
 from ..registration.names import did_you_mean
-from ..run import Frame
+from ..run import PassFrame
 from .diagnostics import Diagnostic, Severity, Where, op_at, place_in_file
 
 __all__ = [
@@ -85,7 +85,7 @@ def _kinds_called(name: str) -> frozenset[RemarkKind]:
 
 
 def make_remark(
-    frame: Frame,
+    frame: PassFrame,
     kind: RemarkKind,
     where: Where,
     name: str,

@@ -54,7 +54,7 @@ def both_ways(part: str, ours: T, of_xdsl: T) -> T:
     checked: dict[str, Callable[[Any, Any], object]] = {
         "fields": _fields,
         "creating": _Creator,
-        "copying": _Cloner,
+        "copying": _ComparingCloner,
         "editing": _Editor,
         "reading": _reader,
         "printing": _printer,
@@ -158,7 +158,7 @@ def _detached(op: Operation) -> str:
     return text
 
 
-class _Cloner:
+class _ComparingCloner:
     def __init__(self, ours: Cloner, of_xdsl: Cloner) -> None:
         self._ours, self._of_xdsl = ours, of_xdsl
 

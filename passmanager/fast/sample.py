@@ -38,7 +38,7 @@ from .parts import NOTE, PLAIN_READING, SETTING
 if TYPE_CHECKING:
     from ..ir.text.printer import PrintStyle
 
-__all__ = ["FOLDER", "Result", "results"]
+__all__ = ["FOLDER", "SampleResult", "results"]
 
 FOLDER = Path(__file__).with_name("sample")
 """The sample: each chunk of a file is read twice in one text, so that what was learned is used."""
@@ -58,7 +58,7 @@ def chunks() -> Iterator[tuple[str, str]]:
 _alias_lines = re.compile(r"^[#!].*\n", re.MULTILINE).findall
 
 
-class Result(NamedTuple):
+class SampleResult(NamedTuple):
     """The result of one thing that is done by a part."""
 
     part: str
@@ -66,7 +66,7 @@ class Result(NamedTuple):
     text: str
 
 
-def results() -> Iterator[Result]:
+def results() -> Iterator[SampleResult]:
     """Yield the results of all that is done on the sample."""
     from ..ir.text.parser import parse_module, plain_reader
     from ..registry import make_ir_context
@@ -76,10 +76,10 @@ def results() -> Iterator[Result]:
     for place, text in chunks():
         plain, module = read(read_plainly, context, text, place, 0, True, 1 << 20)
         # xDSL's messages and ours are not compared, but those of our two readers.
-        yield Result("locating", place, "refused" if module is None else plain)
+        yield SampleResult("locating", place, "refused" if module is None else plain)
         if "reading" in os.environ[SETTING].split(","):
-            yield Result(PLAIN_READING, place, plain)
-            yield Result("reading", place, read(parse_module, context, text, place)[0])
+            yield SampleResult(PLAIN_READING, place, plain)
+            yield SampleResult("reading", place, read(parse_module, context, text, place)[0])
         if module is not None:
             for argument in _arguments_in(module):  # of these, xDSL's parser has no locations
                 argument.location = UNKNOWN_LOC
@@ -91,14 +91,14 @@ def _arguments_in(module: ModuleOp) -> Iterator[BlockArgument]:
         yield from (value for value in values_of(op) if isinstance(value, BlockArgument))
 
 
-def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Result]:
+def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[SampleResult]:
     """Yield what the other parts do with a module."""
     from ..ir.text.printer import PrintStyle
     from .access import read_fields, read_operands, read_step
     from .clone import clone
 
-    def result(part: str, what: str, work: Callable[..., str], *arguments: object) -> Result:
-        return Result(part, f"{place} {what}", attempt(work, *arguments))
+    def result(part: str, what: str, work: Callable[..., str], *arguments: object) -> SampleResult:
+        return SampleResult(part, f"{place} {what}", attempt(work, *arguments))
 
     yield result("printing", "", _printed, module, PrintStyle())
     yield result("printing", "generic", _printed, module, PrintStyle(generic=True))

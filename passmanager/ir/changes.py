@@ -39,7 +39,7 @@ Lists compare items by identity first, and values, ops, blocks and regions have 
 """
 
 
-class Record:
+class ModuleRecord:
     """A module and the ops directly in it, and separately the contents of each of these ops.
 
     Ops that did not change compare equal as whole lists, in C.
@@ -57,7 +57,7 @@ class Record:
             for block in region.blocks:
                 self.bodies |= {op: _record_body(op) for op in block.ops if op.regions}
 
-    def same_as(self, other: Record) -> bool:
+    def same_as(self, other: ModuleRecord) -> bool:
         """Return whether both record the same state."""
         return self.top == other.top and self.bodies == other.bodies
 
@@ -161,14 +161,16 @@ class Changes:
     """Ops that are no longer directly in the module."""
     symbols_changed: bool = False
     """Whether a symbol op, at any depth, was added, removed, moved or changed."""
-    before: Record | None = field(default=None, repr=False, compare=False)
+    before: ModuleRecord | None = field(default=None, repr=False, compare=False)
     """The earlier record, None if nothing changed."""
 
     def __bool__(self) -> bool:
         return bool(self.ops or self.blocks or self.retyped or self.top_level or self.removed)
 
 
-def compare(module: ModuleOp, old: Record, new: Record, details: bool = True) -> Changes:
+def compare(
+    module: ModuleOp, old: ModuleRecord, new: ModuleRecord, details: bool = True
+) -> Changes:
     """Return the changes from `old` to `new`, two different records of `module`.
 
     Only the contents of top-level ops that differ are looked into; without `details` not even
@@ -178,7 +180,7 @@ def compare(module: ModuleOp, old: Record, new: Record, details: bool = True) ->
     # comparison of lists for each of the others.
     bodies = [op for op in old.bodies | new.bodies if old.bodies.get(op) != new.bodies.get(op)]
     inside = bodies if details else ()
-    found = _Comparison(_Index(old, inside), _Index(new, inside))
+    found = _RecordComparison(_Index(old, inside), _Index(new, inside))
     old_top, new_top = old.top_level(), new.top_level()
     kept = frozenset(new_top)
     # Before the module is added: that is a symbol op as well.
@@ -205,7 +207,7 @@ class _Index:
     and the ops of each block.
     """
 
-    def __init__(self, record: Record, bodies: Iterable[Operation]) -> None:
+    def __init__(self, record: ModuleRecord, bodies: Iterable[Operation]) -> None:
         self.items = record.top.copy()
         for op in bodies:
             self.items += record.bodies.get(op, ())
@@ -254,7 +256,7 @@ _RUN = 64
 """The number of successive ops compared at once, as most ops of a module are unchanged."""
 
 
-class _Comparison:
+class _RecordComparison:
     """The differences between two indexed records, collected in the order of the newer one.
 
     An op is moved if it was in another block, or if the op around it is moved: it has to be
@@ -353,7 +355,7 @@ class Snapshot:
 
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
-        self._record = Record(module)
+        self._record = ModuleRecord(module)
         self._op_classes: OpClasses | None = None
 
     @property
@@ -367,7 +369,7 @@ class Snapshot:
         """Return the changes since the snapshot was taken or last updated, and take a new one;
         without `details` only what changed at the top level, as by `compare`.
         """
-        old, new = self._record, Record(self._module)
+        old, new = self._record, ModuleRecord(self._module)
         self._record = new
         # The common case, in C: most passes of a pipeline change nothing.
         if new.same_as(old):

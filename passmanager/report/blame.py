@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..instruments.ir.ir_text import banner
 from ..instruments.ir.record import Event
-from .recording import Recording, State, Step, numbers_in
+from .recording import RecordedChange, Recording, State, numbers_in
 
 __all__ = ["blame_text", "erased_text"]
 
@@ -100,7 +100,7 @@ def _gone(recording: Recording, wanted: str) -> Iterator[str]:
                     yield f"{source}: {fate}: {text}" if source else f"{fate}: {text}"
 
 
-def _fates(step: Step, place: str) -> dict[int, str]:
+def _fates(step: RecordedChange, place: str) -> dict[int, str]:
     """Return what a pass did to each op that is no longer where it was, by number."""
     at = f" ({place})" if place else ""
     found: dict[int, str] = {}

@@ -11,7 +11,7 @@ from ..errors import PasslineError
 from ..instruments.ir.record import FORMAT, Event
 from ..instruments.time.spans import Span
 
-__all__ = ["Recording", "Replacement", "State", "Step", "numbers_in", "read_recording"]
+__all__ = ["RecordedChange", "Recording", "Replacement", "State", "numbers_in", "read_recording"]
 
 Replacement: TypeAlias = tuple[str | None, str | None]
 """The hashes of a top-level op before and after a pass; None if it was added or removed."""
@@ -25,7 +25,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Step:
+class RecordedChange:
     """A change of IR, by a pass or at the start of a run.
 
     `begin` and `end` are the events of the pass, or both the event `run`; `old` and `new` are the
@@ -58,7 +58,7 @@ class Recording:
         leaves = [n for n, begin in self.begins().items() if not begin["composite"]]
         return {number: f"{i} of {len(leaves)}" for i, number in enumerate(leaves, 1)}
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[RecordedChange]:
         """Yield the changes of IR in the order in which they were recorded."""
         states: dict[int, list[State]] = {}
         begins = self.begins()
@@ -67,7 +67,7 @@ class Recording:
                 continue
             begin = begins[event["pass"]] if "pass" in event else event
             state = states.setdefault(begin["run"], [])
-            step = Step(begin, event, [], [])
+            step = RecordedChange(begin, event, [], [])
             numbers = iter(event["numbers"])
             for start, end, hashes in event["ir"]:
                 new = [State(hash, next(numbers)) for hash in hashes]
@@ -86,7 +86,7 @@ class Recording:
                 states.setdefault(step.begin["run"], [])[start:end] = new
         return states
 
-    def replaced(self, step: Step) -> list[Replacement]:
+    def replaced(self, step: RecordedChange) -> list[Replacement]:
         """Return each new op with the old one of the same symbol, then the old ops that are gone.
 
         Ops whose text stays are left out.

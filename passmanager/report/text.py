@@ -10,7 +10,7 @@ from ..instruments.ir.ir_text import banner
 from ..instruments.ir.record import Event
 from ..instruments.time.statistics import PassStatistics, StatisticsInstrument
 from ..instruments.time.timing import PassTimingInstrument
-from .recording import Recording, Step
+from .recording import RecordedChange, Recording
 
 __all__ = ["diff_text", "statistics_text", "timing_text"]
 
@@ -49,7 +49,7 @@ def diff_text(recording: Recording) -> str:
     return "".join(line + "\n" for step in passes for line in _diff(recording, step))
 
 
-def _diff(recording: Recording, step: Step) -> Iterator[str]:
+def _diff(recording: Recording, step: RecordedChange) -> Iterator[str]:
     if not (pairs := recording.replaced(step)):
         return
     name, text = step.begin["name"], step.begin["text"]

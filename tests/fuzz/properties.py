@@ -21,7 +21,7 @@ from passline.compiler.interpreters.equivalence import Equivalence, evaluation
 from passline.compiler.interpreters.equivalence.comparison import mismatch_in
 from passline.compiler.interpreters.equivalence.evaluation import (
     Evaluated,
-    Refused,
+    RefusedArguments,
     evaluate,
     fit_arguments,
 )
@@ -150,7 +150,7 @@ class Check:
             if call not in self.expected:
                 continue
             where = f"after {text}: @{call[0]}, call {call[1]}"
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedArguments):
                 raise Broken(f"{where}: {outcome.reason}")
             if isinstance(outcome, Evaluated):
                 self.compare(call, outcome.results, rounds or call in self.rounded, where)

@@ -18,9 +18,9 @@ from ...passmanager.rewriting.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
 from ..reduce.delta import op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator
-from ..trials.place import Place
-from ..trials.prefix import Prefix, Step
-from ..trials.trial import Outcome, Trials
+from ..trials.place import OpPlace
+from ..trials.prefix import PassStep, Prefix
+from ..trials.trial import TrialOutcome, Trials
 from .finding import Finding
 from .neighbourhood import neighbourhoods
 from .oracles import Oracle
@@ -90,7 +90,7 @@ class Bisection:
 
     # The function
 
-    def _find_function(self, number: int, whole: Outcome) -> None:
+    def _find_function(self, number: int, whole: TrialOutcome) -> None:
         """Find the function in which the change of the pass is bad."""
         self.oracle(whole)
         self.finding.wrong = self.oracle.wrong
@@ -113,7 +113,7 @@ class Bisection:
 
     # The step
 
-    def _find_step(self, number: int, whole: Outcome) -> None:
+    def _find_step(self, number: int, whole: TrialOutcome) -> None:
         """Find the step of the pass with which the outcome becomes bad, and its op."""
         found = self.finding
         found.operation = whole.place
@@ -145,7 +145,7 @@ class Bisection:
             + (f" on {found.operation}" if found.operation else "")
         )
 
-    def _first_step(self, number: int, count: int) -> tuple[Boundary, Step]:
+    def _first_step(self, number: int, count: int) -> tuple[Boundary, PassStep]:
         """Return the step of the pass with this number with which the outcome becomes bad."""
         boundary = self._search("steps", count, lambda n: Prefix(number, steps=n))
         prefix = Prefix(number, steps=boundary.number)
@@ -217,7 +217,7 @@ class Bisection:
         if step.place is not None and step.place.location is not None:
             self.finding.operation = step.place
 
-    def _find_operation(self, outcome: Outcome) -> None:
+    def _find_operation(self, outcome: TrialOutcome) -> None:
         """Take the one op that the last pass changed in the reduced module; name several."""
         places = outcome.prefix.touched or tuple(_computations(self.module))
         places = tuple(dict.fromkeys(places))
@@ -266,14 +266,14 @@ class Bisection:
             )
 
 
-def _pattern(tag: str, info: PassInfo, whole: Outcome) -> str:
+def _pattern(tag: str, info: PassInfo, whole: TrialOutcome) -> str:
     """Return the pattern of a step; of rewriting without end the patterns that take part."""
     if isinstance(whole.error, NonConvergenceError):
         return ", ".join(whole.error.patterns)
     return "" if name_key(tag) == info.key else tag
 
 
-def _computations(module: ModuleOp) -> list[Place]:
+def _computations(module: ModuleOp) -> list[OpPlace]:
     """Return the places of the ops of a module that are neither functions nor terminators, and
     unless there are no others, no constants."""
     ops = [
@@ -282,4 +282,4 @@ def _computations(module: ModuleOp) -> list[Place]:
         if op is not module and not op.regions and not is_terminator(op) and not is_source(op)
     ]
     others = [op for op in ops if not op.has_trait(ConstantLike, value_if_unregistered=False)]
-    return [Place.of(op) for op in others or ops]
+    return [OpPlace.of(op) for op in others or ops]

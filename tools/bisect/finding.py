@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..trials.place import Place
+from ..trials.place import OpPlace
 
 __all__ = ["Finding"]
 
@@ -32,7 +32,7 @@ class Finding:
     """The number of the step of the pass, from 1; 0 if it is not known."""
     step_count: int = 0
     """The number of the steps that the pass asks about."""
-    operation: Place | None = None
+    operation: OpPlace | None = None
     """The operation that the step is about."""
     pipeline: str = ""
     """The fewest passes that are bad."""

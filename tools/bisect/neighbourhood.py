@@ -18,14 +18,14 @@ from ...passmanager.fast.edit import erase
 from ...passmanager.ir.location import file_location
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from ..trials.place import Place
+from ..trials.place import OpPlace
 
 __all__ = ["neighbourhoods"]
 
 DISTANCES = (0, 1, 2, 4)
 
 
-def neighbourhoods(module: ModuleOp, place: Place) -> Iterator[ModuleOp]:
+def neighbourhoods(module: ModuleOp, place: OpPlace) -> Iterator[ModuleOp]:
     """Yield copies of `module` whose function at `place` is cut down to the operation there and
     those around it: ever more of them, in steps from definition to use. If a pass has made the
     function, it is the first one with an op from the same line."""
@@ -38,7 +38,7 @@ def neighbourhoods(module: ModuleOp, place: Place) -> Iterator[ModuleOp]:
                 break
 
 
-def _candidates(module: ModuleOp, place: Place) -> list[FuncOp]:
+def _candidates(module: ModuleOp, place: OpPlace) -> list[FuncOp]:
     """Return the functions that may hold the op at `place`."""
     functions = [
         op
@@ -52,7 +52,7 @@ def _candidates(module: ModuleOp, place: Place) -> list[FuncOp]:
     return functions
 
 
-def _around(block: Block, place: Place, distance: int) -> set[Operation]:
+def _around(block: Block, place: OpPlace, distance: int) -> set[Operation]:
     """Return the ops of `block` that are or hold an op at `place`, their neighbours, and the
     constants that these use."""
     chosen = {op for op in block.ops if any(_is_at(inner, place) for inner in walk(op))}
@@ -64,7 +64,7 @@ def _around(block: Block, place: Place, distance: int) -> set[Operation]:
     return {op for op in chosen if not isinstance(op, ReturnOp)}
 
 
-def _is_at(op: Operation, place: Place) -> bool:
+def _is_at(op: Operation, place: OpPlace) -> bool:
     """Return whether an op is from the line of `place`; without a line, whether it has the name."""
     if place.location is None:
         return op.name == place.op

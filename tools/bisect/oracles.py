@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
 from ..trials.interestingness import Command
-from ..trials.trial import Outcome
+from ..trials.trial import TrialOutcome
 from .lit_test import command_in_test
 
 __all__ = ["BadText", "CommandFails", "Oracle", "SameFailure"]
@@ -25,7 +25,7 @@ class Oracle(ABC):
     wrong = ""
 
     @abstractmethod
-    def __call__(self, outcome: Outcome) -> bool:
+    def __call__(self, outcome: TrialOutcome) -> bool:
         """Return whether the outcome is bad."""
 
     @abstractmethod
@@ -43,14 +43,14 @@ class SameFailure(Oracle):
     """The oracle for which an outcome is bad if the run fails as `outcome` does: in the same pass,
     with the same exception and a message that differs only in numbers, names and types."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: TrialOutcome) -> None:
         assert outcome.error is not None and outcome.failure is not None
         self.failure = outcome.failure
         message = next(iter(str(outcome.error).strip().splitlines()), "")
         names_pass = message.startswith(f"pass '{self.failure.pass_name}")
         self.wrong = message if names_pass else f"{self.failure}: {message}".rstrip(": ")
 
-    def __call__(self, outcome: Outcome) -> bool:
+    def __call__(self, outcome: TrialOutcome) -> bool:
         return outcome.failure == self.failure
 
     def run_lines(self, command: str, directory: Path) -> list[str]:
@@ -67,7 +67,7 @@ class BadText(Oracle):
         self._in_messages = False
         self.wrong = f"the output matches '{pattern.pattern}'"
 
-    def __call__(self, outcome: Outcome) -> bool:
+    def __call__(self, outcome: TrialOutcome) -> bool:
         # The result is not printed after a failure.
         text = "" if outcome.error is not None else self._text_of(outcome.module)
         if any(map(self._pattern.search, text.splitlines())):
@@ -102,7 +102,7 @@ class CommandFails(Oracle):
         self._text = shlex.join(words).replace("'{}'", "{}")
         self._command = Command(words, file, text_of, timeout)
 
-    def __call__(self, outcome: Outcome) -> bool:
+    def __call__(self, outcome: TrialOutcome) -> bool:
         if outcome.error is not None:
             return False
         status = self._command.status(outcome.module)

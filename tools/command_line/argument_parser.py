@@ -224,7 +224,7 @@ class ShortHelpAction(argparse.Action):
         parser.exit()
 
 
-class Version(argparse.Action):
+class VersionAction(argparse.Action):
     """An option that prints the text that `const` returns, and ends the process."""
 
     def __init__(
@@ -250,7 +250,7 @@ class NoAcceleration(argparse.Action):
 def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:
     """Add the option --version, for which `text` is called."""
     help = "show the versions of this program and of xDSL"
-    group.add_argument("-v", "--version", action=Version, const=text, help=help)
+    group.add_argument("-v", "--version", action=VersionAction, const=text, help=help)
 
 
 class Completion(argparse.Action):

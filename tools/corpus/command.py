@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .executors import dask_executor
 from .manifest import Manifest
-from .outcome import Outcome
+from .outcome import InputOutcome
 from .run import make_jobs, run_jobs
 from .table import summary, table_of, write_table
 from .worker import ToolClass
@@ -52,7 +52,9 @@ def _executor(name: str) -> AbstractContextManager[Executor | None]:
     return nullcontext() if name == "processes" else dask_executor(name.removeprefix("dask:"))
 
 
-def _with_progress(outcomes: Iterable[Outcome], total: int, visible: bool) -> Iterator[Outcome]:
+def _with_progress(
+    outcomes: Iterable[InputOutcome], total: int, visible: bool
+) -> Iterator[InputOutcome]:
     """Yield the outcomes; print a line for each failure, and show a bar if `visible`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -69,14 +71,14 @@ def _with_progress(outcomes: Iterable[Outcome], total: int, visible: bool) -> It
             yield outcome
 
 
-def _failure(outcome: Outcome) -> str:
+def _failure(outcome: InputOutcome) -> str:
     """Return the line for an input that failed; most messages begin with its place in the input."""
     if outcome.message.startswith(f"{outcome.path}:"):
         return outcome.message
     return f"error: '{outcome.path}' {outcome.status}: {outcome.message}"
 
 
-def _print_table(outcomes: Sequence[Outcome]) -> None:
+def _print_table(outcomes: Sequence[InputOutcome]) -> None:
     """Print the table and the summary on stdout."""
     from rich.console import Console
 

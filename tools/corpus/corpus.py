@@ -16,10 +16,10 @@ from ... import __version__
 from ...passmanager.pipeline import parse_pipeline, pipeline_text
 from ..opt import PasslineOptMain
 from .manifest import Manifest
-from .outcome import Outcome
+from .outcome import InputOutcome
 from .run import make_jobs, run_jobs
 
-__all__ = ["Outcome", "map"]
+__all__ = ["InputOutcome", "map"]
 
 
 def map(
@@ -30,7 +30,7 @@ def map(
     out_dir: str | os.PathLike[str] | None = None,
     force: bool = False,
     workers: int | None = None,
-) -> Iterator[Outcome]:
+) -> Iterator[InputOutcome]:
     """Run a pipeline on many files of IR and ONNX models and yield the outcome of each, in the
     order of completion.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...passmanager.releases.release import xdsl_version
-from .outcome import Outcome
+from .outcome import InputOutcome
 from .worker import digest_of
 
 __all__ = ["Manifest", "external_data", "job_key"]
@@ -50,10 +50,10 @@ class Manifest:
     def __init__(self, out_dir: Path) -> None:
         self._out_dir = out_dir
         self._path = out_dir / "manifest.jsonl"
-        self._done: dict[tuple[str, str], Outcome] = {}
+        self._done: dict[tuple[str, str], InputOutcome] = {}
         for line in self._lines():
             try:
-                outcome = Outcome.from_json(line)
+                outcome = InputOutcome.from_json(line)
             except (TypeError, ValueError):
                 continue
             self._done[outcome.key, outcome.output or ""] = outcome
@@ -63,7 +63,7 @@ class Manifest:
             return []
         return self._path.read_text(encoding="utf-8", errors="replace").splitlines()
 
-    def find(self, key: str, output: str) -> Outcome | None:
+    def find(self, key: str, output: str) -> InputOutcome | None:
         """Return the outcome of an input that succeeded and whose result is still as it was."""
         for name in (output, ""):  # with --no-print there is no result
             found = self._done.get((key, name))
@@ -72,7 +72,7 @@ class Manifest:
                 return found if unchanged else None
         return None
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: InputOutcome) -> None:
         """Add an outcome to the file."""
         with self._path.open("a+b") as file:
             if file.tell() and not self._ends_with_newline():

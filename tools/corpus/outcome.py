@@ -7,14 +7,14 @@ import json
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["COLUMNS", "Outcome", "Status"]
+__all__ = ["COLUMNS", "InputOutcome", "Status"]
 
 Status: TypeAlias = Literal["ok", "failed", "crashed"]
 """A crashed input is one whose process ended, or whose worker was lost, while it ran."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class InputOutcome:
     """The outcome of one input."""
 
     path: str
@@ -44,7 +44,7 @@ class Outcome:
         return json.dumps(fields, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, line: str) -> Outcome:
+    def from_json(cls, line: str) -> InputOutcome:
         """Return the outcome in a line of `to_json`; ValueError or TypeError for another line."""
         return cls(**json.loads(line), resumed=True)
 

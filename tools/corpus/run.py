@@ -14,7 +14,7 @@ from ...passmanager.errors import PasslineError
 from ..diagnostics.failures import BAD_INPUT
 from .executors import process_pool, run_all, run_on
 from .manifest import Manifest, job_key
-from .outcome import Outcome
+from .outcome import InputOutcome
 from .worker import Job, ToolClass, run_job
 
 __all__ = ["CRASHED", "make_jobs", "result_names", "run_jobs"]
@@ -52,7 +52,7 @@ def make_jobs(
     extra: Sequence[str] = (),
     *,
     elsewhere: bool = False,
-) -> Iterator[Job | Outcome]:
+) -> Iterator[Job | InputOutcome]:
     """Yield the job for each input, or the outcome for one that cannot be read.
 
     `extra` are texts that the result depends on besides the options, as files that these name. With
@@ -66,20 +66,20 @@ def make_jobs(
         try:
             key = job_key(real, [*options, *extra], version)
         except OSError as error:
-            yield Outcome(path, "failed", BAD_INPUT, message=f"{error.strerror}")
+            yield InputOutcome(path, "failed", BAD_INPUT, message=f"{error.strerror}")
             continue
         source = str(real) if elsewhere or path.startswith("-") else path
         yield Job(tool, tuple(options), path, source, out, name, key)
 
 
 def run_jobs(
-    jobs: Iterable[Job | Outcome],
+    jobs: Iterable[Job | InputOutcome],
     executor: Executor | None,
     workers: int,
     manifest: Manifest | None = None,
     force: bool = False,
     initializer: Callable[[], None] | None = None,
-) -> Iterator[Outcome]:
+) -> Iterator[InputOutcome]:
     """Yield the outcomes, in the order of completion; each is in `manifest` before it is yielded.
 
     What the manifest has is not done again, unless `force`. Without an executor the jobs are run in
@@ -87,14 +87,14 @@ def run_jobs(
     """
     pending: deque[Job] = deque()
     for job in jobs:
-        if isinstance(job, Outcome):
+        if isinstance(job, InputOutcome):
             yield job
         elif manifest and not force and (done := manifest.find(job.key, job.output)) is not None:
             yield replace(done, path=job.path)  # the earlier run may have had another path to it
         else:
             pending.append(job)
     for job, result in _run(pending, executor, workers, initializer):
-        outcome = result if isinstance(result, Outcome) else _lost(job, result)
+        outcome = result if isinstance(result, InputOutcome) else _lost(job, result)
         if manifest is not None:
             manifest.add(outcome)
         yield outcome
@@ -105,7 +105,7 @@ def _run(
     executor: Executor | None,
     workers: int,
     initializer: Callable[[], None] | None,
-) -> Iterator[tuple[Job, Outcome | Exception]]:
+) -> Iterator[tuple[Job, InputOutcome | Exception]]:
     if executor is None:
         make = partial(process_pool, initializer=initializer)
         yield from run_all(make, run_job, jobs, workers)
@@ -115,14 +115,14 @@ def _run(
         yield job, BrokenExecutor("not run: the executor broke before")
 
 
-def _lost(job: Job, error: Exception) -> Outcome:
+def _lost(job: Job, error: Exception) -> InputOutcome:
     """Return the outcome of a job that gave none."""
     if job.out_dir is not None:
         _remove_beside(Path(job.out_dir, job.output))
     said = str(error).splitlines()[0] if str(error) else type(error).__name__
     if isinstance(error, BrokenExecutor) and "not run" not in said:
         said = "the process ended while this input ran"
-    return Outcome(job.path, "crashed", CRASHED, message=said, key=job.key)
+    return InputOutcome(job.path, "crashed", CRASHED, message=said, key=job.key)
 
 
 def _remove_beside(result: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...passmanager.errors import PasslineError
 from ...passmanager.output.files import replace_file
-from .outcome import COLUMNS, Outcome
+from .outcome import COLUMNS, InputOutcome
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +36,7 @@ def check_table(path: str) -> None:
             ) from None
 
 
-def write_table(path: str, outcomes: Sequence[Outcome]) -> None:
+def write_table(path: str, outcomes: Sequence[InputOutcome]) -> None:
     """Write the outcomes to a file, as CSV or Parquet by its name."""
     check_table(path)
     rows = [[getattr(outcome, name) for name in COLUMNS] for outcome in outcomes]
@@ -62,7 +62,7 @@ def _parquet(rows: Sequence[Sequence[object]]) -> bytes:
     return sink.getvalue()
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
+def summary(outcomes: Sequence[InputOutcome]) -> str:
     """Return how many inputs were done, were done by an earlier run, failed and crashed."""
     resumed = sum(outcome.resumed for outcome in outcomes)
     counts = {"done": sum(outcome.status == "ok" for outcome in outcomes) - resumed}
@@ -72,7 +72,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "done")
 
 
-def table_of(outcomes: Sequence[Outcome]) -> Table:
+def table_of(outcomes: Sequence[InputOutcome]) -> Table:
     """Return a table of the outcomes; of more than 50, of those that failed."""
     from rich.table import Table
     from rich.text import Text

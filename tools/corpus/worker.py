@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import ModuleOp
 from ...passmanager.ir.walk import walk
 from ...passmanager.output.files import replace_file
 from ..diagnostics.failures import report
-from .outcome import Outcome
+from .outcome import InputOutcome
 
-__all__ = ["Job", "Sizes", "Tool", "ToolClass", "digest_of", "log_of", "run_job"]
+__all__ = ["Job", "RunnableTool", "Sizes", "ToolClass", "digest_of", "log_of", "run_job"]
 
 
 class Sizes:
@@ -44,7 +44,7 @@ class Sizes:
         self.kernels = (self.kernels or 0) + kernels
 
 
-class Tool(Protocol):
+class RunnableTool(Protocol):
     """A tool that was made from arguments, such as PasslineOptMain."""
 
     sizes: Sizes | None
@@ -55,7 +55,7 @@ class Tool(Protocol):
 class ToolClass(Protocol):
     """The class of a tool, which a worker imports by its name."""
 
-    def __call__(self, *, args: Sequence[str]) -> Tool: ...
+    def __call__(self, *, args: Sequence[str]) -> RunnableTool: ...
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ _ONE_AT_A_TIME = threading.Lock()
 """Held while an input is run: an executor of threads shares sys.stderr and the current context."""
 
 
-def run_job(job: Job) -> Outcome:
+def run_job(job: Job) -> InputOutcome:
     """Run the tool on one input and return the outcome; the result replaces its file in one step.
 
     What the tool says goes to a file beside the result.
@@ -99,13 +99,13 @@ def run_job(job: Job) -> Outcome:
         return _run_job(job)
 
 
-def _run_job(job: Job) -> Outcome:
+def _run_job(job: Job) -> InputOutcome:
     said, sizes = io.StringIO(), Sizes()
     result = None if job.out_dir is None else Path(job.out_dir, job.output)
     start = perf_counter()
     with redirect_stderr(said), redirect_stdout(said):
         status = _run_tool(job, result, sizes)
-    outcome = Outcome(
+    outcome = InputOutcome(
         job.path,
         "failed" if status else "ok",
         status,

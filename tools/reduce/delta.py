@@ -13,13 +13,13 @@ from ...passmanager.instruments.ir.ir_text import is_valid
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
 
-__all__ = ["Step", "op_count", "smaller_lists", "smaller_modules"]
+__all__ = ["ReductionStep", "op_count", "smaller_lists", "smaller_modules"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Step:
+class ReductionStep:
     """A module that is smaller than the one before, and the kind of edit that made it so."""
 
     what: str
@@ -28,7 +28,7 @@ class Step:
 
 def smaller_modules(
     module: ModuleOp, interesting: Callable[[ModuleOp], bool], *, verified: bool = True
-) -> Iterator[Step]:
+) -> Iterator[ReductionStep]:
     """Yield ever smaller interesting modules; `module`, which must be interesting, is not changed.
 
     `interesting` gets copies, which it may change; if `verified`, only valid ones. Of each kind in
@@ -42,7 +42,7 @@ def smaller_modules(
         for what, reduction in REDUCTIONS.items():
             for best in search.run(reduction):
                 succeeded = True
-                yield Step(what, best)
+                yield ReductionStep(what, best)
 
 
 class DeltaSearch:

@@ -11,11 +11,11 @@ from ...passmanager.ir.location import location_of, place_text, source_line
 from ...passmanager.ir.symbols import name_of, symbol_of
 from ...passmanager.ir.walk import top_level_op
 
-__all__ = ["Place", "function_of"]
+__all__ = ["OpPlace", "function_of"]
 
 
 @dataclass(frozen=True)
-class Place:
+class OpPlace:
     """The place of an op in a module, which stays valid when the op is gone."""
 
     op: str
@@ -25,9 +25,9 @@ class Place:
     location: FileLineColLoc | None
 
     @staticmethod
-    def of(op: Operation) -> Place:
+    def of(op: Operation) -> OpPlace:
         """Return the place of `op` as it is now."""
-        return Place(name_of(op), function_of(op), location_of(op))
+        return OpPlace(name_of(op), function_of(op), location_of(op))
 
     @property
     def at(self) -> str:

@@ -16,17 +16,17 @@ from ...passmanager.ir.changes import Changes, Snapshot
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
-from .place import Place
+from .place import OpPlace
 
-__all__ = ["Prefix", "Step", "changed_functions", "restore_functions"]
+__all__ = ["PassStep", "Prefix", "changed_functions", "restore_functions"]
 
 
 @dataclass(frozen=True)
-class Step:
+class PassStep:
     """A step of a pass: its tag, which is the name of a pattern or of the pass, and its op."""
 
     tag: str
-    place: Place | None
+    place: OpPlace | None
 
 
 class Prefix(NumberingInstrument):
@@ -51,11 +51,11 @@ class Prefix(NumberingInstrument):
         """The passes that ran, the one that failed included."""
         self.asked = 0
         """The number of steps that the last pass asked about."""
-        self.step: Step | None = None
+        self.step: PassStep | None = None
         """The last step of it that was allowed, if `steps` limits them."""
         self.changed: tuple[str, ...] = ()
         """The functions that the last pass changed, in order."""
-        self.touched: tuple[Place, ...] = ()
+        self.touched: tuple[OpPlace, ...] = ()
         """The ops that the last pass changed or removed."""
         self.failed = ""
         """The name of the innermost pass that failed."""
@@ -63,7 +63,7 @@ class Prefix(NumberingInstrument):
         """The function on which it failed."""
         self._before: ModuleOp | None = None
         self._snapshot: Snapshot | None = None
-        self._places: dict[Operation, Place] = {}
+        self._places: dict[Operation, OpPlace] = {}
 
     def should_run_number(self, number: int, module: ModuleOp, info: PassInfo) -> bool:
         return self.passes is None or number <= self.passes
@@ -76,7 +76,7 @@ class Prefix(NumberingInstrument):
             return True
         if self.asked == self.steps:
             op = Run.current().frames[-1].step
-            self.step = Step(tag, None if op is None else Place.of(op))
+            self.step = PassStep(tag, None if op is None else OpPlace.of(op))
         return self.asked <= self.steps
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
@@ -87,7 +87,7 @@ class Prefix(NumberingInstrument):
         if self.compares and number == self.passes:
             self._before = clone(module)
             self._snapshot = Snapshot(module)
-            self._places = {op: Place.of(op) for op in module.walk() if op is not module}
+            self._places = {op: OpPlace.of(op) for op in module.walk() if op is not module}
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         if self._before is not None and self._snapshot is not None and self.number == self.passes:
@@ -102,7 +102,7 @@ class Prefix(NumberingInstrument):
             function = Run.current().frames[-1].function
             self.failed_function = "" if function is None else symbol_of(function)
 
-    def _touched(self, module: ModuleOp, changes: Changes) -> list[Place]:
+    def _touched(self, module: ModuleOp, changes: Changes) -> list[OpPlace]:
         """Return the ops of before that are gone, or differ."""
         left = {*module.walk()} - {*changes.ops}
         return [place for op, place in self._places.items() if op not in left]

@@ -22,14 +22,14 @@ from ...passmanager.instrument import PassInstrument
 from ...passmanager.sequential import Sequential
 from ..diagnostics.failures import diagnostics_of
 from .interestingness import Failure
-from .place import Place, function_of
+from .place import OpPlace, function_of
 from .prefix import Prefix
 
-__all__ = ["Outcome", "TimeLimitError", "Trials", "time_limit"]
+__all__ = ["TimeLimitError", "TrialOutcome", "Trials", "time_limit"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """The outcome of a run: the module after it, what the passes reported, and how it failed."""
 
     module: ModuleOp
@@ -50,9 +50,9 @@ class Outcome:
         return self.prefix.failed_function
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> OpPlace | None:
         """The operation that a failure names, or None."""
-        return Place.of(self.error.op) if isinstance(self.error, InvalidIRError) else None
+        return OpPlace.of(self.error.op) if isinstance(self.error, InvalidIRError) else None
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Trials:
 
     def run(
         self, passes: Sequence[ModulePass], source: ModuleOp, prefix: Prefix | None = None
-    ) -> Outcome:
+    ) -> TrialOutcome:
         """Run the passes on a copy of `source`, all of them or the beginning `prefix`."""
         prefix = Prefix() if prefix is None else prefix
         module = clone(source)
@@ -91,8 +91,8 @@ class Trials:
         except BaseException as error:  # sys.exit too
             printed = [*self._printed, *map(str, diagnostics_of(error))]
             failure = _failure_of(error, prefix)
-            return Outcome(module, prefix, printed, error, failure)
-        return Outcome(module, prefix, self._printed)
+            return TrialOutcome(module, prefix, printed, error, failure)
+        return TrialOutcome(module, prefix, self._printed)
 
 
 def _failure_of(error: BaseException, prefix: Prefix) -> Failure:

@@ -33,10 +33,10 @@ from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import ancestors, walk
 from .domains import (
     Conflict,
+    DevicePlace,
     Domain,
     FunctionDomain,
     Kind,
-    Place,
     Site,
     Variable,
     constrain,
@@ -45,7 +45,7 @@ from .domains import (
     unify,
 )
 
-__all__ = ["DEVICE", "DeviceAnalyzer", "Flow", "transparent_ops"]
+__all__ = ["DEVICE", "DeviceAnalyzer", "DomainUse", "transparent_ops"]
 
 DEVICE = "relax.device"
 """The attribute with the devices of a parameter, a result or a lambda."""
@@ -100,7 +100,7 @@ def _has_unknown_body(func: FuncOp) -> bool:
 
 
 @dataclass(frozen=True)
-class Flow:
+class DomainUse:
     """An operand of `user`, and the domain in which it is used."""
 
     user: Operation
@@ -143,9 +143,9 @@ class DeviceAnalyzer:
         self.domains: dict[SSAValue, Domain | None] = {}
         self.slots: dict[Operation, Sequence[Domain | None]] = {}
         """The slots of ops without regions."""
-        self.sources: dict[SSAValue, Place] = {}
+        self.sources: dict[SSAValue, DevicePlace] = {}
         """Results of ops that have no operand on a device: nothing else determines their place."""
-        self.copies: list[tuple[Flow, Place]] = []
+        self.copies: list[tuple[DomainUse, DevicePlace]] = []
         """The flows that need a copy, from the given place."""
         self.is_special = PerClass(_is_special)
 
@@ -239,7 +239,7 @@ class DeviceAnalyzer:
         if _has_unknown_body(func):
             # A unit of another compiler, or a kernel library, takes and returns memory of one
             # device.
-            shared = Place()
+            shared = DevicePlace()
             for domain in unplaced:
                 unify(shared, domain)
         else:
@@ -294,7 +294,7 @@ class DeviceAnalyzer:
         buffer type."""
         kind: Variable[Kind] = Variable()
         # One device, but a memory for each: a kernel may read "global" and write "global.texture".
-        slots = [Place(kind) for _ in (*op.arguments, *op.new_results())]
+        slots = [DevicePlace(kind) for _ in (*op.arguments, *op.new_results())]
         callee = self.callee(op)
         type = None if callee is None else callee.get_attr_or_prop("function_type")
         if callee is not None and isinstance(type, FunctionType):
@@ -313,19 +313,19 @@ class DeviceAnalyzer:
 
     def define_other(self, op: Operation) -> None:
         """Put all operands and results of `op` on one device, except those on the host."""
-        device = Place()
+        device = DevicePlace()
         operands, results = [device] * len(op.operands), [device] * len(op.results)
         if self.is_special[type(op)] and isinstance(op, OnHost):
             # Sizes, for instance: the operand of a reshape is read by the host program, which
             # allocates.
-            host = Place()
+            host = DevicePlace()
             self.constrain(host, HOST, Site(op, "has it on"))
             for sides, indices in (operands, op.host_operands()), (results, op.host_results()):
                 for index in indices:
                     sides[index] = host
         self.slots[op] = operands
         for value, place in zip(op.results, results):
-            if isinstance(domain := domain_of_type(value.type), Place):
+            if isinstance(domain := domain_of_type(value.type), DevicePlace):
                 self.domains[value] = place
             else:
                 self.domains[value] = domain
@@ -345,11 +345,11 @@ class DeviceAnalyzer:
 
     # Uses
 
-    def flows(self, op: Operation) -> list[Flow]:
+    def flows(self, op: Operation) -> list[DomainUse]:
         """Return the operands of `op` that are on devices."""
         first, domains = self.uses(op) if self.is_special[type(op)] else (0, self.slots[op])
         numbered = enumerate(domains, first)
-        return [Flow(op, index, domain) for index, domain in numbered if domain is not None]
+        return [DomainUse(op, index, domain) for index, domain in numbered if domain is not None]
 
     def uses(self, op: Operation) -> tuple[int, Sequence[Domain | None]]:
         """Return the index of the first operand of `op` that may be on a device, and the domains in
@@ -388,7 +388,7 @@ class DeviceAnalyzer:
             case None:
                 return ()
 
-    def follow(self, flow: Flow) -> None:
+    def follow(self, flow: DomainUse) -> None:
         """Unify an operand with its slot; if they conflict, record a copy or report an error.
 
         A function cannot be copied, and neither can the operand of `relax.device_copy`, whose
@@ -398,13 +398,13 @@ class DeviceAnalyzer:
         # Functions unify in part before a conflict is met; that is an error, so nothing is undone.
         if domain is None or (conflict := unify(domain, flow.domain)) is None:
             return
-        copyable = isinstance(domain, Place) and isinstance(flow.domain, Place)
-        if isinstance(domain, Place) and copyable and not isinstance(flow.user, DeviceCopyOp):
+        copyable = isinstance(domain, DevicePlace) and isinstance(flow.domain, DevicePlace)
+        if isinstance(domain, DevicePlace) and copyable and not isinstance(flow.user, DeviceCopyOp):
             self.copies.append((flow, domain))
         else:
             self.fail(flow, conflict)
 
-    def fail(self, flow: Flow, conflict: Conflict) -> None:
+    def fail(self, flow: DomainUse, conflict: Conflict) -> None:
         """Report that an operand that cannot be copied is on two devices."""
         self.failed = True
         here, there = conflict

@@ -18,10 +18,10 @@ from ....dialects.relax.types import is_tensor
 
 __all__ = [
     "Conflict",
+    "DevicePlace",
     "Domain",
     "FunctionDomain",
     "Kind",
-    "Place",
     "Site",
     "Variable",
     "constrain",
@@ -93,7 +93,7 @@ class Variable(Generic[T]):
             b._parent = a
 
 
-class Place:
+class DevicePlace:
     """The device and memory of one value; a tuple is in one place as a whole."""
 
     def __init__(self, kind: Variable[Kind] | None = None) -> None:
@@ -119,8 +119,8 @@ class FunctionDomain:
     results: Sequence[Domain | None]
 
 
-Domain: TypeAlias = Place | FunctionDomain
-Conflict: TypeAlias = tuple[Place, Place]
+Domain: TypeAlias = DevicePlace | FunctionDomain
+Conflict: TypeAlias = tuple[DevicePlace, DevicePlace]
 """Two places that have to be unified, but are on different devices."""
 
 
@@ -131,7 +131,7 @@ def domain_of_type(type: Attribute) -> Domain | None:
         return FunctionDomain(
             [domain_of_type(t) for t in type.inputs], [domain_of_type(t) for t in type.outputs]
         )
-    return Place() if has_domain(type) else None
+    return DevicePlace() if has_domain(type) else None
 
 
 def has_domain(type: Attribute) -> bool:
@@ -139,10 +139,10 @@ def has_domain(type: Attribute) -> bool:
     return is_tensor(type) or isinstance(type, TupleType | FunctionType)
 
 
-def places(domain: Domain | None) -> Iterator[Place]:
+def places(domain: Domain | None) -> Iterator[DevicePlace]:
     """Yield the places in `domain`, those of results before those of arguments."""
     match domain:
-        case Place():
+        case DevicePlace():
             yield domain
         case FunctionDomain():
             # Results first: the first place of a function stands for its device.
@@ -176,9 +176,9 @@ def _pairs(a: Domain | None, b: Domain | None) -> Iterator[Conflict]:
     if isinstance(a, FunctionDomain) and isinstance(b, FunctionDomain):
         for x, y in zip((*a.results, *a.arguments), (*b.results, *b.arguments)):
             yield from _pairs(x, y)
-    elif isinstance(a, Place):
+    elif isinstance(a, DevicePlace):
         yield from ((a, place) for place in places(b))
-    elif isinstance(b, Place):
+    elif isinstance(b, DevicePlace):
         yield from ((place, b) for place in places(a))
 
 
@@ -199,7 +199,9 @@ def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
     return True
 
 
-def _assigned(domain: Domain | None, attribute: Attribute) -> list[tuple[Place, DeviceAttr]] | None:
+def _assigned(
+    domain: Domain | None, attribute: Attribute
+) -> list[tuple[DevicePlace, DeviceAttr]] | None:
     """Return the places in `domain`, each with its device in `attribute`; None if the forms
     differ."""
     if isinstance(attribute, DeviceAttr):
@@ -209,7 +211,7 @@ def _assigned(domain: Domain | None, attribute: Attribute) -> list[tuple[Place, 
     parts = _list(attribute)
     if not isinstance(domain, FunctionDomain) or len(parts) != 2:
         return None
-    assigned: list[tuple[Place, DeviceAttr]] = []
+    assigned: list[tuple[DevicePlace, DeviceAttr]] = []
     for part, domains in zip(map(_list, parts), (domain.arguments, domain.results)):
         nested = [_assigned(*pair) for pair in zip(domains, part)]
         if len(part) != len(domains) or None in nested:
@@ -226,7 +228,7 @@ def devices_of(domain: Domain | None) -> Attribute:
     """Return the devices of `domain` as an attribute: a device for a place, `[[...], [...]]` with
     the arguments and results of a function, `unit` for None."""
     match domain:
-        case Place():
+        case DevicePlace():
             return domain.device
         case FunctionDomain():
             parts = (domain.arguments, domain.results)

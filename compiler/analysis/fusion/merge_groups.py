@@ -17,7 +17,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass
-class Group:
+class FusionGroup:
     """A group of operations; sets of groups are the bits of integers."""
 
     ops: list[Operation]
@@ -43,7 +43,7 @@ class MergeGroups(Generic[K]):
     is_ordered: Callable[[Operation], bool]
     """Whether an operation has effects, so that it stays in the order of the others with effects.
     """
-    groups: list[Group] = field(default_factory=list[Group])
+    groups: list[FusionGroup] = field(default_factory=list[FusionGroup])
     _root: list[int] = field(default_factory=list[int])
     _group_of: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _first_groups: dict[Operation, int] = field(default_factory=dict[Operation, int])
@@ -69,7 +69,7 @@ class MergeGroups(Generic[K]):
                 continue
             number = self._group_of[op] = len(self.groups)
             self._root.append(number)
-            self.groups.append(Group([op], 1 << number, direct, via))
+            self.groups.append(FusionGroup([op], 1 << number, direct, via))
             # In the order of operands, greedily, as TVM's pass: another order may give fewer
             # groups.
             for neighbour in neighbours:
@@ -94,7 +94,7 @@ class MergeGroups(Generic[K]):
         into.via |= merged.via
         merged.ops = []
 
-    def passes_outside(self, late: Group, early: Group) -> bool:
+    def passes_outside(self, late: FusionGroup, early: FusionGroup) -> bool:
         """Return whether `late` depends on `early` through an operation outside of both."""
         both = late.bits | early.bits
         found = 0

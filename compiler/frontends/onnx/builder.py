@@ -14,9 +14,9 @@ from ....dialects.relax.tuples import TupleOp
 from ....dialects.relax.types import Element
 from ...interpreters.arrays import Array
 from .external_data import DataFiles
-from .scopes import Scope
+from .scopes import GraphScope
 from .types import tensor_of
-from .values import Values, constant_of, fill_of
+from .values import ConstantValues, constant_of, fill_of
 
 __all__ = ["Builder"]
 
@@ -32,7 +32,7 @@ class Builder(ABC):
         self.block = Block()
         self.constants: dict[tuple[object, ...], Operation] = {}
         """Stand at the start of the function, once each."""
-        self.values = Values()
+        self.values = ConstantValues()
 
     def add(self, op: Operation) -> Operation:
         """Add an operation at the end of the current block."""
@@ -65,7 +65,7 @@ class Builder(ABC):
 
     @abstractmethod
     def convert_subgraph(
-        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
+        self, graph: GraphProto, scope: GraphScope, inputs: Sequence[SSAValue] = ()
     ) -> list[SSAValue]:
         """Convert a nested graph at the end of the current block; return its outputs."""
 
@@ -98,7 +98,7 @@ class Builder(ABC):
                 op.erase()
 
 
-def erase_unused(block: Block, values: Values) -> None:
+def erase_unused(block: Block, values: ConstantValues) -> None:
     """Erase the operations on constants and the tuples without uses, in nested blocks too."""
     op = block.last_op
     while op is not None:

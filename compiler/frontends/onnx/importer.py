@@ -63,7 +63,7 @@ from .schemas import (
     opsets_of,
     unknown_operator,
 )
-from .scopes import Missing, Scope, check_name, hint_of, name_location, name_of, undefined
+from .scopes import GraphScope, Missing, check_name, hint_of, name_location, name_of, undefined
 from .types import dimensions_of, element_type, negative_dimensions, tensor_of, type_with
 from .values import tensor_constant
 
@@ -129,7 +129,7 @@ class Importer(Builder):
         ]
         known = [type for type in types if type is not None]
         all_static = all(static_shape(type) is not None for type in known)
-        scope = Scope(None, GraphTypes(graph, bound.sizes, outputs=all_static))
+        scope = GraphScope(None, GraphTypes(graph, bound.sizes, outputs=all_static))
         block = self.block = Block(arg_types=known)
         arguments = iter(block.args)
         for info, type in zip(inputs, types, strict=True):
@@ -214,7 +214,7 @@ class Importer(Builder):
             name_results(function, SymbolicShapes.of_function(function))
         return module
 
-    def define_initializers(self, graph: GraphProto, scope: Scope) -> None:
+    def define_initializers(self, graph: GraphProto, scope: GraphScope) -> None:
         """Define the initializers of a graph in its scope; used ones become constants."""
         for tensor in graph.initializer:
             scope.define(tensor.name, tensor)
@@ -222,13 +222,13 @@ class Importer(Builder):
             self.report(sparse.values.name, "sparse initializer", 11, "it is not supported")
             scope.define(sparse.values.name, Missing.UNKNOWN)
 
-    def convert_graph(self, graph: GraphProto, scope: Scope) -> list[SSAValue | None]:
+    def convert_graph(self, graph: GraphProto, scope: GraphScope) -> list[SSAValue | None]:
         """Convert the nodes of a graph whose inputs are defined; return its outputs, None for
         unknown ones."""
         self.convert_nodes(graph.node, scope)
         return [self.output_value(info.name, scope) for info in graph.output]
 
-    def output_value(self, name: str, scope: Scope) -> SSAValue | None:
+    def output_value(self, name: str, scope: GraphScope) -> SSAValue | None:
         """Return the value of an output, or None if it is unknown."""
         if scope.find(name) is None:
             raise ModelError(f"output '{name}' is not defined")
@@ -236,11 +236,11 @@ class Importer(Builder):
         return value if isinstance(value, SSAValue) else None
 
     def convert_subgraph(
-        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
+        self, graph: GraphProto, scope: GraphScope, inputs: Sequence[SSAValue] = ()
     ) -> list[SSAValue]:
         """Convert a nested graph at the end of the current block; Poisoned if an output is
         unknown."""
-        inner = Scope(scope, {})
+        inner = GraphScope(scope, {})
         if len(graph.input) != len(inputs):
             raise Unsupported(f"its graph has {len(graph.input)} inputs, but gets {len(inputs)}")
         for info, value in zip(graph.input, inputs, strict=True):
@@ -255,7 +255,7 @@ class Importer(Builder):
 
     # Names
 
-    def value(self, name: str, scope: Scope) -> SSAValue | Missing:
+    def value(self, name: str, scope: GraphScope) -> SSAValue | Missing:
         """Return the value of a defined name; create the constant of an initializer on first
         use."""
         owner = scope.find(name)
@@ -270,7 +270,7 @@ class Importer(Builder):
                 pass
         return value
 
-    def initializer(self, tensor: TensorProto, owner: Scope) -> SSAValue | Missing:
+    def initializer(self, tensor: TensorProto, owner: GraphScope) -> SSAValue | Missing:
         """Return the constant of an initializer; report an unsupported one. Small equal
         initializers, such as shapes, share a constant."""
         name = tensor.name
@@ -291,7 +291,7 @@ class Importer(Builder):
             return Missing.UNKNOWN
 
     def inputs_of(
-        self, node: NodeProto, scope: Scope, nodes: Sequence[NodeProto], index: int
+        self, node: NodeProto, scope: GraphScope, nodes: Sequence[NodeProto], index: int
     ) -> list[SSAValue | None]:
         """Return the inputs of a node, None for omitted ones; Poisoned if one is unknown."""
         values: list[SSAValue | None] = []
@@ -311,7 +311,7 @@ class Importer(Builder):
 
     # Nodes
 
-    def convert_nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
+    def convert_nodes(self, nodes: Sequence[NodeProto], scope: GraphScope) -> None:
         """Convert nodes in order; report those that cannot be converted."""
         for index, node in enumerate(nodes):
             self.current = node
@@ -330,7 +330,7 @@ class Importer(Builder):
                 self.report_node(node, str(error))
                 self.poison(node, scope, inputs)
 
-    def bind(self, node: NodeProto, values: Sequence[SSAValue | None], scope: Scope) -> None:
+    def bind(self, node: NodeProto, values: Sequence[SSAValue | None], scope: GraphScope) -> None:
         """Bind the outputs of a node to values, with their names as hints."""
         for i, name in enumerate(node.output):
             if not name:
@@ -344,7 +344,7 @@ class Importer(Builder):
             self.bound.add(value)
             scope.define(name, value)
 
-    def refined(self, value: SSAValue, name: str, scope: Scope) -> SSAValue:
+    def refined(self, value: SSAValue, name: str, scope: GraphScope) -> SSAValue:
         """Return the value cast to the type that the model declares, if that is more precise."""
         if not is_tensor(value.type):
             return value  # a sequence
@@ -359,7 +359,7 @@ class Importer(Builder):
         return self.add(CastOp.create(operands=[value], result_types=[better])).results[0]
 
     def convert(
-        self, proto: NodeProto, inputs: Sequence[SSAValue | None], scope: Scope
+        self, proto: NodeProto, inputs: Sequence[SSAValue | None], scope: GraphScope
     ) -> Sequence[SSAValue | None]:
         """Convert a node by its converter; without one, or if it fails, by ONNX's function body."""
         domain = canonical(proto.domain)
@@ -438,7 +438,7 @@ class Importer(Builder):
         name = f"{function.domain}.{function.name}"
         if name in self.path:
             raise ModelError(f"function '{function.name}' calls itself")
-        scope = Scope(None, {})
+        scope = GraphScope(None, {})
         given = iter(inputs)
         for parameter in function.input:
             scope.values[parameter] = next(given, None) or Missing.NOT_GIVEN
@@ -473,7 +473,7 @@ class Importer(Builder):
         self.unsupported[UnsupportedNode(name, op_type, opset, reason)] = None
 
     def poison(
-        self, node: NodeProto, scope: Scope, inputs: Sequence[SSAValue | None] | None
+        self, node: NodeProto, scope: GraphScope, inputs: Sequence[SSAValue | None] | None
     ) -> None:
         """Define the outputs of a node that could not be converted: as values of the types that
         ONNX infers, so that their users are still checked, or as unknown."""
@@ -504,7 +504,7 @@ class Importer(Builder):
         types = [None if value is None else tensor_type(value) for value in inputs]
         return inferred_outputs(node, schema, types, self.opsets)
 
-    def check_exists(self, node: NodeProto, scope: Scope) -> None:
+    def check_exists(self, node: NodeProto, scope: GraphScope) -> None:
         """Report a node with an unknown operator."""
         try:
             if self.local_function(node) is not None:

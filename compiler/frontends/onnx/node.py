@@ -38,7 +38,7 @@ from ...interpreters.arrays import Array
 from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
-from .scopes import Scope
+from .scopes import GraphScope
 from .values import tensor_constant, viewed
 
 __all__ = ["Converter", "Converters", "Node"]
@@ -53,7 +53,7 @@ class Node:
     def __init__(
         self,
         importer: Builder,
-        scope: Scope,
+        scope: GraphScope,
         proto: NodeProto,
         schema: OpSchema,
         opset: int,

@@ -17,8 +17,8 @@ from ....passmanager.fast.creation import make_attribute
 from .errors import ModelError, UnsupportedNode
 
 __all__ = [
+    "GraphScope",
     "Missing",
-    "Scope",
     "Value",
     "check_name",
     "hint_of",
@@ -42,18 +42,18 @@ Value: TypeAlias = SSAValue | TensorProto | UnsupportedNode | Missing
 an error, only when the name is used."""
 
 
-class Scope:
+class GraphScope:
     """The names in a graph; names of the outer graphs are visible too."""
 
-    def __init__(self, outer: Scope | None, types: Mapping[str, Tensor]) -> None:
+    def __init__(self, outer: GraphScope | None, types: Mapping[str, Tensor]) -> None:
         self.values: dict[str, Value] = {}
         self.outer = outer
         self.types = types
         """The types of values that the model declares, where they are needed."""
 
-    def find(self, name: str) -> Scope | None:
+    def find(self, name: str) -> GraphScope | None:
         """Return the innermost scope that defines `name`, or None."""
-        scope: Scope | None = self
+        scope: GraphScope | None = self
         while scope is not None and name not in scope.values:
             scope = scope.outer
         return scope

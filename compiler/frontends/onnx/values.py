@@ -33,13 +33,13 @@ from .errors import ModelError
 from .external_data import DataFiles, described
 from .types import element_type, tensor_of
 
-__all__ = ["Values", "constant_of", "fill_of"]
+__all__ = ["ConstantValues", "constant_of", "fill_of"]
 
 MAX_ELEMENTS = 1 << 12
 """The most elements of a tensor that is computed while importing: shapes, axes and the like."""
 
 
-class Values:
+class ConstantValues:
     """The values of a function under construction that depend on constants alone.
 
     Operations that compute shapes, axes and the like are recorded when they are created, and

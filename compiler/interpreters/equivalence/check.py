@@ -23,14 +23,14 @@ from ..signature import Function, Value, argument_names, input_types
 from .comparison import EXACT, mismatch_in, tolerance
 from .constants import Number, numbers_in
 from .difference import Difference
-from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
+from .evaluation import MAX_STEPS, Evaluated, RefusedArguments, evaluate, fit_arguments
 from .flags import free_numbers
 from .inputs import Numbers, element_of, is_open, leaves
 from .observations import changed_effects
 from .reachable import reachable
 from .samples import Sample, Sampler, reason_of
 from .sizes import sizes_around_constants
-from .trace import Run, Version, describe_first_difference
+from .trace import ModuleVersion, RepeatableRun, describe_first_difference
 from .values import flat_values
 
 __all__ = ["Equivalence", "epsilon_of", "find_difference", "public_functions"]
@@ -87,7 +87,7 @@ class Equivalence:
         """The sizes for which samples were sought after the first ones, by function."""
         self._known: dict[str, list[Sample]] = {}
         """The samples, also of functions that cannot be evaluated any more."""
-        self._version: Version | None = None
+        self._version: ModuleVersion | None = None
         self._accept(module)
 
     def compare(
@@ -153,7 +153,7 @@ class Equivalence:
                 self._note_left_out(name, sampler)
             else:
                 self.unchecked[name] = sampler.reason
-        self._version = Version(module) if self.samples else None
+        self._version = ModuleVersion(module) if self.samples else None
 
     def _note_left_out(self, name: str, sampler: Sampler) -> None:
         if sampler.left_out:
@@ -195,8 +195,8 @@ class Equivalence:
                 continue
             outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
             seen = sample if allowed.keeps_range else replace(sample, range_is_free=True)
-            run = _Comparison(seen, Run(module, func, arguments), allowed)
-            if isinstance(outcome, Refused):
+            run = _SampleComparison(seen, RepeatableRun(module, func, arguments), allowed)
+            if isinstance(outcome, RefusedArguments):
                 return self._located(run, outcome.reason, None)
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
@@ -251,7 +251,7 @@ class Equivalence:
             samples += sampler.of_constants(base, new)
 
     def _located(
-        self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None
+        self, comparison: _SampleComparison, reason: str, after: tuple[Value, ...] | None
     ) -> Difference:
         """Return the difference with the first operation whose value differs: both versions are
         run once more."""
@@ -259,7 +259,7 @@ class Equivalence:
         assert version is not None, "there are samples"
         old = public_functions(version.module)[run.function.sym_name.data]
         # What was accepted before has other arguments if tuples were taken apart since.
-        before = Run(version.module, old, fit_arguments(old, sample.arguments))
+        before = RepeatableRun(version.module, old, fit_arguments(old, sample.arguments))
         first = describe_first_difference(
             before.trace(self._ctx, self._max_steps),
             run.trace(self._ctx, self._max_steps),
@@ -297,11 +297,11 @@ class _Allowed:
 
 
 @dataclass(frozen=True)
-class _Comparison:
+class _SampleComparison:
     """A sample, the run with which it is compared, and what is allowed."""
 
     sample: Sample
-    run: Run
+    run: RepeatableRun
     allowed: _Allowed
 
     def changed(self, outcome: Evaluated) -> str | None:

@@ -23,9 +23,9 @@ __all__ = ["Number", "floats_around", "integers_around", "numbers_in"]
 
 Number: TypeAlias = int | float
 INDEX = IndexType()
-MOST_NUMBERS = 16
+MAX_NUMBERS = 16
 """The most numbers of the constants of one function."""
-MOST_ELEMENTS = 16
+MAX_ELEMENTS = 16
 """The most elements of a constant whose numbers are taken: a larger one is a weight."""
 
 
@@ -34,7 +34,7 @@ def numbers_in(ops: Iterable[Operation]) -> Sequence[Number]:
     sizes that are chosen for unknown dimensions and indices."""
     found = (n for op in ops for inner in walk(op) for n in _numbers_of(inner))
     different = dict.fromkeys(n for n in found if isfinite(n) and n not in (-1, 0, 1))
-    return [*islice(different, MOST_NUMBERS)]
+    return [*islice(different, MAX_NUMBERS)]
 
 
 def _numbers_of(op: Operation) -> Iterable[Number]:
@@ -47,7 +47,7 @@ def _numbers(attribute: Attribute) -> Iterable[Number]:
     if isinstance(attribute, IntegerAttr | FloatAttr):
         number = attribute.value.data
         return () if number <= GREATEST and INDEX in attribute.parameters else [number]
-    if not is_dense(attribute) or len(attribute) > MOST_ELEMENTS:
+    if not is_dense(attribute) or len(attribute) > MAX_ELEMENTS:
         return ()
     if not is_number(element := attribute.get_element_type()):
         return ()  # sizes, for example

@@ -19,7 +19,7 @@ from ....dialects.relax.types import is_ranked, tensor_type
 from ....passmanager.errors import PasslineError
 from ..interpret import NoSemanticsError, interpret
 from ..signature import Function, Value, input_types, result_buffers
-from .observations import Effect, Effects, Squashing
+from .observations import Effect, EffectRecorder, Squashing
 from .undefined import Undefined, UndefinedBehaviour
 from .values import flat_values, normalized
 
@@ -29,7 +29,7 @@ __all__ = [
     "Evaluated",
     "NotEvaluable",
     "Outcome",
-    "Refused",
+    "RefusedArguments",
     "TooLarge",
     "evaluate",
     "fit_arguments",
@@ -55,7 +55,7 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedArguments:
     """The reason why the program does not accept the arguments, such as an index out of range."""
 
     reason: str
@@ -77,7 +77,7 @@ class TooLarge:
     steps: int = 0
 
 
-Outcome: TypeAlias = Evaluated | Refused | NotEvaluable | TooLarge
+Outcome: TypeAlias = Evaluated | RefusedArguments | NotEvaluable | TooLarge
 
 
 class OverBudget(BaseException):
@@ -88,7 +88,7 @@ class OverBudget(BaseException):
     """
 
 
-class Unsupported(BaseException):
+class UnsupportedEvaluation(BaseException):
     """The end of an evaluation that numpy cannot do; no Exception for the same reason."""
 
 
@@ -107,21 +107,21 @@ def evaluate(
     not used.
     """
     budget = Budget(max_steps)
-    effects, squashing = Effects(), Squashing()
+    effects, squashing = EffectRecorder(), Squashing()
     own = (budget, UndefinedBehaviour(poison), effects, squashing)
     try:
         with np.errstate(all="ignore"):
             results = interpret(module, func, ctx, (*own, *listeners))(*arguments)
     except OverBudget as error:
         return TooLarge(str(error), budget.steps)
-    except Unsupported as error:
+    except UnsupportedEvaluation as error:
         return NotEvaluable(str(error))
     except Undefined as error:
-        return Refused(f"undefined behaviour: {error}", budget.steps)
+        return RefusedArguments(f"undefined behaviour: {error}", budget.steps)
     except NoSemanticsError as error:
         return NotEvaluable(f"no semantics for '{error.op_name}'")
     except PasslineError as error:
-        return Refused(str(error), budget.steps)
+        return RefusedArguments(str(error), budget.steps)
     except MemoryError:
         return TooLarge("out of memory", budget.steps)
     types = func.function_type.outputs.data or [
@@ -166,7 +166,7 @@ class Budget(Interpreter.Listener):
         """Return the number of elements of the results as far as the types say; those of an
         operation with sizes as operands from their values."""
         if isinstance(op, memref.ViewOp) and isinstance(op.result.type.element_type, BFloat16Type):
-            raise Unsupported("a view of bytes as bf16, which takes four bytes in numpy")
+            raise UnsupportedEvaluation("a view of bytes as bf16, which takes four bytes in numpy")
         if isinstance(op, DynamicOp):
             return _elements(_types_at_run_time(op, args) or op.result_types)
         return self._created.setdefault(id(op), _elements(op.result_types))

@@ -85,9 +85,9 @@ class Recipe:
 
 LIMITS = (10, 4, 2, 1)
 SIZES = (3, 4, 1, 2, 8)
-MOST_VARIATIONS = 8
+MAX_VARIATIONS = 8
 """The most inputs of one kind for one seed."""
-MOST_CONSTANT = 48
+MAX_CONSTANT = 48
 """The most inputs with numbers around constants for one seed."""
 
 
@@ -115,7 +115,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     floats, integers = any(map(has_floats, types)), any(map(has_integers, types))
     sizes = [element_count(type, base) for type in types]
     least = min((size for size in sizes if size), default=1)
-    count = min(MOST_VARIATIONS, -(-len(SPECIAL) // least))
+    count = min(MAX_VARIATIONS, -(-len(SPECIAL) // least))
     if floats:
         yield replace(base, numbers="edge")
         yield replace(base, numbers="special")
@@ -148,7 +148,7 @@ def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) ->
     types = [t for t in leaves(input_types(func)) if is_number(element_of(t)) or is_index(t)]
     least = min((size for t in types if (size := element_count(t, base))), default=0)
     count = -(-3 * len(numbers) // least) if least else 0
-    for turn in range(min(MOST_CONSTANT, count)):
+    for turn in range(min(MAX_CONSTANT, count)):
         yield replace(base, numbers="constant", constants=(*numbers,), turn=turn)
 
 
@@ -258,7 +258,7 @@ def edge_numbers(element: Element) -> Sequence[float]:
     ]
 
 
-MOST_CONSTANTS = 3
+MAX_CONSTANTS = 3
 """The most constants of a function for which there are large numbers."""
 
 
@@ -268,7 +268,7 @@ def constants_of(func: Function) -> Sequence[float]:
     for op in walk(func):
         if attribute := ConstantLike.get_constant_value(op.results[0]) if op.results else None:
             found |= {_magnitude(attribute)}
-    return sorted((c for c in found if c > 1), reverse=True)[:MOST_CONSTANTS]
+    return sorted((c for c in found if c > 1), reverse=True)[:MAX_CONSTANTS]
 
 
 def _magnitude(attribute: Attribute) -> float:

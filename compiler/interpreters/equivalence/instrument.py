@@ -32,7 +32,7 @@ from .difference import Difference, NotCheckedError, SemanticsError
 from .evaluation import MAX_STEPS
 from .flags import added_flag
 from .reachable import reachable
-from .trace import Version
+from .trace import ModuleVersion
 from .values import named_arrays
 
 __all__ = ["SemanticsInstrument"]
@@ -79,7 +79,7 @@ class SemanticsInstrument(PassInstrument):
             self._runs[run] = _State(run, self)
             self._note_unchecked(run)
         if not info.composite and _is_outermost(run):
-            self._runs[run].before = Version(module)
+            self._runs[run].before = ModuleVersion(module)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
@@ -166,7 +166,7 @@ class _State:
             max_steps=instrument.max_steps,
             ctx=run.ir_context,
         )
-        self.before: Version | None = None
+        self.before: ModuleVersion | None = None
         """The module before the pass that runs."""
         self._version = run.version
         self._reset()

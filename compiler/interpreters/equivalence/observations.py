@@ -28,7 +28,7 @@ from ..arrays import Array
 from ..signature import Value
 from .comparison import Compared, mismatch_in
 
-__all__ = ["Effect", "Effects", "Squashing", "changed_effects"]
+__all__ = ["Effect", "EffectRecorder", "Squashing", "changed_effects"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _is_action(op: Operation) -> bool:
     return not any(isinstance(type, _NO_VALUES) for type in op.operand_types)
 
 
-class Effects(Interpreter.Listener):
+class EffectRecorder(Interpreter.Listener):
     """A listener that records the effects of a program, such as what `printf` prints."""
 
     def __init__(self) -> None:

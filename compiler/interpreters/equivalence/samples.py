@@ -26,7 +26,7 @@ from .evaluation import (
     Evaluated,
     NotEvaluable,
     Outcome,
-    Refused,
+    RefusedArguments,
     TooLarge,
     evaluate,
 )
@@ -44,9 +44,9 @@ from .reachable import reachable
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
-MOST_PROBED = max(SIZES)
-MOST_ELEMENTS = 1 << 16
-"""The most elements of arguments whose unknown sizes are larger than `MOST_PROBED`."""
+MAX_PROBED = max(SIZES)
+MAX_ELEMENTS = 1 << 16
+"""The most elements of arguments whose unknown sizes are larger than `MAX_PROBED`."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ class Sampler:
             if self._left > 0 and isinstance(sample := self._try(recipe), Sample):
                 yield sample
 
-    def _try(self, recipe: Recipe) -> Sample | Refused | NotEvaluable | TooLarge:
+    def _try(self, recipe: Recipe) -> Sample | RefusedArguments | NotEvaluable | TooLarge:
         elements = elements_in(self._func, recipe)
-        if recipe.size > MOST_PROBED and elements > MOST_ELEMENTS:
-            return TooLarge(f"its arguments have more than {MOST_ELEMENTS} elements")
+        if recipe.size > MAX_PROBED and elements > MAX_ELEMENTS:
+            return TooLarge(f"its arguments have more than {MAX_ELEMENTS} elements")
         if elements > self._left * ELEMENTS_PER_STEP:
             return TooLarge(f"its arguments alone take more than {self._left} steps")
         try:
@@ -168,7 +168,7 @@ class Sampler:
 def reason_of(outcome: Outcome) -> str:
     """Return the reason why a function has no result, for messages."""
     match outcome:
-        case Refused():
+        case RefusedArguments():
             return f"every input is refused: {outcome.reason}"
         case TooLarge():
             return f"too large ({outcome.reason})"

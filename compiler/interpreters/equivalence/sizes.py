@@ -14,13 +14,13 @@ from xdsl.utils.hints import isa
 
 from ....passmanager.ir.walk import walk
 
-__all__ = ["GREATEST", "MOST_SIZES", "POWERS", "sizes_around_constants", "sizes_for"]
+__all__ = ["GREATEST", "MAX_SIZES", "POWERS", "sizes_around_constants", "sizes_for"]
 
 POWERS = (0, 1, 2, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65)
 """The sizes around powers of two."""
 GREATEST = 4096
 """The greatest constant around which sizes are chosen."""
-MOST_SIZES = 24
+MAX_SIZES = 24
 """The most sizes for the constants of one function, the least ones first."""
 
 
@@ -40,7 +40,7 @@ def sizes_around_constants(func: Operation) -> Sequence[int]:
             if isinstance(type := result.type, ShapedType):
                 constants.update(type.get_shape())
     near = {n for c in constants if 1 < c <= GREATEST for n in (c - 1, c, c + 1)}
-    return sorted(near - {*POWERS})[:MOST_SIZES]
+    return sorted(near - {*POWERS})[:MAX_SIZES]
 
 
 def _integers(attribute: Attribute) -> Iterator[int]:

@@ -21,10 +21,10 @@ from .comparison import Compared, mismatch_in
 from .evaluation import evaluate
 from .values import is_function, is_tuple, normalized
 
-__all__ = ["Run", "Version", "describe_first_difference"]
+__all__ = ["ModuleVersion", "RepeatableRun", "describe_first_difference"]
 
 
-class Version:
+class ModuleVersion:
     """A copy of a module at one time; `counterparts` has the copy of each of its operations."""
 
     def __init__(self, module: ModuleOp) -> None:
@@ -33,7 +33,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Run:
+class RepeatableRun:
     """An evaluation that can be repeated."""
 
     module: ModuleOp

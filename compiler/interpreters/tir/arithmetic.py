@@ -35,7 +35,7 @@ __all__ = ["ARITHMETIC", "bind", "fma"]
 
 
 @dataclass(frozen=True)
-class Elementwise:
+class ElementwiseSemantics:
     """The semantics that applies `function` to the operands, with i1 as 0 and 1."""
 
     function: Callable[..., object]
@@ -47,7 +47,7 @@ class Elementwise:
 def bind(compute: Compute, op: Operation) -> Callable[..., object]:
     """Return the semantics `compute` of `op` as a function of the operands alone."""
     if all(get_element_type_or_self(type) != i1 for type in op.operand_types):
-        if isinstance(compute, Elementwise):
+        if isinstance(compute, ElementwiseSemantics):
             return compute.function
         if isinstance(op, arith.CmpiOp) and compute is compare_integers:
             if (predicate := op.predicate.value.data) < len(COMPARE):
@@ -386,44 +386,46 @@ def lanewise(op: LanewiseOp, *args: Array) -> object:
 
 def like_numpy(*classes: type[Operation]) -> Semantics:
     """Return the semantics of operations of math that have the names of numpy's functions."""
-    return {cls: Elementwise(getattr(np, cls.name.removeprefix("math."))) for cls in classes}
+    return {
+        cls: ElementwiseSemantics(getattr(np, cls.name.removeprefix("math."))) for cls in classes
+    }
 
 
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
     arith.AddUIExtendedOp: add_extended,
-    arith.AddiOp: Elementwise(operator.add),
-    arith.SubiOp: Elementwise(operator.sub),
-    arith.MuliOp: Elementwise(operator.mul),
+    arith.AddiOp: ElementwiseSemantics(operator.add),
+    arith.SubiOp: ElementwiseSemantics(operator.sub),
+    arith.MuliOp: ElementwiseSemantics(operator.mul),
     arith.MulSIExtendedOp: multiply_extended,
     arith.MulUIExtendedOp: multiply_extended,
-    arith.DivSIOp: Elementwise(divide),
+    arith.DivSIOp: ElementwiseSemantics(divide),
     arith.DivUIOp: unsigned(division(np.floor_divide)),
-    arith.FloorDivSIOp: Elementwise(divide_down),
-    arith.CeilDivSIOp: Elementwise(divide_up),
+    arith.FloorDivSIOp: ElementwiseSemantics(divide_down),
+    arith.CeilDivSIOp: ElementwiseSemantics(divide_up),
     arith.CeilDivUIOp: unsigned(divide_up),
-    arith.RemSIOp: Elementwise(division(np.fmod)),
+    arith.RemSIOp: ElementwiseSemantics(division(np.fmod)),
     arith.RemUIOp: unsigned(division(np.remainder)),
     arith.MinSIOp: signed(np.minimum),
     arith.MaxSIOp: signed(np.maximum),
     arith.MinUIOp: unsigned(np.minimum),
     arith.MaxUIOp: unsigned(np.maximum),
-    arith.AndIOp: Elementwise(np.bitwise_and),
-    arith.OrIOp: Elementwise(np.bitwise_or),
-    arith.XOrIOp: Elementwise(np.bitwise_xor),
-    arith.ShLIOp: Elementwise(np.left_shift),
-    arith.ShRSIOp: Elementwise(np.right_shift),
+    arith.AndIOp: ElementwiseSemantics(np.bitwise_and),
+    arith.OrIOp: ElementwiseSemantics(np.bitwise_or),
+    arith.XOrIOp: ElementwiseSemantics(np.bitwise_xor),
+    arith.ShLIOp: ElementwiseSemantics(np.left_shift),
+    arith.ShRSIOp: ElementwiseSemantics(np.right_shift),
     arith.ShRUIOp: unsigned(np.right_shift),
     arith.CmpiOp: compare_integers,
     arith.CmpfOp: compare_floats,
     arith.SelectOp: select,
     Dp4aOp: add_byte_products,
     LanewiseOp: lanewise,
-    arith.AddfOp: Elementwise(operator.add),
-    arith.SubfOp: Elementwise(operator.sub),
-    arith.MulfOp: Elementwise(operator.mul),
-    arith.DivfOp: Elementwise(np.divide),
-    arith.NegfOp: Elementwise(operator.neg),
+    arith.AddfOp: ElementwiseSemantics(operator.add),
+    arith.SubfOp: ElementwiseSemantics(operator.sub),
+    arith.MulfOp: ElementwiseSemantics(operator.mul),
+    arith.DivfOp: ElementwiseSemantics(np.divide),
+    arith.NegfOp: ElementwiseSemantics(operator.neg),
     arith.MaximumfOp: ordered_zeros(np.maximum),
     arith.MinimumfOp: ordered_zeros(np.minimum),
     arith.MaxnumfOp: ordered_zeros(np.fmax),
@@ -435,7 +437,7 @@ ARITHMETIC: Semantics = {
     arith.UIToFPOp: from_unsigned,
     arith.ExtFOp: identity,
     arith.TruncFOp: identity,
-    arith.TruncIOp: Elementwise(as_number),
+    arith.TruncIOp: ElementwiseSemantics(as_number),
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
@@ -446,27 +448,27 @@ ARITHMETIC: Semantics = {
     **like_numpy(
         math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log10Op, math.Log1pOp, math.Log2Op
     ),
-    math.AbsFOp: Elementwise(np.abs),
-    math.AbsIOp: Elementwise(np.abs),
-    math.AcosOp: Elementwise(np.arccos),
-    math.AcoshOp: Elementwise(np.arccosh),
-    math.AsinOp: Elementwise(np.arcsin),
-    math.AsinhOp: Elementwise(np.arcsinh),
-    math.AtanOp: Elementwise(np.arctan),
-    math.AtanhOp: Elementwise(np.arctanh),
-    math.Atan2Op: Elementwise(np.arctan2),
+    math.AbsFOp: ElementwiseSemantics(np.abs),
+    math.AbsIOp: ElementwiseSemantics(np.abs),
+    math.AcosOp: ElementwiseSemantics(np.arccos),
+    math.AcoshOp: ElementwiseSemantics(np.arccosh),
+    math.AsinOp: ElementwiseSemantics(np.arcsin),
+    math.AsinhOp: ElementwiseSemantics(np.arcsinh),
+    math.AtanOp: ElementwiseSemantics(np.arctan),
+    math.AtanhOp: ElementwiseSemantics(np.arctanh),
+    math.Atan2Op: ElementwiseSemantics(np.arctan2),
     math.CountLeadingZerosOp: bitwise(lambda bits, width: width - bits.bit_length()),
     math.CountTrailingZerosOp: bitwise(
         lambda bits, width: (bits & -bits).bit_length() - 1 if bits else width
     ),
     math.CtPopOp: bitwise(lambda bits, _: bits.bit_count()),
-    math.ErfOp: Elementwise(error_function),
-    math.FmaOp: Elementwise(fma),
-    math.FPowIOp: Elementwise(float_power),
-    math.IPowIOp: Elementwise(integer_power),
-    math.PowFOp: Elementwise(power),
-    math.RoundOp: Elementwise(round_away),
-    math.RoundEvenOp: Elementwise(np.rint),
-    math.RsqrtOp: Elementwise(rsqrt),
+    math.ErfOp: ElementwiseSemantics(error_function),
+    math.FmaOp: ElementwiseSemantics(fma),
+    math.FPowIOp: ElementwiseSemantics(float_power),
+    math.IPowIOp: ElementwiseSemantics(integer_power),
+    math.PowFOp: ElementwiseSemantics(power),
+    math.RoundOp: ElementwiseSemantics(round_away),
+    math.RoundEvenOp: ElementwiseSemantics(np.rint),
+    math.RsqrtOp: ElementwiseSemantics(rsqrt),
 }
 """The semantics of each operation."""

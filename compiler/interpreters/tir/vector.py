@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr
 
 from ...releases.interpreters import by_name
-from .arithmetic import Elementwise, fma
+from .arithmetic import ElementwiseSemantics, fma
 from .atomic import combine
 from .memory import check_indices, merge_dynamic
 from .table import Array, Semantics, buffer_dtype
@@ -227,7 +227,7 @@ VECTOR: Semantics = {
     vector.BroadcastOp: broadcast,
     vector.CreateMaskOp: create_mask,
     vector.ExtractOp: extract,
-    vector.FMAOp: Elementwise(fma),
+    vector.FMAOp: ElementwiseSemantics(fma),
     vector.InsertOp: insert,
     vector.LoadOp: load,
     vector.MaskedLoadOp: masked_load,

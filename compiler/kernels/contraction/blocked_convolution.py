@@ -26,22 +26,22 @@ from ..windows.phases import WithMargin
 from .byte_products import (
     BYTES,
     ByteProducts,
-    Words,
+    ByteWords,
     by_channels,
     byte_products,
     words_of_constant,
 )
-from .contraction import Contraction, Coordinates, Weights, total_type
+from .contraction import Contraction, Coordinates, PackedWeights, total_type
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
 __all__ = ["blocked_convolution", "is_blocked"]
 
-MOST_CUTS, MOST_COLUMNS = 3, 12
+MAX_CUTS, MAX_COLUMNS = 3, 12
 """The most kinds of taps along the columns, each of which is code of its own and takes time to
 compile, and the columns of the largest tile that fits into the registers of all processors."""
-MOST_BEYOND = 14
+MAX_OVERHANG = 14
 """The columns of the longest tile, which may begin at the last column of an unknown number."""
 
 
@@ -100,12 +100,12 @@ def blocked_convolution(
     edges = edges_of(b, data, weights, windows)
     if edges is None or edges.columns is None:
         # Words of bytes are read of a buffer, without a margin.
-        most = MOST_BEYOND * windows[-1].stride * known(data.shape[-1])
+        most = MAX_OVERHANG * windows[-1].stride * known(data.shape[-1])
         margin = 0 if isinstance(out[-1], int) or exact_pairs is not None else most
         axes = [*enumerate(windows, 2)]
         data = padded(b, data, dict(axes if edges is None else axes[-1:]), margin=margin)
     if exact_pairs is not None:
-        data = Words.of(data, -1)
+        data = ByteWords.of(data, -1)
     product = BlockedProduct(data, weights, total, windows, out, groups, block, edges)
     contraction = product.contraction(b, element)
     return contraction if exact_pairs is None else ByteProducts.of(contraction, exact_pairs)
@@ -127,12 +127,12 @@ def edges_of(
     if not isinstance(columns, int):
         return Edges([*above, replace(last, before=0, after=0)], [*rows, None])
     edges = Edges(windows, [*rows, columns])
-    if len(edges.cuts()) > MOST_CUTS:
+    if len(edges.cuts()) > MAX_CUTS:
         return None
     # The schedule is not chosen yet: some tile that fits into any register file has to have one
     # edge. None has for 13 columns with 7 at an edge (3 taps, dilation and padding 7), and the cost
     # model would have no candidate.
-    sizes = range(1, MOST_COLUMNS + 1)
+    sizes = range(1, MAX_COLUMNS + 1)
     count = last.count(columns)
     return edges if any(has_one_edge(m, count, edges.most) for m in sizes) else None
 
@@ -222,11 +222,11 @@ class BlockedProduct:
         split = weight.reshape(-1, blocks, block, *taps)
         return np.moveaxis(split, 2, -1).reshape(self.groups, self.outputs, volume(self.terms))
 
-    def weights(self, b: KernelBuilder) -> Weights | None:
+    def weights(self, b: KernelBuilder) -> PackedWeights | None:
         """Return the matrices of the groups, if the weight is a constant."""
         if (constant := b.constant(self.weight)) is None:
             return None
-        return Weights(constant, True, self.matrices, self.groups, lambda batch: batch[1])
+        return PackedWeights(constant, True, self.matrices, self.groups, lambda batch: batch[1])
 
     def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
         """Return the products as a contraction."""
@@ -252,6 +252,6 @@ class BlockedProduct:
             rhs_along_terms=True,
             weights=self.weights(b),
             rows_together=self.block or 1,
-            margin=MOST_BEYOND if isinstance(self.data, WithMargin) else 0,
+            margin=MAX_OVERHANG if isinstance(self.data, WithMargin) else 0,
             edges=self.edges,
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BYTES",
     "ByteProducts",
-    "Words",
+    "ByteWords",
     "by_channels",
     "byte_products",
     "words_of_constant",
@@ -63,7 +63,7 @@ class ByteProducts(Contraction):
 
 
 @dataclass(eq=False)
-class Words(Scheduled):
+class ByteWords(Scheduled):
     """A tensor of unsigned bytes in words of four along an axis. Where the last word has no byte,
     it repeats the last one: the weight there is 0."""
 
@@ -71,10 +71,10 @@ class Words(Scheduled):
     axis: int
 
     @staticmethod
-    def of(data: Tensor, axis: int) -> Words:
+    def of(data: Tensor, axis: int) -> ByteWords:
         shape = [*data.shape]
         shape[axis] = -(-known(shape[axis]) // BYTES)
-        return Words((*shape,), i32, data, axis % len(shape))
+        return ByteWords((*shape,), i32, data, axis % len(shape))
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         # Byte 0 is in the lowest bits, as in the packed weights, whatever the byte order of the

@@ -29,7 +29,7 @@ from .packing import pack_rows
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["Contraction", "Coordinates", "Weights", "of_total", "total_type"]
+__all__ = ["Contraction", "Coordinates", "PackedWeights", "of_total", "total_type"]
 
 
 class Coordinates(NamedTuple):
@@ -42,7 +42,7 @@ class Coordinates(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class PackedWeights:
     """A constant operand of a contraction, as a group of matrices whose columns are the terms."""
 
     buffer: Buffer
@@ -85,7 +85,7 @@ class Contraction(Tensor):
     """The inverse of `index_of`."""
     rhs_along_terms: bool = False
     """True if the terms of `rhs`, and not its columns, are contiguous in memory."""
-    weights: Weights | None = None
+    weights: PackedWeights | None = None
     """The operand that is a constant, if callers can pass it packed."""
     merged: bool = False
     """True if an element has one index for rows and column: the row-major position in the image."""
@@ -117,7 +117,7 @@ class Contraction(Tensor):
         """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
         return multiply_add(b, acc, lhs, rhs)
 
-    def packed_weights(self, b: KernelBuilder, weights: Weights, width: int) -> Buffer:
+    def packed_weights(self, b: KernelBuilder, weights: PackedWeights, width: int) -> Buffer:
         """Return the constant operand in a buffer of groups, blocks of `width` rows (or columns),
         terms and rows, which callers pass: all rows of a tile are then next to each other."""
         # The bytes are those of a tile in the order in which it reads them: one stream, which the

@@ -26,7 +26,7 @@ from ..layouts import known
 from ..scalars import convert
 from ..tiles.loop_nest import write_contraction
 from ..tiles.transposed import interleave
-from .contraction import Contraction, Coordinates, Weights
+from .contraction import Contraction, Coordinates, PackedWeights
 
 __all__ = ["TransposedConvolution", "products_of"]
 
@@ -298,7 +298,7 @@ class Products:
         m, columns = (taps, points) if self.weight_first else (points, taps)
         weights = None
         if constant is not None:
-            weights = Weights(
+            weights = PackedWeights(
                 constant,
                 True,
                 lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),

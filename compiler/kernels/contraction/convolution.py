@@ -30,12 +30,12 @@ from .blocked_convolution import blocked_convolution, is_blocked
 from .byte_products import (
     BYTES,
     ByteProducts,
-    Words,
+    ByteWords,
     by_channels,
     byte_products,
     words_of_constant,
 )
-from .contraction import Contraction, Coordinates, Weights, total_type
+from .contraction import Contraction, Coordinates, PackedWeights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def convolve(
         exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
     if exact_pairs is not None:
         words = words_of_constant(b, b.buffered(weight), 1)
-        data, weight, inputs, total = Words.of(data, 1), words, known(words.shape[1]), i32
+        data, weight, inputs, total = ByteWords.of(data, 1), words, known(words.shape[1]), i32
         terms = inputs * volume(sizes)
     else:  # once for each element, and not for each product
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
@@ -168,7 +168,7 @@ def convolve(
             shape = (data.shape[0], outputs, points)
             of_one = of_points(b, data, kernel, shape, element, total)
             return of_one if exact_pairs is None else ByteProducts.of(of_one, exact_pairs, True)
-        image = Image(data, (), points, (), place_of_point)
+        image = ConvolutionImage(data, (), points, (), place_of_point)
     elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS and exact_pairs is None:
         # A matrix product would read each element once for so few outputs: nothing is gained by
         # packing, and the sums of neighboring points are computed in the lanes of vectors instead.
@@ -182,7 +182,7 @@ def convolve(
 
 
 @dataclass(frozen=True)
-class Image:
+class ConvolutionImage:
     """The data of a convolution as the image of a contraction: one row of all points if windows
     have one element and the kernel merges the spatial dimensions, or else the output rows."""
 
@@ -197,7 +197,7 @@ class Image:
 
 def image_of_windows(
     b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry, element: Attribute
-) -> Image:
+) -> ConvolutionImage:
     """Return the data of a convolution, padded and copied as its windows need it."""
     windows, extents = geometry.windows, data.shape[2:]
     sizes = [window.size for window in windows]
@@ -216,7 +216,7 @@ def image_of_windows(
         data = b.buffered(data) if in_place else split_phases(b, data, windows, margin)
     strides = [window.stride for window in windows]
     place = partial(place_in_data if in_place else place_in_phases, strides)
-    return Image(data, tuple(rows), columns, sizes, place)
+    return ConvolutionImage(data, tuple(rows), columns, sizes, place)
 
 
 def place_of_point(
@@ -247,7 +247,7 @@ def place_in_phases(
 class ImageProduct:
     """The products of a weight, as a matrix of outputs and terms, and the columns of an image."""
 
-    image: Image
+    image: ConvolutionImage
     kernel: Buffer
     geometry: Geometry
     outputs: int
@@ -317,12 +317,12 @@ class ImageProduct:
         group = b.floordiv(channel, self.per_group)
         return Coordinates([number, group], b.mod(channel, self.per_group), row, column)
 
-    def weights(self, b: KernelBuilder) -> Weights | None:
+    def weights(self, b: KernelBuilder) -> PackedWeights | None:
         """Return the matrices of the groups, if the weight is a constant."""
         if (constant := b.constant(self.kernel)) is None:
             return None
         shape = (self.geometry.groups, self.per_group, self.terms)
-        return Weights(
+        return PackedWeights(
             constant, True, lambda array: array.reshape(shape), shape[0], lambda batch: batch[1]
         )
 
@@ -365,7 +365,7 @@ def of_points(
     images, outputs, terms = shape[0], known(shape[1]), known(data.shape[1])
     weights = None
     if (constant := b.constant(kernel)) is not None:
-        weights = Weights(constant, False, lambda array: array.reshape(1, outputs, terms))
+        weights = PackedWeights(constant, False, lambda array: array.reshape(1, outputs, terms))
     return Contraction(
         shape,
         element,

@@ -24,8 +24,8 @@ from ..builder import (
 )
 from ..elementwise.broadcast import broadcast_shape
 from ..scalars import convert
-from .byte_products import ByteProducts, Words, byte_products, words_of_constant
-from .contraction import Contraction, Coordinates, Weights, total_type
+from .byte_products import ByteProducts, ByteWords, byte_products, words_of_constant
+from .contraction import Contraction, Coordinates, PackedWeights, total_type
 from .dot_products import FEW_ROWS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def matrix_product(
         exact_pairs = byte_products(b, lhs, rhs, element, matrices)
     if exact_pairs is not None:
         words = words_of_constant(b, b.buffered(rhs), 1 if transpose_b else 0)
-        lhs, rhs, total = Words.of(lhs, -1), words, i32
+        lhs, rhs, total = ByteWords.of(lhs, -1), words, i32
     elif is_integer(lhs.element):
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     elif is_more(rows_of(lhs, rhs, transpose_a), FEW_ROWS):
@@ -200,7 +200,7 @@ class MatrixProduct:
             self.rhs,
             self.index_of,
             self.coordinates_of,
-            weights=None if constant is None else Weights(constant, False, self.matrices),
+            weights=None if constant is None else PackedWeights(constant, False, self.matrices),
             rhs_along_terms=self.transpose_b,
         )
 

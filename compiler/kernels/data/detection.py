@@ -32,7 +32,7 @@ from ....dialects.tir.extents import Extent
 from ....dialects.tir.ops import PrimFuncOp
 from ..builder import Buffer, KernelBuilder, Tensor
 from ..scalars import as_index, convert, divide, less, multiply, step_type, widen
-from .merge_sort import Rows, allocate_rows, key_of, key_type, sort_rows
+from .merge_sort import SortBuffers, allocate_rows, key_of, key_type, sort_rows
 from .separate_kernels import SeparateKernels, parameter_shape
 
 __all__ = ["call_selection_kernel"]
@@ -123,7 +123,7 @@ def write_candidates(
     scores: Tensor,
     outer: tuple[Index, Index],
     lowest: SSAValue | None,
-    rows: Rows,
+    rows: SortBuffers,
 ) -> SSAValue:
     """Write the keys of the scores that are above a threshold, and their places, to the first of
     `rows`; return how many there are."""

@@ -16,7 +16,7 @@ from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
 from ..scalars import convert, is_unsigned, select, step_type, widen
 
-__all__ = ["RUN", "Rows", "allocate_rows", "key_of", "key_type", "select_first", "sort_rows"]
+__all__ = ["RUN", "SortBuffers", "allocate_rows", "key_of", "key_type", "select_first", "sort_rows"]
 
 RUN = 16
 """The keys that are sorted by rank."""
@@ -64,7 +64,7 @@ def greatest(type: IntegerType) -> int:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SortBuffers:
     """Two rows of keys and two of places, which take turns as source and target. The first entry
     and the last one of a row are read but not used."""
 
@@ -85,13 +85,13 @@ class Rows:
         b.store(place, self.places, [row, b.add(number, 1)])
 
 
-def allocate_rows(b: KernelBuilder, size: Extent, key: IntegerType) -> Rows:
+def allocate_rows(b: KernelBuilder, size: Extent, key: IntegerType) -> SortBuffers:
     """Allocate rows for `size` keys, which are filled up to a multiple of runs."""
     shape = 2, (size + (RUN - 1)) // RUN * RUN + 2
-    return Rows(b.alloc(shape, key), b.alloc(shape, IndexType()), key)
+    return SortBuffers(b.alloc(shape, key), b.alloc(shape, IndexType()), key)
 
 
-def sort_rows(b: KernelBuilder, rows: Rows, size: Index) -> Index:
+def sort_rows(b: KernelBuilder, rows: SortBuffers, size: Index) -> Index:
     """Sort the first `size` entries of row 0; return the row where the result is."""
     # Of runs of 2, and 4 2 3 1 5, the rows have
     #
@@ -113,7 +113,7 @@ def sort_rows(b: KernelBuilder, rows: Rows, size: Index) -> Index:
         with b.loop(b.ceildiv(whole, both)) as pair:
             start = b.mul(pair, both)
             middle, end = (b.min(b.add(start, size), whole) for size in (width, both))
-            merge(b, rows, Pair(source, start, middle, end))
+            merge(b, rows, SortedRuns(source, start, middle, end))
 
     if isinstance(count, int) and count <= 3:  # a call of loops of unknown extent takes 3 us more
         for number in range(count):
@@ -137,7 +137,7 @@ def levels(b: KernelBuilder, runs: Index) -> Index:
     return b.accumulate((62,), b.index(0), counted)
 
 
-def sort_run(b: KernelBuilder, rows: Rows, start: Index) -> None:
+def sort_run(b: KernelBuilder, rows: SortBuffers, start: Index) -> None:
     """Write the entries of a run of row 0 to row 1, in order."""
     # The rank of an entry is the number of those that come before it, and each is compared with a
     # vector of others.
@@ -161,7 +161,7 @@ def sort_run(b: KernelBuilder, rows: Rows, start: Index) -> None:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SortedRuns:
     """Two sorted runs: `start` to `middle` and `middle` to `end` of row `source`, which are merged
     into the other row."""
 
@@ -171,7 +171,7 @@ class Pair:
     end: Index
 
 
-def merge(b: KernelBuilder, rows: Rows, pair: Pair) -> None:
+def merge(b: KernelBuilder, rows: SortBuffers, pair: SortedRuns) -> None:
     """Write a loop that merges two sorted runs from both ends at once."""
     # Each step waits for the comparison of the one before it, so two sequences of them take as long
     # as one. Both write the entry in the middle if their number is odd.
@@ -207,13 +207,15 @@ def either(b: KernelBuilder, condition: SSAValue, then: SSAValue, otherwise: SSA
 
 
 def is_right_less(
-    b: KernelBuilder, rows: Rows, pair: Pair, left: SSAValue, right: SSAValue
+    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, left: SSAValue, right: SSAValue
 ) -> SSAValue:
     keys = (rows.key(b, pair.source, number) for number in (right, left))
     return b.pure(arith.CmpiOp, *keys, arg="slt")
 
 
-def move(b: KernelBuilder, rows: Rows, pair: Pair, target: Index, number: SSAValue) -> None:
+def move(
+    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, target: Index, number: SSAValue
+) -> None:
     """Copy an entry to a place in the other row."""
     key, place = rows.key(b, pair.source, number), rows.place(b, pair.source, number)
     rows.store(b, b.sub(1, pair.source), target, key, place)
@@ -232,7 +234,7 @@ def advance(
         b.store(b.index(b.add(value, moved)), cursor, [0])
 
 
-def select_first(b: KernelBuilder, rows: Rows, size: Index, count: Index) -> None:
+def select_first(b: KernelBuilder, rows: SortBuffers, size: Index, count: Index) -> None:
     """Move the `count` entries that are first in order, of the first `size` of row 0, to its front;
     they stay in the order of the row."""
     # The bound is the greatest number that is above fewer than `count` keys. It is found bit by
@@ -252,7 +254,7 @@ def select_first(b: KernelBuilder, rows: Rows, size: Index, count: Index) -> Non
 
 def find_bits(
     b: KernelBuilder,
-    rows: Rows,
+    rows: SortBuffers,
     size: Index,
     count: Index,
     bound: SSAValue,
@@ -270,7 +272,7 @@ def find_bits(
         b.store(b.pure(arith.SelectOp, fits, tried, known), bound, [0])
 
 
-def count_less(b: KernelBuilder, rows: Rows, size: Index, bound: SSAValue) -> SSAValue:
+def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue) -> SSAValue:
     """Return how many of the first `size` keys of row 0 are less than a bound."""
     # In the type of the keys, so that vectors have as many lanes.
     number = b.accumulate(
@@ -285,7 +287,9 @@ def count_less(b: KernelBuilder, rows: Rows, size: Index, bound: SSAValue) -> SS
     return b.pure(arith.IndexCastOp, number, target_type=IndexType())
 
 
-def keep(b: KernelBuilder, rows: Rows, size: Index, limit: SSAValue, equal: Index) -> SSAValue:
+def keep(
+    b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equal: Index
+) -> SSAValue:
     """Move the entries of row 0 whose keys are less than a limit, and the first `equal` of those
     with that key, to the front; return how many there are."""
     kept, left = b.variable(0), b.variable(equal)

@@ -17,7 +17,7 @@ from ..scalars import fills_bytes
 
 __all__ = ["Repeated", "Tiled"]
 
-LEAST_LANES = 4
+MIN_LANES = 4
 """The shortest vectors of data whose lanes are repeated by shuffles."""
 
 
@@ -69,7 +69,7 @@ class Repeated(Scheduled):
         extent = self.data.shape[-1]
         lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
         # The stores of `repeats` vectors are unrolled: no more than there are lanes.
-        if lanes < LEAST_LANES or self.repeats > lanes or not fills_bytes(self.element):
+        if lanes < MIN_LANES or self.repeats > lanes or not fills_bytes(self.element):
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
             return
@@ -89,7 +89,7 @@ class Repeated(Scheduled):
         with b.when([fits]):
             self.write_rows(b, store, lanes)
         with b.when([b.negation(fits)]):
-            if lanes // 2 >= max(LEAST_LANES, self.repeats):
+            if lanes // 2 >= max(MIN_LANES, self.repeats):
                 self.write_vectors(b, store, lanes // 2)
             else:
                 with b.loops(self.shape) as index:

@@ -47,7 +47,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Search:
+class ArgSearch:
     """The search for the index of the best element along the axes of `reduced`."""
 
     b: KernelBuilder
@@ -166,7 +166,7 @@ def index_of(order: Order) -> Legalization:
         shape = b.shape_of(op.input)
         data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
-        search = Search(b, data, reduced, order, op.select_last_index)
+        search = ArgSearch(b, data, reduced, order, op.select_last_index)
         if not is_at_most(1, count := volume(reduced.inner)):
             b.require(b.less(0, count), f"{op.name} needs at least one element", op)
 

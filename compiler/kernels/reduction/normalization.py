@@ -157,7 +157,7 @@ def affine(
 
 
 @dataclass(frozen=True)
-class Rows:
+class NormalizedRows:
     """A normalization over the last dimensions, row by row, each while it is in the first cache."""
 
     op: RowNorm
@@ -179,7 +179,7 @@ class Rows:
         data: Tensor,
         factor: Tensor | None,
         shift: Tensor | None,
-    ) -> Rows | None:
+    ) -> NormalizedRows | None:
         """Return the normalization of `op`; None if its axes are not the last ones in order."""
         rank, count = len(b.shape_of(op.result)), len(op.axes)
         if first_of_row(op, rank) is None:
@@ -192,7 +192,7 @@ class Rows:
         rows = b.reshaped(data, (volume(outer), width))
         if op.result not in b.in_place:  # then the shape is free
             outer, inner = rows.shape[:1], rows.shape[1:]
-        return Rows(op, b, rows, outer, inner, *parts)
+        return NormalizedRows(op, b, rows, outer, inner, *parts)
 
     def result(self) -> Tensor:
         shape = (*self.outer, *self.inner)
@@ -246,7 +246,7 @@ class Rows:
 def layer_norm(
     op: ops.LayerNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    rows = Rows.of(op, b, data, gamma if op.scale else None, beta if op.center else None)
+    rows = NormalizedRows.of(op, b, data, gamma if op.scale else None, beta if op.center else None)
     if rows is not None:
         return rows.result()
     value = normalized(b, b.buffered(data), op.axes, op.epsilon)
@@ -315,7 +315,7 @@ def over_root(
 
 
 def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    if (rows := Rows.of(op, b, data, weight, None)) is not None:
+    if (rows := NormalizedRows.of(op, b, data, weight, None)) is not None:
         return rows.result()
     wide, axes = step_type(data.element), op.axes
 

@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, Function] = {
 """The functions of numbers by name."""
 
 
-class Scope(ABC):
+class SizeScope(ABC):
     """A function in which sizes are known by shape rules, as values beside a call."""
 
     def __init__(self, func: FuncOp, shapes: SymbolicShapes) -> None:
@@ -160,7 +160,7 @@ class Scope(ABC):
         return value
 
 
-class CallSizes(Scope):
+class CallSizes(SizeScope):
     """The sizes of the tensors of a function, as values.
 
     A size that depends on the parameters alone is computed at the start of the function, another
@@ -363,7 +363,7 @@ class CallSizes(Scope):
         return self.insert(tensor.ExtractOp(value, [], type.element_type))
 
 
-class CalleeScope(Scope):
+class CalleeScope(SizeScope):
     """The sizes in a function that became a kernel, computed in its caller for a call."""
 
     def __init__(self, caller: CallSizes, call: CallOp, callee: FuncOp) -> None:

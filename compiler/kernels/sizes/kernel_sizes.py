@@ -17,12 +17,12 @@ from ....dialects.tir.index_builder import IndexBuilder, unknown
 from ...analysis.shapes.symbolic_shapes import SymbolicShapes
 from ..no_kernel import NoKernel
 from ..scalars import is_unsigned
-from .call_sizes import Scope
+from .call_sizes import SizeScope
 
 __all__ = ["KernelSizes"]
 
 
-class KernelSizes(Scope):
+class KernelSizes(SizeScope):
     """The sizes of the intermediate results of a kernel, computed at its start.
 
     A slice `x[:128]` of n elements has min(n, 128) elements, which a `Size` cannot express.

@@ -14,11 +14,11 @@ from ..builder import Buffer, KernelBuilder
 from ..contraction.contraction import Contraction
 from .schedule import Schedule
 
-__all__ = ["Block", "below", "block_extents", "is_multiple", "padded", "part"]
+__all__ = ["ColumnBlock", "below", "block_extents", "is_multiple", "padded", "part"]
 
 
 @dataclass(frozen=True)
-class Block:
+class ColumnBlock:
     """A block of columns: rows of the image from `first_row` on, or a part of one row."""
 
     batch: Sequence[Index]

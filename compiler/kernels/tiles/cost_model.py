@@ -11,7 +11,7 @@ from functools import cache
 from math import gcd, inf
 
 from ....dialects.target import ByteDotProduct, Target
-from .schedule import NOMINAL_IMAGE, WIDTHS, Extents, Operand, Schedule
+from .schedule import NOMINAL_IMAGE, WIDTHS, ContractionOperand, Extents, Schedule
 
 __all__ = [
     "LINE",
@@ -139,7 +139,7 @@ def cycles_of(s: Schedule, e: Extents, target: Target) -> float:
     terms = s.inputs * e.taps
     across = -(-count // s.tile)
     down = -(-e.m // s.rows_of_tile)
-    if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
+    if not s.packs and e.constant is not ContractionOperand.RHS and across > 1 and count % s.tile:
         across += MASKED
     total = term_blocks * tiles_cycles(s, e, target, across, down)
     if s.packs:
@@ -217,7 +217,7 @@ def shared_cycles(
 def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
     """Return the cycles that the tiles of the first block wait for the weights, which come from
     memory once: the tiles of columns prefetch those of the next tile of lhs."""
-    if s.lhs_inside or e.constant is not Operand.LHS:
+    if s.lhs_inside or e.constant is not ContractionOperand.LHS:
         return 0
     # The tiles of columns are computed while the next weights arrive (`following_weights`): what
     # reading takes longer than they do is waited for.
@@ -243,16 +243,16 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
         rhs = s.inputs * (rows + e.taps_down - 1) * line
     elif s.by_rows:  # a few columns of a panel
         rhs = max(rhs, terms * LINE)
-    if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
+    if e.constant is not ContractionOperand.LHS:  # its rows are apart, which no prefetch expects
         lhs *= 2
     all_lhs = e.m * e.inputs * e.taps * size
     all_rhs = rhs * across
     if s.in_place:
         all_rhs = s.inputs * e.block * (s.rows + e.taps_down - 1) * e.columns * size
-    if e.constant is Operand.RHS:
+    if e.constant is ContractionOperand.RHS:
         all_rhs *= -(-e.inputs // s.inputs)
     if s.lhs_inside:
-        if e.constant is Operand.LHS:  # a model has more constants than caches hold
+        if e.constant is ContractionOperand.LHS:  # a model has more constants than caches hold
             all_lhs = max(all_lhs, target.l2_cache, target.l3_cache)
         inner, inside, all_inner, outer, outside, all_outer = (
             lhs,
@@ -298,12 +298,12 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
         if e.taps > 1 and not shares_columns(s, e, target):
             step += TAP_OVERHEAD
         return terms * step + 2 * sums + TILE_OVERHEAD
-    if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
+    if e.constant is not ContractionOperand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
         loads += s.m
-    if not s.packs and e.constant is not Operand.RHS:
+    if not s.packs and e.constant is not ContractionOperand.RHS:
         loads += s.vectors  # they are not aligned
     step = max(products, loads / LOADS, LATENCY) + loads * MISSES
-    if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
+    if not s.packs and e.constant is not ContractionOperand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
         # Windows have elements in common.
         rows = terms if e.columns_known else s.inputs * e.taps_down

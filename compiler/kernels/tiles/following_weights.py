@@ -13,7 +13,7 @@ from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction
 from ..layouts import known
 from ..scalars import select
-from .blocks import Block
+from .blocks import ColumnBlock
 from .cost_model import LINE
 from .schedule import Schedule
 from .transposed import bytes_of
@@ -56,7 +56,7 @@ def following_weights(
     b: KernelBuilder,
     t: Contraction,
     s: Schedule,
-    block: Block,
+    block: ColumnBlock,
     tile: tuple[Index, Index, Index],
     terms: tuple[Index, Index],
 ) -> Following | None:
@@ -101,7 +101,9 @@ def following_weights(
     )
 
 
-def weights_ahead(b: KernelBuilder, t: Contraction, block: Block, tile: Index) -> Following | None:
+def weights_ahead(
+    b: KernelBuilder, t: Contraction, block: ColumnBlock, tile: Index
+) -> Following | None:
     """Return the weights that a tile of columns, the one with the number `tile`, prefetches: those
     `AHEAD` of what it reads. None if the second cache holds all weights.
 

@@ -16,12 +16,12 @@ from ....dialects.tir.ops import ForKind
 from ..builder import Buffer, KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
 from ..contraction.dot_products import FEW_ROWS, write_dot_products
-from .blocks import Block, block_extents, part
+from .blocks import ColumnBlock, block_extents, part
 from .cost_model import peak_share, rest_columns
 from .packed_columns import pack_columns, panel_shape
-from .schedule import Operand, Schedule
+from .schedule import ContractionOperand, Schedule
 from .schedules import Schedules, extents_of
-from .tile import Tile, columns_in_order, has_rows
+from .tile import ContractionTile, columns_in_order, has_rows
 
 __all__ = ["write_contraction"]
 
@@ -35,7 +35,7 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     # registers, takes as long as the products. Its rows are multiplied as they are in memory, each
     # a sum over lanes.
     is_matrix = t.rhs_along_terms and len(t.terms) == 1
-    if is_matrix and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
+    if is_matrix and extents.m <= FEW_ROWS and extents.constant is not ContractionOperand.RHS:
         write_dot_products(b, t, finish)
         return
     schedule = b.decide(Schedules(extents, b.target))
@@ -91,7 +91,7 @@ def write_blocks(
         b.loop(b.ceildiv(t.columns, columns), ForKind.PARALLEL) as column_block,
     ):
         first_row, first_column = b.mul(row_block, rows), b.mul(column_block, columns)
-        block = Block(
+        block = ColumnBlock(
             batch,
             first_row,
             part(b, first_row, rows, image_rows),
@@ -112,7 +112,7 @@ def write_terms(
     b: KernelBuilder,
     t: Contraction,
     s: Schedule,
-    block: Block,
+    block: ColumnBlock,
     finish: Store,
     m_tile: Index | None = None,
 ) -> None:
@@ -125,7 +125,7 @@ def write_terms(
         if block.panel is not None:
             pack_columns(b, t, s, block, (0, inputs))
 
-        def write(tile: Tile) -> None:
+        def write(tile: ContractionTile) -> None:
             tile.clear()
             tile.add((0, inputs))
             tile.finish(finish)
@@ -136,7 +136,7 @@ def write_terms(
     sums = b.alloc(shape, t.total)
     b.fill(sums, shape, t.total)
 
-    def place(tile: Tile) -> tuple[Index, Index]:
+    def place(tile: ContractionTile) -> tuple[Index, Index]:
         return tile.number, tile.m_tile if m_tile is None else 0
 
     with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
@@ -145,7 +145,7 @@ def write_terms(
         if block.panel is not None:
             pack_columns(b, t, s, block, terms)
 
-        def add(tile: Tile) -> None:
+        def add(tile: ContractionTile) -> None:
             tile.load(sums, place(tile))
             tile.add(terms)
             tile.store(sums, place(tile))
@@ -169,9 +169,9 @@ def for_tiles(
     b: KernelBuilder,
     t: Contraction,
     s: Schedule,
-    block: Block,
+    block: ColumnBlock,
     m_tile: Index | None,
-    write: Callable[[Tile], None],
+    write: Callable[[ContractionTile], None],
 ) -> None:
     """Write loops over the tiles of a block of columns, or over those in one row of tiles."""
     down = b.ceildiv(t.m, s.rows_of_tile)
@@ -184,16 +184,16 @@ def for_tiles(
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
         first = b.mul(column_tile, s.tile)
-        write(Tile(b, t, s, block, m_tile, column_tile, first, s.m, column_tile, count))
+        write(ContractionTile(b, t, s, block, m_tile, column_tile, first, s.m, column_tile, count))
 
 
 def for_tiles_in_place(
     b: KernelBuilder,
     t: Contraction,
     s: Schedule,
-    block: Block,
+    block: ColumnBlock,
     m_tiles: tuple[Index, Index],
-    write: Callable[[Tile], None],
+    write: Callable[[ContractionTile], None],
 ) -> None:
     """Write the same for columns that are read one by one where they are: each tile is a part of
     one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs,
@@ -221,7 +221,7 @@ def for_tiles_in_place(
             number = b.add(b.mul(row, across), column_tile)
             with b.loop(down, min=first) as m_tile:
                 place = m_tile, column_tile
-                write(Tile(b, t, s, line, *place, column, m, number, count, is_whole))
+                write(ContractionTile(b, t, s, line, *place, column, m, number, count, is_whole))
 
         if whole != 0:
             with b.loop(whole) as column_tile:

@@ -13,7 +13,7 @@ from ....dialects.tir.extents import Extent, volume
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction, Coordinates
-from .blocks import Block, padded
+from .blocks import ColumnBlock, padded
 from .cost_model import LINE
 from .schedule import Schedule
 
@@ -34,7 +34,7 @@ def panel_shape(t: Contraction, s: Schedule) -> tuple[Extent, int]:
 
 
 def pack_columns(
-    b: KernelBuilder, t: Contraction, s: Schedule, block: Block, terms: tuple[Index, Index]
+    b: KernelBuilder, t: Contraction, s: Schedule, block: ColumnBlock, terms: tuple[Index, Index]
 ) -> None:
     """Write loops that copy the columns of a block into its panel, row after row."""
     assert block.panel is not None
@@ -76,7 +76,7 @@ def whole_vectors(b: KernelBuilder, count: Index, lanes: int) -> Generator[Index
         yield b.add(b.mul(chunk, lanes), lane)
 
 
-def clear_rest(b: KernelBuilder, t: Contraction, s: Schedule, block: Block, k: Index) -> None:
+def clear_rest(b: KernelBuilder, t: Contraction, s: Schedule, block: ColumnBlock, k: Index) -> None:
     """Write loops that set the lanes of the last tile beyond a block of unknown extents to zero, at
     term `k` of the panel."""
     assert block.panel is not None

@@ -26,10 +26,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["NOMINAL", "NOMINAL_IMAGE", "WIDTHS", "Extents", "Operand", "Schedule"]
+__all__ = ["NOMINAL", "NOMINAL_IMAGE", "WIDTHS", "ContractionOperand", "Extents", "Schedule"]
 
 
-class Operand(Enum):
+class ContractionOperand(Enum):
     """An operand of a contraction."""
 
     LHS = "lhs"
@@ -63,7 +63,7 @@ class Extents:
     """The width of a sum."""
     merged: bool
     """True if a block may consist of several rows of the image."""
-    constant: Operand | None = None
+    constant: ContractionOperand | None = None
     """The operand that callers pass packed."""
     taps_across: int = 1
     """The taps of a window along the columns."""

@@ -16,7 +16,7 @@ from ..choices import Form, Space
 from ..contraction.byte_products import ByteProducts
 from ..contraction.contraction import Contraction
 from .cost_model import cycles
-from .schedule import NOMINAL, NOMINAL_IMAGE, Extents, Operand, Schedule
+from .schedule import NOMINAL, NOMINAL_IMAGE, ContractionOperand, Extents, Schedule
 from .tile_sizes import candidates, schedule_of
 
 __all__ = ["Schedules", "extents_of", "nominal", "nominal_volume"]
@@ -69,7 +69,7 @@ def extents_of(t: Contraction) -> Extents:
     bits = max(8, t.total.bitwidth)
     constant = None
     if t.weights is not None:
-        constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
+        constant = ContractionOperand.LHS if t.weights.is_lhs else ContractionOperand.RHS
     rows, columns = (volume([nominal(n, image) for n in part]) for part in (t.rows, (t.columns,)))
     return Extents(
         nominal(t.m),

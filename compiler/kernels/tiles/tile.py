@@ -18,15 +18,15 @@ from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store
 from ..contraction.contraction import Contraction, Coordinates
 from ..scalars import convert, fills_bytes
-from .blocks import Block, below, is_multiple, padded
+from .blocks import ColumnBlock, below, is_multiple, padded
 from .cost_model import shares_columns
 from .edges import Cut, Edges
 from .following_weights import Following, following_weights, weights_ahead
 from .schedule import Schedule
 from .schedules import extents_of
-from .transposed import LEAST_SIDE, segment_of, transpose_lanes
+from .transposed import MIN_SIDE, segment_of, transpose_lanes
 
-__all__ = ["Tile", "columns_in_order", "has_rows"]
+__all__ = ["ContractionTile", "columns_in_order", "has_rows"]
 
 T = TypeVar("T")
 
@@ -45,13 +45,13 @@ class TermPart:
 
 
 @dataclass(eq=False)
-class Tile:
+class ContractionTile:
     """The sums of some rows of lhs and some columns of a block."""
 
     b: KernelBuilder
     contraction: Contraction
     schedule: Schedule
-    block: Block
+    block: ColumnBlock
     m_tile: Index
     """The number of the tile among those of rows of lhs."""
     column_tile: Index
@@ -310,7 +310,7 @@ class Tile:
         b, s = self.b, self.schedule
         # The sums s[i][lane] of 6 columns and 8 rows of lhs are 6 vectors of 8 rows. In the result,
         # the 6 columns of a row are adjacent: 8 vectors, of 6 lanes each, are stored.
-        transposes = s.lanes >= LEAST_SIDE and fills_bytes(self.contraction.total)
+        transposes = s.lanes >= MIN_SIDE and fills_bytes(self.contraction.total)
         with b.loop(s.vectors) as v:
             rows = transpose_vectors(b, sums, place, v, self.shape) if transposes else None
             with b.loop(s.lanes) as lane, b.loop(self.m, VECTORIZED) as i:
@@ -391,7 +391,7 @@ def transpose_vectors(
 
 
 def read_weights(
-    b: KernelBuilder, t: Contraction, block: Block, tile: Index, k: Index, place: Index
+    b: KernelBuilder, t: Contraction, block: ColumnBlock, tile: Index, k: Index, place: Index
 ) -> SSAValue:
     """Return an element of the packed constant."""
     assert t.weights is not None and block.weights is not None
@@ -402,7 +402,7 @@ def read_weights(
 def finish_column(
     b: KernelBuilder,
     t: Contraction,
-    block: Block,
+    block: ColumnBlock,
     m: Index,
     column: Index,
     total: SSAValue,

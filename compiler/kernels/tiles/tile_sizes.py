@@ -9,7 +9,7 @@ from functools import cache
 
 from ....dialects.target import Target
 from .cost_model import byte_dot_product, cycles
-from .schedule import Extents, Operand, Schedule
+from .schedule import ContractionOperand, Extents, Schedule
 
 __all__ = ["candidates", "has_one_edge", "registers_of", "schedule_of"]
 
@@ -36,7 +36,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     # for `vectors` products. With 16 registers, tiles are too small to pay for it: resnet50 was 9 %
     # slower than with packed columns. Blocks of channels, and rows together, save a copy and a
     # transposition.
-    reads_in_place = e.constant is Operand.LHS and (
+    reads_in_place = e.constant is ContractionOperand.LHS and (
         e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
     )
     parts = [*parts_of(e.inputs)]
@@ -47,7 +47,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         parts = fitting[:1] or parts[-1:]
     for m, vectors in tiles(e, target):
         few_vectors = registers_of(m, vectors, vectors, e, target) <= target.vector_registers
-        if e.constant is Operand.RHS:
+        if e.constant is ContractionOperand.RHS:
             if not few_vectors:
                 continue
             for inputs in parts:
@@ -69,7 +69,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 yield replace(whole, lhs_inside=False)
                 if known and cached < e.inputs:
                     yield replace(whole, lhs_inside=False, inputs=cached)
-        if (e.block > 1 and e.constant is Operand.LHS) or not few_vectors:
+        if (e.block > 1 and e.constant is ContractionOperand.LHS) or not few_vectors:
             continue
         if not e.columns_known and vectors * lanes <= e.margin:
             yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
@@ -79,7 +79,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     whole = inputs == e.inputs
                     yield Schedule(m, vectors, lanes, 1, columns, inputs, False, whole)
             terms = inputs * e.taps
-            for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
+            for by_rows in (False, True) if e.constant is ContractionOperand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes
                 # At least a tile, even if its terms do not fit: `inputs` of another candidate are
                 # fewer.

@@ -21,7 +21,7 @@ from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Scheduled, Store, Tensor
 from ..scalars import fills_bytes
 
-__all__ = ["LEAST_SIDE", "Transposed", "segment_of", "transpose_lanes"]
+__all__ = ["MIN_SIDE", "Transposed", "segment_of", "transpose_lanes"]
 
 SEGMENT_BITS = 128
 """One instruction interleaves the lanes of two vectors within segments of this size."""
@@ -29,7 +29,7 @@ SEGMENT_BITS = 128
 LINE_BYTES = 64
 """The size of a cache line."""
 
-LEAST_SIDE = 4
+MIN_SIDE = 4
 """Smaller tiles are copied element by element."""
 
 
@@ -62,9 +62,9 @@ class Transposed(Scheduled):
         if inner == len(outer):
             with b.loops(outer) as index, b.chunks(last, b.lanes) as i:
                 store([*index, i], self.read(b, [*index, i]))
-        elif side >= LEAST_SIDE and len(sides) < 2:
+        elif side >= MIN_SIDE and len(sides) < 2:
             self.write_whole_tiles(b, inner, 1 << side.bit_length() - 1, store)
-        elif side >= LEAST_SIDE:
+        elif side >= MIN_SIDE:
             self.write_tiles(b, inner, 1 << side.bit_length() - 1, store)
         else:
             with b.loops(self.shape) as index:

@@ -194,12 +194,12 @@ class BlockedDepthwise(Scheduled):
         assert isinstance(self.total, FixedBitwidthType)
         return max(8, self.total.bitwidth)
 
-    def tiles(self, target: Target) -> Tiles:
+    def tiles(self, target: Target) -> TileWidths:
         """Return the tiles from which one is chosen."""
         channels = nominal(self.shape[0], 1) * known(self.shape[1]) * self.lanes
         height, width = (nominal(n, NOMINAL_IMAGE) for n in self.out)
         out, is_known = (height, width), self.out == (height, width)
-        return Tiles(channels, out, self.lanes, self.windows, self.bits, target, is_known)
+        return TileWidths(channels, out, self.lanes, self.windows, self.bits, target, is_known)
 
     def rows_of_block(self, b: KernelBuilder, columns: Extent) -> Extent:
         """Return the rows of the result of which the first cache holds the copied rows, evenly
@@ -276,7 +276,7 @@ class BlockedDepthwise(Scheduled):
 
 
 @dataclass(frozen=True)
-class Tiles(Space[int]):
+class TileWidths(Space[int]):
     """The numbers of columns that are computed together."""
 
     channels: int

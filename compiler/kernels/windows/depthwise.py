@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from ..builder import KernelBuilder, Store
 from ..layouts import known
 from ..tiles.schedules import nominal
-from .depthwise_blocks import Blocks, unknown_blocks, write_blocks
+from .depthwise_blocks import RowBlocks, unknown_blocks, write_blocks
 from .depthwise_sums import DepthwiseSums
-from .depthwise_tiles import Problem, Tiles, rows_of
+from .depthwise_tiles import DepthwiseTiles, Problem, rows_of
 
 __all__ = ["Depthwise"]
 
@@ -38,7 +38,7 @@ class Depthwise(DepthwiseSums):
         channels = nominal(self.data.shape[0], 1) * outputs
         problem = Problem.of(channels, out, self.windows, self.bits)
         rows = rows_of(problem, b.target)
-        tile = b.decide(Tiles(problem, rows, b.target))
-        known_blocks = Blocks(tile, out, rows)
+        tile = b.decide(DepthwiseTiles(problem, rows, b.target))
+        known_blocks = RowBlocks(tile, out, rows)
         blocks = known_blocks if problem.is_known else unknown_blocks(b, self, tile, out)
         write_blocks(b, self, blocks, store)

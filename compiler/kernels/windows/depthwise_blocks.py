@@ -16,17 +16,17 @@ from ..layouts import known
 from ..scalars import convert, multiply_add
 from ..tiles.blocks import padded, part
 from .depthwise_sums import DepthwiseSums
-from .depthwise_tiles import Tile, row_bytes, sources_of, space_of
+from .depthwise_tiles import DepthwiseTile, row_bytes, sources_of, space_of
 from .phases import element_range, shape_of_phases
 
-__all__ = ["Blocks", "unknown_blocks", "write_blocks"]
+__all__ = ["RowBlocks", "unknown_blocks", "write_blocks"]
 
 
 @dataclass(frozen=True)
-class Blocks:
+class RowBlocks:
     """The blocks of rows in which a channel is computed, each in tiles."""
 
-    tile: Tile
+    tile: DepthwiseTile
     out: Shape
     """The spatial extents of the result."""
     rows: Extent
@@ -51,7 +51,9 @@ class Blocks:
         return self.tile.lanes if self.is_known else self.tile.columns
 
 
-def unknown_blocks(b: KernelBuilder, t: DepthwiseSums, tile: Tile, out: Shape) -> Blocks:
+def unknown_blocks(
+    b: KernelBuilder, t: DepthwiseSums, tile: DepthwiseTile, out: Shape
+) -> RowBlocks:
     """Return the blocks of a result of unknown extents: of as many rows as stay in the first cache
     when the kernel runs, evenly distributed."""
     height = out[-2]
@@ -60,10 +62,10 @@ def unknown_blocks(b: KernelBuilder, t: DepthwiseSums, tile: Tile, out: Shape) -
     fitting = b.quotient(space_of(b.target), b.larger(1, row_bytes(out, t.windows, t.bits)))
     most = b.larger(t.windows[-2].span, fitting)
     count = b.larger(1, b.quotient(height + most - 1, most))
-    return Blocks(tile, out, padded(b.quotient(height + count - 1, count), tile.rows))
+    return RowBlocks(tile, out, padded(b.quotient(height + count - 1, count), tile.rows))
 
 
-def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks, store: Store) -> None:
+def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: RowBlocks, store: Store) -> None:
     """Write loops over the channels of all images, and over the blocks of each."""
     height, rows = blocks.out[-2], blocks.rows
     with b.channels(t.data.shape[0], known(t.data.shape[1])) as (image, channels):
@@ -87,7 +89,7 @@ def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks, store: Stor
 
 
 @dataclass(frozen=True)
-class Image:
+class ChannelRows:
     """The part of a channel that a block of rows reads."""
 
     shape: Shape
@@ -98,7 +100,7 @@ class Image:
     """The position of the first element in the buffer."""
 
 
-def reads_in_place(t: DepthwiseSums, blocks: Blocks) -> bool:
+def reads_in_place(t: DepthwiseSums, blocks: RowBlocks) -> bool:
     """Return whether the windows, without stride and padding, can read the data where it is."""
     if not blocks.is_known or blocks.out[-1] < blocks.tile.lanes:
         return False
@@ -109,17 +111,17 @@ def reads_in_place(t: DepthwiseSums, blocks: Blocks) -> bool:
 
 def image_in_place(
     b: KernelBuilder, t: DepthwiseSums, image: Index, channel: Index, first_row: Index
-) -> Image:
+) -> ChannelRows:
     """Return a channel in the buffer of the data, from a row on."""
     extents = t.data.shape[2:]
     *outer, _, _ = extents
     sizes = [known(extent) for extent in extents]
     start = b.flat([image, channel, *[0] * len(outer), first_row, 0], t.data.shape)
     buffer = b.view(b.buffered(t.data).buffer, (volume(t.data.shape),))
-    return Image((*[1] * len(extents), *sizes), buffer, start)
+    return ChannelRows((*[1] * len(extents), *sizes), buffer, start)
 
 
-def empty_image(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks) -> Image:
+def empty_image(b: KernelBuilder, t: DepthwiseSums, blocks: RowBlocks) -> ChannelRows:
     """Return a buffer of zeros for the rows that a block reads, and their padding."""
     *outer, width = blocks.shape
     if not blocks.is_known:  # tiles may have more columns
@@ -128,11 +130,11 @@ def empty_image(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks) -> Image:
     size = volume(shape) + blocks.tile.lanes
     buffer = b.alloc((size,), t.total)
     b.fill(buffer, (size,), t.total)
-    return Image(shape, buffer, 0)
+    return ChannelRows(shape, buffer, 0)
 
 
 def copy_rows(
-    b: KernelBuilder, t: DepthwiseSums, image: Image, outer: Sequence[Index], first_row: Index
+    b: KernelBuilder, t: DepthwiseSums, image: ChannelRows, outer: Sequence[Index], first_row: Index
 ) -> None:
     """Write loops that copy the rows of a channel that a block reads. Rows outside of the data,
     which the block before may have had, are set to zero."""
@@ -171,8 +173,8 @@ def copy_rows(
 def write_tiles(
     b: KernelBuilder,
     t: DepthwiseSums,
-    image: Image,
-    blocks: Blocks,
+    image: ChannelRows,
+    blocks: RowBlocks,
     rows: Index,
     output: Index,
     sums: SSAValue,
@@ -212,8 +214,8 @@ def write_tiles(
 def add_products(
     b: KernelBuilder,
     t: DepthwiseSums,
-    image: Image,
-    tile: Tile,
+    image: ChannelRows,
+    tile: DepthwiseTile,
     output: Index,
     place: Sequence[Index],
     acc: SSAValue,
@@ -258,7 +260,7 @@ def add_products(
 def finish_rows(
     b: KernelBuilder,
     t: DepthwiseSums,
-    blocks: Blocks,
+    blocks: RowBlocks,
     channel: tuple[Index, Index],
     first_row: Index,
     rows: Index,

@@ -15,14 +15,22 @@ from ..tiles.cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from ..tiles.schedule import NOMINAL_IMAGE
 from ..tiles.schedules import nominal
 
-__all__ = ["Problem", "Tile", "Tiles", "row_bytes", "rows_of", "sources_of", "space_of"]
+__all__ = [
+    "DepthwiseTile",
+    "DepthwiseTiles",
+    "Problem",
+    "row_bytes",
+    "rows_of",
+    "sources_of",
+    "space_of",
+]
 
 SHARES = 1, 2, 4
 """The parts of the nominal extents, one of them, halves and quarters, that tiles are chosen for."""
 
 
 @dataclass(frozen=True)
-class Tile:
+class DepthwiseTile:
     """The rows, and the vectors of columns, that are computed together."""
 
     rows: int
@@ -60,7 +68,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Tiles(Space[Tile]):
+class DepthwiseTiles(Space[DepthwiseTile]):
     """The tiles of a depthwise convolution in blocks of `rows` rows."""
 
     convolution: Problem
@@ -75,16 +83,16 @@ class Tiles(Space[Tile]):
         out = "x".join(map(str, t.out)) if t.is_known else "?"
         return {"channels": t.channels, "out": out, "windows": windows, "bits": t.bits}
 
-    def candidates(self) -> Iterator[Tile]:
+    def candidates(self) -> Iterator[DepthwiseTile]:
         return tiles(self.convolution, self.rows, self.target)
 
-    def estimate(self, candidate: Tile) -> float:
+    def estimate(self, candidate: DepthwiseTile) -> float:
         t = self.convolution
         blocks = t.channels * prod(t.out[:-2]) * (t.out[-2] // self.rows)
         return blocks * cycles(candidate, t, self.rows, self.target)
 
 
-def tiles(t: Problem, rows: int, target: Target) -> Iterator[Tile]:
+def tiles(t: Problem, rows: int, target: Target) -> Iterator[DepthwiseTile]:
     """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a
     column of weights; of a long column, some weights are loaded again. Lanes beyond the columns
     are computed in vain, but less than half of them."""
@@ -96,10 +104,10 @@ def tiles(t: Problem, rows: int, target: Target) -> Iterator[Tile]:
     sums = max(registers // 2 - 1, registers - 2 - down)
     for vectors in range(1, max(1, min(sums, columns // lanes)) + 1):
         for count in range(1, min(rows, sums // vectors) + 1):
-            yield Tile(count, vectors, lanes)
+            yield DepthwiseTile(count, vectors, lanes)
 
 
-def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
+def cycles(tile: DepthwiseTile, t: Problem, rows: int, target: Target) -> float:
     """Return an estimate of the cycles that a block of `rows` rows takes."""
     window = t.windows[-2]
     sources = len({source for _, _, source in sources_of(window, tile.rows)})
@@ -119,7 +127,7 @@ def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
     return count * (step + sums + TILE_OVERHEAD)
 
 
-def average_count(tile: Tile, rows: int, columns: int) -> float:
+def average_count(tile: DepthwiseTile, rows: int, columns: int) -> float:
     """Return the average number of tiles that cover as many elements as a block of `rows` rows, of
     images as large as that, and of smaller ones. Half of a tile exceeds the image, on the average,
     along each dimension."""

@@ -24,7 +24,7 @@ from ....dialects.tir.extents import Extent
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store, Tensor
 from ..choices import Form, Space
-from ..contraction.contraction import Contraction, Coordinates, Weights
+from ..contraction.contraction import Contraction, Coordinates, PackedWeights
 from ..layouts import known, known_shape
 from ..tiles.blocks import below, padded, part
 from ..tiles.cost_model import LINE
@@ -33,7 +33,7 @@ from ..tiles.schedules import nominal
 from ..windows.phases import split_phases
 from .plan import (
     Convolution,
-    Plan,
+    WinogradPlan,
     best_plan,
     candidates,
     direct_estimate,
@@ -51,7 +51,7 @@ def plan_of(
     windows: Sequence[Window],
     groups: int,
     element: Attribute,
-) -> Plan | None:
+) -> WinogradPlan | None:
     """Return how to compute the convolution of data (NC...) and a weight (OI...), with elements of
     a type, by the algorithm; None if it is not applicable, or slower than the direct kernel."""
     if b.winograd == "none" or b.constant(weight) is None or groups != 1:
@@ -81,7 +81,7 @@ def plan_of(
 
 
 @dataclass(frozen=True)
-class Plans(Space[Plan | None]):
+class Plans(Space[WinogradPlan | None]):
     """The plans of a convolution, and the direct kernel."""
 
     convolution: Convolution
@@ -104,25 +104,25 @@ class Plans(Space[Plan | None]):
             "largest": largest,
         }
 
-    def candidates(self) -> Iterator[Plan | None]:
+    def candidates(self) -> Iterator[WinogradPlan | None]:
         yield None
         yield from candidates(self.convolution, self.largest)
 
-    def estimate(self, candidate: Plan | None) -> float:
+    def estimate(self, candidate: WinogradPlan | None) -> float:
         images = nominal(self.convolution.data[0])
         if candidate is None:
             return images * direct_estimate(self.convolution, self.target)
         return images * estimate(candidate, self.target)
 
-    def estimated(self) -> Plan:
+    def estimated(self) -> WinogradPlan:
         """Return the plan with the lowest estimate."""
         return best_plan(self.convolution, self.largest, self.target)
 
-    def best(self) -> Plan | None:
+    def best(self) -> WinogradPlan | None:
         plan = self.estimated()
         return plan if plan.gain > 1 else None
 
-    def form(self, candidate: Plan | None) -> Form:
+    def form(self, candidate: WinogradPlan | None) -> Form:
         if candidate is None:
             return {}
         return {"m": candidate.m, "rows": candidate.rows, "columns": candidate.columns}
@@ -134,7 +134,7 @@ class TiledData(Tensor):
     `phases` has them with column x in the phase x % m at x // m, so that the elements that adjacent
     tiles read at one place are contiguous."""
 
-    plan: Plan
+    plan: WinogradPlan
     phases: Tensor
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -145,7 +145,7 @@ class TiledData(Tensor):
         )
 
 
-def split_tiles(b: KernelBuilder, data: Tensor, plan: Plan) -> TiledData:
+def split_tiles(b: KernelBuilder, data: Tensor, plan: WinogradPlan) -> TiledData:
     """Return the data (NCHW) of a convolution, padded to whole blocks of tiles."""
     row, column = plan.convolution.windows
     images, channels, height, width = known_shape(data.shape)
@@ -182,7 +182,7 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         b.loop(plan.blocks[0], ForKind.PARALLEL) as down,
         b.loop(plan.blocks[1], ForKind.PARALLEL) as across,
     ):
-        block = Block(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
+        block = TileBlock(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
         # The buffers are of a block and a thread. Their sizes, t * t * tiles * (channels + outputs)
         # numbers, decide how large a block is (`estimate`): the three steps pass them through the
         # caches.
@@ -195,7 +195,7 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
 
 
 @dataclass(frozen=True)
-class Block:
+class TileBlock:
     """A block of tiles of an image, given by its first row and its first column of tiles."""
 
     image: Index
@@ -216,7 +216,7 @@ class Matrices:
     tiles: int
 
     @staticmethod
-    def alloc(b: KernelBuilder, plan: Plan, channels: int) -> Matrices:
+    def alloc(b: KernelBuilder, plan: WinogradPlan, channels: int) -> Matrices:
         line = LINE // 4
         lines = padded(channels * plan.tiles, line) // line
         return Matrices(b, b.alloc((plan.t**2, (lines | 1) * line), f32), plan.tiles)
@@ -233,16 +233,18 @@ class Matrices:
         return [matrix, self.b.add(self.b.mul(channel, self.tiles), tile)]
 
 
-def transformed_weights(t: WinogradConvolution) -> Weights:
+def transformed_weights(t: WinogradConvolution) -> PackedWeights:
     """Return the constant weight as t * t matrices, which callers pass."""
     assert t.weights is not None
     plan, buffer = t.data.plan, t.weights.buffer
-    return Weights(
+    return PackedWeights(
         buffer, True, lambda array: weights_of(array, plan.m), plan.t**2, lambda batch: batch[0]
     )
 
 
-def products(plan: Plan, rows: int, terms: Extent, weights: Weights, data: Matrices) -> Contraction:
+def products(
+    plan: WinogradPlan, rows: int, terms: Extent, weights: PackedWeights, data: Matrices
+) -> Contraction:
     """Return the products of the matrices of the weight, which exist only packed, and of the
     data."""
     return Contraction(
@@ -262,7 +264,9 @@ def products(plan: Plan, rows: int, terms: Extent, weights: Weights, data: Matri
     )
 
 
-def transform_data(b: KernelBuilder, t: WinogradConvolution, block: Block, data: Matrices) -> None:
+def transform_data(
+    b: KernelBuilder, t: WinogradConvolution, block: TileBlock, data: Matrices
+) -> None:
     """Write loops that transform the data of a block."""
     plan, phases = t.data.plan, t.data.phases
     m, places = plan.m, range(plan.t)
@@ -281,7 +285,7 @@ def transform_data(b: KernelBuilder, t: WinogradConvolution, block: Block, data:
 
 
 def transform_sums(
-    b: KernelBuilder, t: WinogradConvolution, block: Block, sums: Matrices, finish: Store
+    b: KernelBuilder, t: WinogradConvolution, block: TileBlock, sums: Matrices, finish: Store
 ) -> None:
     """Write loops that transform the sums of a block back, and finish its outputs row by row."""
     plan = t.data.plan
@@ -307,7 +311,7 @@ def transform_sums(
 def finish_rows(
     b: KernelBuilder,
     t: WinogradConvolution,
-    block: Block,
+    block: TileBlock,
     channel: Index,
     lines: SSAValue,
     finish: Store,
@@ -334,7 +338,7 @@ def finish_rows(
 
 
 @contextmanager
-def vectors_of_tiles(b: KernelBuilder, plan: Plan) -> Generator[tuple[Index, Index, Index]]:
+def vectors_of_tiles(b: KernelBuilder, plan: WinogradPlan) -> Generator[tuple[Index, Index, Index]]:
     """Write vectorized loops over the tiles of a block; yield the row, the column and the number of
     a tile. The vectors at the end of a row overlap, so that none needs a mask."""
     with b.loop(plan.rows) as row, b.covering(plan.columns, b.lanes) as column:

@@ -11,11 +11,11 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows.windows import Window
 from ....dialects.target import Target
 from ..tiles.cost_model import bandwidth, cycles
-from ..tiles.schedule import Extents, Operand
+from ..tiles.schedule import ContractionOperand, Extents
 from ..tiles.tile_sizes import schedule_of
 from .transforms import POINTS
 
-__all__ = ["Convolution", "Plan", "best_plan", "lanes_of"]
+__all__ = ["Convolution", "WinogradPlan", "best_plan", "lanes_of"]
 
 # What the algorithm costs beside the matrix products, in cycles.
 
@@ -26,7 +26,7 @@ MOVE = 1.5
 EXPOSED = 0.25
 """The part of reading the weight that products do not hide: blocks of few tiles read it often."""
 
-MOST_TILES = 256
+MAX_TILES = 256
 """The most tiles of a block of several rows: products of more columns are not faster."""
 
 
@@ -49,7 +49,7 @@ class Convolution:
 
 
 @dataclass(frozen=True)
-class Plan:
+class WinogradPlan:
     """The extents of tiles and blocks. The tiles of a block are transformed and multiplied
     together: in few blocks, the weight is read rarely; small blocks stay in the caches."""
 
@@ -84,7 +84,7 @@ class Plan:
 
 
 @cache
-def best_plan(convolution: Convolution, largest: int, target: Target) -> Plan:
+def best_plan(convolution: Convolution, largest: int, target: Target) -> WinogradPlan:
     """Return the plan with the lowest estimate whose tiles have at most `largest` outputs along
     each dimension."""
     plans = {plan: estimate(plan, target) for plan in candidates(convolution, largest)}
@@ -92,7 +92,7 @@ def best_plan(convolution: Convolution, largest: int, target: Target) -> Plan:
     return replace(best, gain=direct_estimate(convolution, target) / plans[best])
 
 
-def candidates(convolution: Convolution, largest: int) -> Iterator[Plan]:
+def candidates(convolution: Convolution, largest: int) -> Iterator[WinogradPlan]:
     """Yield the plans that are worth an estimate: blocks of equal parts of a row of tiles, or of
     whole rows."""
     # A tile of 4x4 outputs takes 36 products for 144 (a quarter), one of 2x2 16 for 36; but of 7
@@ -101,10 +101,10 @@ def candidates(convolution: Convolution, largest: int) -> Iterator[Plan]:
     for m in (m for m in POINTS if m <= largest):
         down, across = (-(-n // m) for n in convolution.image)
         for columns in {-(-across // n) for n in (1, 2, 3, 4, 6, 8)}:
-            yield Plan(convolution, m, 1, columns)
+            yield WinogradPlan(convolution, m, 1, columns)
         for rows in {-(-down // n) for n in range(1, down)}:
-            if rows * across <= MOST_TILES:
-                yield Plan(convolution, m, rows, across)
+            if rows * across <= MAX_TILES:
+                yield WinogradPlan(convolution, m, rows, across)
 
 
 def direct_estimate(convolution: Convolution, target: Target) -> float:
@@ -112,12 +112,12 @@ def direct_estimate(convolution: Convolution, target: Target) -> float:
     target = replace(target, cores=1)
     _, channels, *extents = convolution.data
     outputs, merged = convolution.outputs, convolution.merged
-    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS, 3)
+    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, ContractionOperand.LHS, 3)
     copy = channels * prod(extents) / target.lanes(32)
     return cycles(schedule_of(e, target), e, target) + copy
 
 
-def estimate(plan: Plan, target: Target) -> float:
+def estimate(plan: WinogradPlan, target: Target) -> float:
     """Return an estimate of the cycles that an image takes on one core. Blocks that cores cannot
     share evenly count as more."""
     # The products are t * t small matrix products, whose time the cost model of the direct kernel
@@ -129,7 +129,7 @@ def estimate(plan: Plan, target: Target) -> float:
     outputs, image = convolution.outputs, convolution.image
     _, channels, *extents = convolution.data
     matrices = plan.t**2
-    e = Extents(outputs, 1, plan.tiles, channels, 1, 32, False, Operand.LHS)
+    e = Extents(outputs, 1, plan.tiles, channels, 1, 32, False, ContractionOperand.LHS)
     products = matrices * cycles(schedule_of(e, target), e, target)
     weight = 4 * matrices * outputs * channels  # bytes, all of which each block reads
     reading = weight / bandwidth(weight, target)
@@ -142,6 +142,6 @@ def estimate(plan: Plan, target: Target) -> float:
     return blocks * (products + transforms) + moves
 
 
-def lanes_of(plan: Plan, lanes: int) -> int:
+def lanes_of(plan: WinogradPlan, lanes: int) -> int:
     """Return the lanes of vectors of tiles: a power of two, at most the tiles of a row."""
     return min(lanes, 1 << plan.columns.bit_length() - 1)

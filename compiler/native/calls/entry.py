@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from ....dialects.tir.ops import output_count
 from ....passes.llvm.types import lowered_type
 from ...interpreters.signature import Function
-from ..jit import Code
+from ..jit import LoadedFunction
 from ..llvm_ir import ModuleWriter
 from ..llvm_text import Body, Data, all_sizes, declaration, quoted
-from .parameters import Number, Parameter, parameters_of
+from .parameters import NumberParameter, Parameter, parameters_of
 from .words import ALIGNMENT, FREE, CallWords
 
 __all__ = ["ENTRY", "FAILED", "REFUSED", "builtin_function", "entry_ir"]
@@ -192,7 +192,7 @@ def check_array(
 ) -> None:
     """Refuse an array that machine code cannot read, or write to if it `is_changed`, as it is."""
     dtype, flags = parameter.stored, CONTIGUOUS | ALIGNED | NATIVE
-    if is_changed and not isinstance(parameter, Number):
+    if is_changed and not isinstance(parameter, NumberParameter):
         flags |= WRITEABLE
     expected = f"i64 {len(parameter.shape)}, i8 {ord(dtype.kind)}, i32 {dtype.itemsize}"
     sizes = data.table("i64", map(str, parameter.shape))
@@ -203,7 +203,7 @@ def check_array(
 def arguments(body: Body, array: str, parameter: Parameter) -> list[str]:
     """Return the arguments, each after its type, that stand for a parameter."""
     data = body.load("ptr", array, DATA)
-    if isinstance(parameter, Number):
+    if isinstance(parameter, NumberParameter):
         return [number(body, data, ModuleWriter().type(lowered_type(parameter.type)))]
     axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
     sizes = body.load("ptr", array, SIZES) if axes else ""
@@ -266,7 +266,7 @@ FASTCALL = 0x80
 """The flag of functions that take an array of arguments."""
 
 
-def builtin_function(code: Code) -> Callable[..., int]:
+def builtin_function(code: LoadedFunction) -> Callable[..., int]:
     """Return a builtin function of Python that runs machine code, and keeps it in memory."""
     import numpy as np
 

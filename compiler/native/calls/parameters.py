@@ -32,7 +32,14 @@ from ...interpreters.signature import Function, argument_names, is_buffer, resul
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["Buffer", "Number", "Parameter", "address", "is_plain", "parameters_of"]
+__all__ = [
+    "BufferParameter",
+    "NumberParameter",
+    "Parameter",
+    "address",
+    "is_plain",
+    "parameters_of",
+]
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """The widths of integers in buffers: those of less than 8 bits take a byte each."""
@@ -52,7 +59,7 @@ def is_plain(type: MemRefType[Attribute]) -> bool:
     return isinstance(type.layout, NoneAttr)
 
 
-class Number:
+class NumberParameter:
     """A parameter that is an integer, an index, an f32 or an f64; it is passed in an array without
     dimensions.
 
@@ -88,7 +95,7 @@ class Number:
             return np.array(value).astype(self.stored)
 
 
-class Buffer:
+class BufferParameter:
     """A parameter of memref type: it converts and allocates its arrays.
 
     PasslineError for integers whose width is not in `WIDTHS`, for a layout, and for an output
@@ -162,14 +169,14 @@ class Buffer:
         return numbers_of(memory, self.narrow)
 
 
-Parameter: TypeAlias = Buffer | Number
+Parameter: TypeAlias = BufferParameter | NumberParameter
 
 
 def parameters_of(function: Function) -> list[Parameter]:
     """Return, for each parameter, how it is passed.
 
     PasslineError for a function on tensors, one that returns numbers, and a parameter of another
-    type than those of `Buffer` and `Number`.
+    type than those of `BufferParameter` and `NumberParameter`.
     """
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
@@ -184,7 +191,9 @@ def parameters_of(function: Function) -> list[Parameter]:
     inputs = len(types.inputs) - outputs
     names = [*argument_names(function), *(result_names(function) if outputs else [])]
     return [
-        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else Number(name, type)
+        BufferParameter(name, type, is_output=i >= inputs)
+        if is_buffer(type)
+        else NumberParameter(name, type)
         for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
     ]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ...interpreters.signature import Function, is_buffer, result_names
 from ..preparation.assertions import STATUS_WORDS
-from .parameters import Buffer
+from .parameters import BufferParameter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,8 @@ class CallWords:
         types = [type for type in function.function_type.outputs if is_buffer(type)]
         names = result_names(function) if types else []
         self.buffers = [
-            Buffer(name, type, is_output=False) for name, type in zip(names, types, strict=True)
+            BufferParameter(name, type, is_output=False)
+            for name, type in zip(names, types, strict=True)
         ]
         ends = [*accumulate((2 + len(b.shape) for b in self.buffers), initial=FREE + 1)]
         self.places = ends[:-1]

@@ -14,7 +14,7 @@ from ....passmanager.fast.access import read_step
 from ....passmanager.releases.floats import key_of
 from ..analysis.arith_families import COMMUTATIVE, DIVISIONS
 from .scalar_values import (
-    LEAST_NORMAL,
+    MIN_NORMAL,
     Float,
     Number,
     compute,
@@ -158,7 +158,7 @@ def merge_floats(op: Operation, lhs: SSAValue, rhs: SSAValue) -> FloatAttr | Non
     merged = _compute(op, cast("tuple[FloatAttr, FloatAttr]", constants))
     if not isinstance(merged, FloatAttr) or not math.isfinite(merged.value.data):
         return None
-    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < LEAST_NORMAL[type(merged.type)]:
+    if isinstance(op, arith.MulfOp) and abs(merged.value.data) < MIN_NORMAL[type(merged.type)]:
         return None
     return merged
 

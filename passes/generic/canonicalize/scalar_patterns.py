@@ -60,7 +60,7 @@ def scalar_patterns() -> list[RewritePattern]:
         InvertComparison(),
         CompareExtended(),
         ExtendLater(),
-        MergeCasts(),
+        MergeIntegerCasts(),
         DropNegations(),
         SimplifySelect(),
     ]
@@ -267,7 +267,7 @@ class ExtendLater(RewritePattern):
                 rewriter.replace(op, [narrow, _cast(type(lhs), narrow.result, op.result.type)])
 
 
-class MergeCasts(RewritePattern):
+class MergeIntegerCasts(RewritePattern):
     """Replace two integer casts by one."""
 
     @op_type_rewrite_pattern

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation
 from ....passmanager.releases.floats import pack, unpack
 
 __all__ = [
-    "LEAST_NORMAL",
+    "MIN_NORMAL",
     "Float",
     "Number",
     "compute",
@@ -39,7 +39,7 @@ Number: TypeAlias = int | float
 Float = BFloat16Type | Float16Type | Float32Type | Float64Type
 MAX_WIDTH = 64
 """The bits of the widest integer that is computed."""
-LEAST_NORMAL: Mapping[type[Attribute], float] = {
+MIN_NORMAL: Mapping[type[Attribute], float] = {
     Float16Type: 2.0**-14,
     BFloat16Type: 2.0**-126,
     Float32Type: 2.0**-126,

@@ -72,7 +72,7 @@ class Effects(Enum):
 
 
 @dataclass(frozen=True)
-class Liveness:
+class ClassLiveness:
     """The properties of an operation class that decide whether its operations can be dead."""
 
     effects: Effects
@@ -80,9 +80,9 @@ class Liveness:
     """Terminators and symbols are live without any use."""
 
 
-def _liveness_of(cls: type[Operation]) -> Liveness:
+def _liveness_of(cls: type[Operation]) -> ClassLiveness:
     live = cls.get_trait(IsTerminator) or cls.get_trait(SymbolOpInterface)
-    return Liveness(_effects_of(cls), live is not None)
+    return ClassLiveness(_effects_of(cls), live is not None)
 
 
 def _effects_of(cls: type[Operation]) -> Effects:

@@ -19,7 +19,7 @@ from ...layouts.propagation import Hook
 
 __all__ = ["blocked_layouts"]
 
-LEAST_LANES = 8
+MIN_LANES = 8
 """Blocks for shorter vectors were not measured."""
 NEAR = 16
 """The operations that are followed to the neighbours of a convolution."""
@@ -35,7 +35,7 @@ def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
     Inference on CPUs, 2019.
     """
     lanes = target.lanes(f32.bitwidth)
-    if lanes < LEAST_LANES:
+    if lanes < MIN_LANES:
         return {}
     multiplies_bytes = target.byte_dot_product(lanes, exact_pairs=False) is not None
 

@@ -15,8 +15,8 @@ __all__ = [
     "I32",
     "ROUNDING",
     "Affine",
+    "NotQuantizable",
     "Quantity",
-    "Refused",
     "Table",
     "computed",
     "element_of_value",
@@ -29,7 +29,7 @@ ROUNDING = 2.0**-23
 """The error of a scale or a number in f32, relative to the greatest number."""
 
 
-class Refused(Exception):
+class NotQuantizable(Exception):
     """Raised where a region cannot be computed in integers; the message is the reason."""
 
 

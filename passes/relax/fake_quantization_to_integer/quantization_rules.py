@@ -2,7 +2,7 @@
 
 A rule takes a `RegionBuilder`, the operation, and its operands: a `Quantity` for each tensor that
 is dequantized or computed in the region, the SSA value of any other, such as a constant. It builds
-the integer arithmetic and returns its result, or raises `Refused`. In the docstrings, *numbers* are
+the integer arithmetic and returns its result, or raises `NotQuantizable`. In the docstrings, *numbers* are
 what the floats of the program are, *integers* what stands for them.
 """
 
@@ -92,8 +92,8 @@ from .quantities import (
     I32,
     ROUNDING,
     Affine,
+    NotQuantizable,
     Quantity,
-    Refused,
     Table,
     computed,
     element_of_value,
@@ -168,7 +168,7 @@ class RegionBuilder:
         """Return the scale, the zero point and the element type of the `relax.quantize` that ends
         the region. Refused if none does."""
         if self.end is None:
-            raise Refused("no 'relax.quantize' ends the region")
+            raise NotQuantizable("no 'relax.quantize' ends the region")
         return parameters(self.end.scale, self.end.zero_point)
 
 
@@ -176,14 +176,14 @@ def parameters(scale: SSAValue, zero_point: SSAValue) -> tuple[Array, int, Integ
     """Return the scale, the zero point and its type; Refused unless they are usable constants."""
     scales, zeros = known(scale), known(zero_point)
     if scales is None:
-        raise Refused("the scale is not a constant")
+        raise NotQuantizable("the scale is not a constant")
     if zeros is None:
-        raise Refused("the zero point is not a constant")
+        raise NotQuantizable("the zero point is not a constant")
     if not isinstance(tensor_type(scale).element_type, Float32Type):
-        raise Refused("the scale is not f32")
+        raise NotQuantizable("the scale is not f32")
     check_scale(scales.array)
     if zeros.array.size == 0 or (zeros.array != zeros.array.flat[0]).any():
-        raise Refused("the zero points of the channels differ")
+        raise NotQuantizable("the zero points of the channels differ")
     element = tensor_type(zero_point).element_type
     assert is_integer(element)
     return least_rank(full(scales)), int(zeros.array.flat[0]), element
@@ -192,7 +192,7 @@ def parameters(scale: SSAValue, zero_point: SSAValue) -> tuple[Array, int, Integ
 def check_scale(scale: Array) -> None:
     """Raise Refused unless all scales are positive normal numbers."""
     if not (np.isfinite(scale) & (scale >= np.finfo(np.float32).tiny)).all():
-        raise Refused("a scale is not a positive normal number")
+        raise NotQuantizable("a scale is not a positive normal number")
 
 
 def full(elements: Known) -> Array:
@@ -210,13 +210,13 @@ def least_rank(scale: Array) -> Array:
 def check_one_scale(*operands: Affine) -> None:
     """Raise Refused unless each operand has one scale for all elements."""
     if any(x.scale.ndim for x in operands):
-        raise Refused("an operand has a scale for each channel")
+        raise NotQuantizable("an operand has a scale for each channel")
 
 
 def affine(x: Operand) -> Affine:
     """Return an operand that is integers with a scale; Refused for any other."""
     if not isinstance(x, Affine):
-        raise Refused("an operand is not a dequantized tensor")
+        raise NotQuantizable("an operand is not a dequantized tensor")
     return x
 
 
@@ -235,7 +235,7 @@ def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Qua
     # A weight that is reshaped: its scales can be reshaped along, as full arrays.
     elements = known(x.value)
     if not isinstance(op, View) or elements is None:
-        raise Refused("an operand has a scale for each channel")
+        raise NotQuantizable("an operand has a scale for each channel")
     scale = np.broadcast_to(x.scale, elements.shape).reshape(static_shape(value.type) or ())
     return replace(x, value=value, scale=scale)
 
@@ -256,7 +256,7 @@ def move(b: RegionBuilder, op: Operation, value: SSAValue, *others: SSAValue) ->
         found = None if shape is None else evaluate(new, Known(full(elements), elements.shape))
         new.drop_all_references()
         if found is None:
-            raise Refused("its shape is not known")
+            raise NotQuantizable("its shape is not known")
         return b.constant(found.array, element_of_value(value))
     return b.insert(new)
 
@@ -268,7 +268,7 @@ def transposed(b: RegionBuilder, op: TransposeOp, x: Operand) -> Quantity:
     x, scale = affine(x), affine(x).scale
     if scale.ndim:
         if (shape := shape_of(tensor_type(op.result))) is None:
-            raise Refused("its rank is not known")
+            raise NotQuantizable("its rank is not known")
         axes = op.axes if op.axes is not None else tuple(reversed(range(len(shape))))
         scale = scale.reshape((1,) * (len(shape) - scale.ndim) + scale.shape).transpose(axes)
     return replace(x, value=move(b, op, x.value), scale=scale)
@@ -284,7 +284,7 @@ def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
         integer = value / float(x.scale) + x.zero
         low, high = bounds(x.element)
         if integer != round(integer) or not low <= integer <= high:
-            raise Refused(f"pad_value {value} is not one of the quantized numbers")
+            raise NotQuantizable(f"pad_value {value} is not one of the quantized numbers")
         value = float(integer)
     padded = type(op)(x.value, pad_width=op.pad_width, pad_value=value, pad_mode=op.pad_mode)
     return replace(x, value=b.insert(padded))
@@ -293,9 +293,9 @@ def padded(b: RegionBuilder, op: PadOp, x: Operand) -> Quantity:
 def resized(b: RegionBuilder, op: ResizeOp | UpsamplingOp, x: Operand) -> Quantity:
     """Resize integers, if each element of the result is one of the operand."""
     if op.method != "nearest_neighbor":
-        raise Refused(f"method {op.method} computes new numbers")
+        raise NotQuantizable(f"method {op.method} computes new numbers")
     if isinstance(op, ResizeOp) and op.coordinate_transformation_mode == "tf_crop_and_resize":
-        raise Refused("elements outside of the roi are no quantized numbers")
+        raise NotQuantizable("elements outside of the roi are no quantized numbers")
     return moved(b, op, x)
 
 
@@ -313,7 +313,7 @@ def split(b: RegionBuilder, op: SplitOp, x: Operand) -> Sequence[Quantity]:
 def taken(b: RegionBuilder, op: TakeOp, x: Operand, indices: Operand) -> Quantity:
     """Take slices of the integers."""
     if not isinstance(indices, SSAValue):
-        raise Refused("the indices are dequantized")
+        raise NotQuantizable("the indices are dequantized")
     return moved(b, op, x, indices)
 
 
@@ -341,10 +341,10 @@ def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Se
         return parts
     # `round(max(a, b))` is `max(round(a), round(b))`, but `round(a + b)` is not a sum of roundings.
     if op not in b.commutes:
-        raise Refused("the scales or zero points of the operands differ")
+        raise NotQuantizable("the scales or zero points of the operands differ")
     scale, zero, element = b.end_parameters()
     if scale.ndim:
-        raise Refused("the result has a scale for each channel")
+        raise NotQuantizable("the result has a scale for each channel")
     low, high = bounds(element)
     bound = int(max(high - zero, zero - low))
     return [Affine(requantized(b, x), scale, zero, bound, x.error) for x in parts]
@@ -381,7 +381,9 @@ def convolution(b: RegionBuilder, op: ForwardConvolutionOp, x: Operand, w: Opera
     data, weight = data_of_product(b, x), affine(w)
     plain = Layout.parse("NC" + op.SPATIAL), Layout.parse("OI" + op.SPATIAL)
     if op.layouts() != (*plain, plain[0]):
-        raise Refused(f"its layouts are not {plain[0].text}, {plain[1].text} and {plain[0].text}")
+        raise NotQuantizable(
+            f"its layouts are not {plain[0].text}, {plain[1].text} and {plain[0].text}"
+        )
     rows = rows_of(weight, axis=0)
     check_sum(data, rows, op.out_dtype)
     value, padding = data.value, op.padding
@@ -419,14 +421,14 @@ def rows_of(weight: Affine, axis: int) -> Array:
     scales along other axes."""
     elements = known(weight.value)
     if elements is None:
-        raise Refused("the weight is not a constant")
+        raise NotQuantizable("the weight is not a constant")
     rank = len(elements.shape)
     sizes = (1,) * (rank - weight.scale.ndim) + weight.scale.shape
     if any(size != 1 for i, size in enumerate(sizes) if i != axis % rank):
-        raise Refused("the scales of the weight are not those of its outputs")
+        raise NotQuantizable("the scales of the weight are not those of its outputs")
     # `integers` has subtracted the zero points of constants already.
     if weight.zero:
-        raise Refused("the zero point of the weight is not 0")
+        raise NotQuantizable("the zero point of the weight is not 0")
     array = np.moveaxis(full(elements).astype(np.int64), axis, 0)
     return array.reshape(len(array), prod(array.shape[1:]))
 
@@ -435,15 +437,15 @@ def check_sum(data: Affine, rows: Array, out_dtype: object) -> None:
     """Raise Refused unless the sums of products fit in an i32, before the zero point of the data is
     subtracted from them and after that."""
     if not is_integer(data.element) or data.element.bitwidth > 16:
-        raise Refused(f"the data is {data.element}, expected integers of at most 16 bits")
+        raise NotQuantizable(f"the data is {data.element}, expected integers of at most 16 bits")
     if out_dtype is not None and not isinstance(out_dtype, Float32Type):
-        raise Refused(f"out_dtype is {out_dtype}")
+        raise NotQuantizable(f"out_dtype is {out_dtype}")
     # The bound is that of these weights, not of their type: sums over thousands of bytes nearly
     # always fit. The data themselves, whose zero point is not subtracted yet, reach up to |zero|
     # further than `bound`.
     greatest = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
     if greatest >= I32:
-        raise Refused(f"the sums of products may reach {greatest}, which exceeds an i32")
+        raise NotQuantizable(f"the sums of products may reach {greatest}, which exceeds an i32")
 
 
 def minus_zero_point(b: RegionBuilder, total: SSAValue, data: Affine, sums: Array) -> SSAValue:
@@ -481,7 +483,7 @@ def matmul(b: RegionBuilder, op: MatmulOp, x: Operand, w: Operand) -> Quantity:
     check_one_scale(lhs)
     shapes = [shape_of(tensor_type(operand)) for operand in op.operands]
     if any(shape is None or len(shape) < 2 for shape in shapes):
-        raise Refused("an operand is no matrix")
+        raise NotQuantizable("an operand is no matrix")
     if (elements := known(rhs.value)) is None:
         return matmul_of_activations(b, op, lhs, rhs)
     lhs = data_of_product(b, lhs)
@@ -505,13 +507,13 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
     shape = shape_of(tensor_type(op.lhs))
     assert shape is not None
     if (terms := shape[-1]) < 0:
-        raise Refused("the number of products in a sum is not known")
+        raise NotQuantizable("the number of products in a sum is not known")
     bound = terms * lhs.bound * rhs.bound
     for x in (lhs, rhs):
         if not is_integer(x.element) or x.element.bitwidth > 8:
-            raise Refused(f"an operand is {x.element}, expected integers of 8 bits")
+            raise NotQuantizable(f"an operand is {x.element}, expected integers of 8 bits")
     if bound >= I32:
-        raise Refused(f"the sums of products may reach {bound}, which exceeds an i32")
+        raise NotQuantizable(f"the sums of products may reach {bound}, which exceeds an i32")
     # Differences of two bytes have 9 bits. To subtract the zero points from the product, as with
     # weights (`minus_zero_point`), the sums of all rows and columns would be needed at run time.
     operands = [x.value if x.zero == 0 else b.centred(x, i16) for x in (lhs, rhs)]
@@ -524,11 +526,11 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
 def biased(b: RegionBuilder, op: BiasAddOp, x: Operand, bias: Operand) -> Quantity:
     """Add a constant vector along an axis."""
     if (shape := shape_of(tensor_type(op.data))) is None:
-        raise Refused("its rank is not known")
+        raise NotQuantizable("its rank is not known")
     after = len(shape) - 1 - op.axis % len(shape)
     numbers = constant_numbers(bias)
     if numbers is None:
-        raise Refused("the bias is not a constant")
+        raise NotQuantizable("the bias is not a constant")
     return plus_constant(b, op, affine(x), numbers.reshape(-1, *(1,) * after))
 
 
@@ -544,21 +546,21 @@ def constant_numbers(x: Operand) -> Array | None:
 def plus_constant(b: RegionBuilder, op: AddOp | BiasAddOp, x: Affine, numbers: Array) -> Affine:
     """Add the constants of `op` to sums of products, rounded to the scale of the sums."""
     if not x.is_sum:
-        raise Refused("a constant is added to numbers that are no sums of products")
+        raise NotQuantizable("a constant is added to numbers that are no sums of products")
     if not keeps_rounding(op):
-        raise Refused("the constants around a sum cancel, which rounds floats on purpose")
+        raise NotQuantizable("the constants around a sum cancel, which rounds floats on purpose")
     with np.errstate(all="ignore"):
         # The scale of the sums is that of the data times that of the weights, to which ONNX
         # quantizes the bias of a convolution, too (QLinearConv).
         integers = np.rint(numbers / x.scale.astype(np.float64))
     if not np.isfinite(integers).all():
-        raise Refused("the constant is not finite")
+        raise NotQuantizable("the constant is not finite")
     shape = shape_of(tensor_type(x.value))
     if shape is None or broadcast(integers.shape, shape) != shape:
-        raise Refused("the constant broadcasts the sums")
+        raise NotQuantizable("the constant broadcasts the sums")
     bound = x.bound + int(np.abs(integers).max(initial=0))
     if bound >= I32:
-        raise Refused(f"the sums may reach {bound}, which exceeds an i32")
+        raise NotQuantizable(f"the sums may reach {bound}, which exceeds an i32")
     total = b.insert(AddOp(x.value, b.constant(integers, i32)))
     return computed(total, x.scale, bound, x.error + rounding_error(x, integers, numbers))
 
@@ -582,10 +584,10 @@ def sum_of_two(b: RegionBuilder, op: AddOp | SubtractOp, x: Operand, y: Operand)
     lhs, rhs = affine(x), affine(y)
     if lhs.scale.ndim == rhs.scale.ndim == 0 and lhs.scale == rhs.scale:
         if f32 in (lhs.element, rhs.element):
-            raise Refused("an operand is a mean")
+            raise NotQuantizable("an operand is a mean")
         bound = lhs.bound + rhs.bound
         if bound >= I32:
-            raise Refused(f"the sum may reach {bound}, which exceeds an i32")
+            raise NotQuantizable(f"the sum may reach {bound}, which exceeds an i32")
         total = b.insert(type(op)(b.centred(lhs, i32), b.centred(rhs, i32)))
         return computed(total, lhs.scale, bound, lhs.error + rhs.error)
     # 22 bits leave room for the sum of two, as f32, in which the factor is applied, has 24.
@@ -617,7 +619,7 @@ def product_of_two(b: RegionBuilder, op: MultiplyOp, x: Operand, y: Operand) -> 
     check_one_scale(lhs, rhs)
     bound = lhs.bound * rhs.bound
     if not is_integer(lhs.element) or not is_integer(rhs.element) or bound >= I32:
-        raise Refused(f"the product may reach {bound}, which exceeds an i32")
+        raise NotQuantizable(f"the product may reach {bound}, which exceeds an i32")
     value = b.insert(MultiplyOp(b.centred(lhs, i32), b.centred(rhs, i32)))
     scale = np.asarray(np.float32(lhs.scale) * np.float32(rhs.scale))
     check_scale(scale)
@@ -654,7 +656,7 @@ def quotient(b: RegionBuilder, op: DivideOp, x: Operand, y: Operand) -> Quantity
             return scaled
     if (found := tabulated(op, x, y)) is not None:
         return found
-    raise Refused("the divisor is not a constant")
+    raise NotQuantizable("the divisor is not a constant")
 
 
 # Maxima, and functions of one number
@@ -681,7 +683,7 @@ def limited(
     integers = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
     shape = shape_of(tensor_type(x.value))
     if np.isnan(integers).any() or shape is None or broadcast(integers.shape, shape) != shape:
-        raise Refused("the constant is NaN, or broadcasts the sums")
+        raise NotQuantizable("the constant is NaN, or broadcasts the sums")
     value = b.insert(kind(x.value, b.constant(integers, i32)))
     return replace(x, value=value, error=max(x.error, rounding_error(x, integers, numbers)))
 
@@ -707,7 +709,7 @@ def unary(b: RegionBuilder, op: UnaryOp, x: Operand) -> Quantity:
     """Tabulate an element-wise operation with one operand."""
     found = tabulated(op, x)
     if found is None:
-        raise Refused("the operand is not an 8-bit integer with one scale")
+        raise NotQuantizable("the operand is not an 8-bit integer with one scale")
     return found
 
 
@@ -750,7 +752,7 @@ def mean(b: RegionBuilder, op: Operation, x: Operand) -> Quantity:
     check_one_scale(x)
     # f32 holds the sums of 2^16 bytes exactly, or of 2^8 integers of 16 bits, but not of 32 bits.
     if is_integer(x.element) and x.element.bitwidth > 16:
-        raise Refused("the mean of sums of products is left in floats")
+        raise NotQuantizable("the mean of sums of products is left in floats")
     value = b.cast(x.value, f32)
     if x.zero:
         value = b.insert(SubtractOp(value, b.number(x.zero, f32)))
@@ -795,7 +797,7 @@ def check_error(b: RegionBuilder, x: Affine) -> None:
     # The second part is the rounding of the quotient in f32 before the last rounding.
     steps = x.error / step + (high - low) * ROUNDING
     if not steps <= LIMIT:  # NaN too
-        raise Refused(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
+        raise NotQuantizable(f"its error may be {steps:.3g} steps of the result, more than {LIMIT}")
 
 
 def quantized(b: RegionBuilder, x: Quantity) -> SSAValue:
@@ -806,7 +808,7 @@ def quantized(b: RegionBuilder, x: Quantity) -> SSAValue:
     assert b.end is not None
     scale, zero, element = b.end_parameters()
     if scale.ndim:
-        raise Refused("the result has a scale for each channel")
+        raise NotQuantizable("the result has a scale for each channel")
     column = Known(x.numbers, x.numbers.shape)
     results = evaluate(
         b.end, column, Known(scale, ()), Known(np.asarray(zero, dtype_of(element)), ())

@@ -26,7 +26,7 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known
 from ...generic.dead_code.dead_code import remove_dead_operations
-from .quantities import Affine, Quantity, Refused, Table
+from .quantities import Affine, NotQuantizable, Quantity, Table
 from .quantization_rules import (
     MOVES,
     RULES,
@@ -104,8 +104,8 @@ def convert_region(
         quantity = region.quantity(builder, value)
         new = dequantized(builder, quantity) if end is None else quantized(builder, quantity)
         if new.type != op.results[0].type:
-            raise Refused("the type of the result is less precise than its operands allow")
-    except Refused as refused:
+            raise NotQuantizable("the type of the result is less precise than its operands allow")
+    except NotQuantizable as refused:
         if builder is not None:
             builder.undo()
         if hard_fail:
@@ -121,7 +121,7 @@ def convert_region(
 def dequantized(b: RegionBuilder, x: Quantity) -> SSAValue:
     """Return the numbers of integers as floats."""
     if isinstance(x, Table) or not is_integer(x.element):
-        raise Refused("a function of one number stays float")
+        raise NotQuantizable("a function of one number stays float")
     element = x.element
     scale = b.constant(x.scale, tensor_type(b.before.results[0]).element_type)  # pyright: ignore[reportArgumentType]
     return b.insert(DequantizeOp(x.value, scale, b.number(x.zero, element)))
@@ -143,13 +143,13 @@ class Region:
         while pending:
             owner = pending.pop().owner
             if not isinstance(owner, Operation):
-                raise Refused("an operand is a float argument")
+                raise NotQuantizable("an operand is a float argument")
             if is_leaf(owner) or owner in found:
                 continue
             if owner.parent is not op.parent:
-                raise Refused(f"'{owner.name}' is in another block")
+                raise NotQuantizable(f"'{owner.name}' is in another block")
             if type(owner) not in RULES:
-                raise Refused(f"'{owner.name}' has no rule for integers")
+                raise NotQuantizable(f"'{owner.name}' has no rule for integers")
             found[owner] = None
             pending += [v for v in owner.operands if not is_index(v)]
         ends = {op} if end is not None else set[Operation]()
@@ -188,7 +188,7 @@ class Region:
             values |= zip(op.results, results, strict=True)
         found = operand(value)
         if isinstance(found, SSAValue):
-            raise Refused("an operand is no dequantized tensor")
+            raise NotQuantizable("an operand is no dequantized tensor")
         return found
 
 
@@ -220,7 +220,7 @@ def check_uses(
             # A second copy of a movement costs little; a convolution would be computed twice.
             if isinstance(op, Injective) and isinstance(user, QuantizeOp):
                 continue
-            raise Refused(f"the result of '{op.name}' is also used by '{user.name}'")
+            raise NotQuantizable(f"the result of '{op.name}' is also used by '{user.name}'")
 
 
 def in_order(ops: Iterable[Operation]) -> list[Operation]:
@@ -252,9 +252,9 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
         return Affine(data, scale, zero, int(max(high - zero, zero - low)), 0.0)
     points, scales = known(op.zero_point), known(op.scale)
     if points is None:
-        raise Refused("the zero point is not a constant")
+        raise NotQuantizable("the zero point is not a constant")
     if scales is None:
-        raise Refused("the scale is not a constant")
+        raise NotQuantizable("the scale is not a constant")
     parameters(op.scale, b.number(0, i32))
     element = tensor_type(data).element_type
     assert isinstance(element, IntegerType)
@@ -263,7 +263,7 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
         wide = i16 if element.bitwidth <= 8 else i32
         array = full(elements).astype(np.int64) - full(points)
         if np.abs(array).max(initial=0) >= 1 << wide.bitwidth - 1:
-            raise Refused("a constant less its zero point exceeds an i32")
+            raise NotQuantizable("a constant less its zero point exceeds an i32")
         data = b.constant(array, wide)
     else:
         array = full(elements).astype(np.int64)

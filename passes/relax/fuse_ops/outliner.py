@@ -126,7 +126,7 @@ class Outliner:
         ops: Sequence[Operation],
         attributes: Mapping[str, Attribute],
         results: Sequence[SSAValue],
-    ) -> Group:
+    ) -> OutlinedGroup:
         """Return the inputs of a group, and a key that is equal for structurally equal groups.
 
         Values are numbered in the order of their appearance, so the key of `b = exp(a); add(b, a)`
@@ -166,9 +166,9 @@ class Outliner:
         # Part of the key: an `add` of two unknown sizes needs one kernel if they are known to be
         # equal, and another if not.
         names = None if self.shapes is None else dimension_names(ops, parameters, self.shapes)
-        return Group(parameters, constants, results, (*key, *used, names), names)
+        return OutlinedGroup(parameters, constants, results, (*key, *used, names), names)
 
-    def name_function(self, stem: str, group: Group, ops: Sequence[Operation]) -> Callee:
+    def name_function(self, stem: str, group: OutlinedGroup, ops: Sequence[Operation]) -> Callee:
         """Return an unused name for the function of a group, `stem` or with a number, and its
         type."""
         name = stem
@@ -185,7 +185,7 @@ class Outliner:
     def build(
         self,
         ops: Sequence[Operation],
-        group: Group,
+        group: OutlinedGroup,
         symbol: SymbolRefAttr,
         types: FunctionType,
         attributes: Mapping[str, Attribute],
@@ -229,7 +229,7 @@ Key: TypeAlias = tuple[object, ...]
 Names: TypeAlias = tuple[str | None, ...]
 
 
-class Group(NamedTuple):
+class OutlinedGroup(NamedTuple):
     """The inputs and outputs of operations that become a function."""
 
     parameters: list[SSAValue]

@@ -27,14 +27,14 @@ from ....compiler.analysis.memory.storage_plan import (
 )
 from ....dialects.sizes import Size
 from ....passmanager.fast.edit import erase, insert_before
-from ...sizes.size_values import SizeValues, index_constant
-from .buffer_values import Buffer, Memref, Storage, offset_of, root_of, shape_of
+from ...sizes.size_values import FunctionSizes, index_constant
+from .buffer_values import Memref, Storage, TensorBuffer, offset_of, root_of, shape_of
 from .symbolic_plan import SizedRange, plan_by_units
 
-__all__ = ["Arena", "MemoryUse"]
+__all__ = ["Arena", "PlannedMemory"]
 
 
-class MemoryUse(NamedTuple):
+class PlannedMemory(NamedTuple):
     """The memory that the intermediate results of a function take; bytes are those of buffers of
     known sizes."""
 
@@ -58,7 +58,7 @@ class Arena:
     `sizes.start` stands where the arena is allocated, after the operations that compute its size.
     """
 
-    def __init__(self, sizes: SizeValues, *, frees: bool) -> None:
+    def __init__(self, sizes: FunctionSizes, *, frees: bool) -> None:
         """`frees` says whether what no block yields is freed at the end of its block; the
         allocations of a function that frees nothing are those of its body."""
         self.sizes = sizes
@@ -69,7 +69,7 @@ class Arena:
         """The placeholders of allocations whose size is computed late."""
         self.received: list[Storage] = []
         """The storage of buffers that operations return, and that loops carry into a block."""
-        self.views: dict[tuple[Buffer, Block], UnrealizedConversionCastOp] = {}
+        self.views: dict[tuple[TensorBuffer, Block], UnrealizedConversionCastOp] = {}
         """The placeholders of memrefs, by the block that uses them if it has to be that."""
         self.constants: dict[int, SSAValue] = {}
         self.plan = StoragePlan([], 0)
@@ -79,7 +79,7 @@ class Arena:
         self.reserved[storage] = place = UnrealizedConversionCastOp.create()
         block.add_op(place)
 
-    def memref(self, buffer: Buffer, blocks: Sequence[Block]) -> SSAValue:
+    def memref(self, buffer: TensorBuffer, blocks: Sequence[Block]) -> SSAValue:
         """Return the memref of `buffer`; if it is new, its placeholder is at the end of the first
         of `blocks`, those that are being filled, or of the last if its memory or its sizes are not
         there from the start on."""
@@ -107,11 +107,11 @@ class Arena:
         """Return the storage that needs bytes in the arena."""
         return [storage for storage in self.used() if not self.is_apart(storage)]
 
-    def use_of_memory(self, copies: int) -> MemoryUse:
+    def use_of_memory(self, copies: int) -> PlannedMemory:
         """Return the memory use after `place`."""
         stored = self.stored()
         known = sum(storage.size for storage in stored if isinstance(storage.count, int))
-        return MemoryUse(len(stored), known, self.plan.total, copies)
+        return PlannedMemory(len(stored), known, self.plan.total, copies)
 
     # Placement
 
@@ -121,9 +121,9 @@ class Arena:
         Each root storage gets one memref of each type in a block, and each offset one constant.
         """
         starts = self.allocate_arena() | self.allocate_others()
-        placed: dict[tuple[Buffer, Block, int], SSAValue] = {}
+        placed: dict[tuple[TensorBuffer, Block, int], SSAValue] = {}
         for (buffer, where), cast in self.views.items():
-            root = Buffer(root_of(buffer.storage), buffer.type, buffer.sizes)
+            root = TensorBuffer(root_of(buffer.storage), buffer.type, buffer.sizes)
             offset = offset_of(buffer.storage)
             if (value := placed.get((root, where, offset))) is None:
                 start = starts.get(root.storage)
@@ -207,7 +207,9 @@ class Arena:
         assert isinstance(allocation, Operation) and allocation.next_op is not None
         return cast if allocation.parent is cast.parent else allocation.next_op
 
-    def view(self, root: Buffer, start: Start | None, offset: int, place: Operation) -> SSAValue:
+    def view(
+        self, root: TensorBuffer, start: Start | None, offset: int, place: Operation
+    ) -> SSAValue:
         """Return the memref of the elements `offset` bytes after the start of `root`."""
         sizes = [self.sizes.value(size, place) for size in root.sizes]
         if start is None:
@@ -230,7 +232,9 @@ class Arena:
             self.constants[start + by] = value = constant.result
         return value
 
-    def view_of_base(self, buffer: Buffer, sizes: Sequence[SSAValue], place: Operation) -> SSAValue:
+    def view_of_base(
+        self, buffer: TensorBuffer, sizes: Sequence[SSAValue], place: Operation
+    ) -> SSAValue:
         """Return the memref of a parameter, a global or a buffer that an operation returned, its
         elements in the shape of `buffer`."""
         base = buffer.storage.base

@@ -25,12 +25,12 @@ from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.interfaces import View
 from ....dialects.sizes import Size, TooComplex
 from ....dialects.tir import ops as tir
-from ...sizes.size_values import SizeValues, Where, index_constant
+from ...sizes.size_values import FunctionSizes, Where, index_constant
 from .arena import Arena
 from .buffer_values import (
-    Buffer,
     Memref,
     Storage,
+    TensorBuffer,
     Value,
     extent,
     is_buffer,
@@ -50,7 +50,7 @@ MAX_TERMS = 4
 class BufferBuilder:
     """The values and buffers of a function on buffers that is being built.
 
-    The sizes of buffers are numbers, or known expressions of values (`SizeValues`). Sizes that
+    The sizes of buffers are numbers, or known expressions of values (`FunctionSizes`). Sizes that
     would make an access invalid fail an assertion.
     """
 
@@ -68,7 +68,7 @@ class BufferBuilder:
         self.elements: dict[Storage, list[SSAValue]] = {}
         """The elements of tensors that are made of scalars."""
         self.copies = 0
-        self.sizes = SizeValues(UnrealizedConversionCastOp.create())
+        self.sizes = FunctionSizes(UnrealizedConversionCastOp.create())
         self.arena = Arena(self.sizes, frees=self.is_dynamic)
 
     def add(self, new: Operation, old: Operation) -> None:
@@ -88,14 +88,14 @@ class BufferBuilder:
         """Set the converted values of the results of `op`, built from the `leaves` of all."""
         for result in op.results:
             self.values[result] = value = nested(result.type, leaves)
-            if isinstance(value, Buffer):
+            if isinstance(value, TensorBuffer):
                 value.storage.hint = result.name_hint
             elif isinstance(value, SSAValue):
                 value.name_hint = result.name_hint
 
     # Buffers
 
-    def new_buffer(self, type: Attribute, sizes: tuple[Size, ...] = ()) -> Buffer:
+    def new_buffer(self, type: Attribute, sizes: tuple[Size, ...] = ()) -> TensorBuffer:
         """Return a buffer for a tensor, or of a buffer type, that is computed in the current
         block; `sizes` are those of unknown dimensions."""
         buffer = type if is_buffer(type) else tensor_buffer(type)
@@ -104,19 +104,19 @@ class BufferBuilder:
         if isinstance(count, Size) and not self.sizes.is_early(count):
             self.arena.reserve(storage, block)
         self.arena.computed.append(storage)
-        return Buffer(storage, buffer, sizes)
+        return TensorBuffer(storage, buffer, sizes)
 
-    def like(self, value: Buffer) -> Buffer:
+    def like(self, value: TensorBuffer) -> TensorBuffer:
         """Return a new buffer of the shape of `value`."""
         return self.new_buffer(value.type, value.sizes)
 
     def based(
         self, base: BlockArgument | OpResult, type: Memref, sizes: tuple[Size, ...]
-    ) -> Buffer:
+    ) -> TensorBuffer:
         """Return the buffer that is the memref `base`."""
         storage = Storage(type.element_type, self.count(type, sizes), base=base)
         storage.sizes = sizes
-        return Buffer(storage, type, sizes)
+        return TensorBuffer(storage, type, sizes)
 
     def received(self, result: OpResult | BlockArgument) -> Value:
         """Return a result of a new operation, or an argument of its block, as a converted value: a
@@ -131,7 +131,7 @@ class BufferBuilder:
         self.arena.received.append(buffer.storage)
         return buffer
 
-    def memref(self, buffer: Buffer) -> SSAValue:
+    def memref(self, buffer: TensorBuffer) -> SSAValue:
         """Return the memref of a buffer that is used now."""
         self.touch(buffer.storage)
         return self.arena.memref(buffer, self.blocks)
@@ -151,7 +151,7 @@ class BufferBuilder:
         """Store the elements that `op` gives: scalars, or one value, by a loop."""
         assert isinstance(storage.count, int)
         block = self.blocks[storage.depth]
-        flat = self.memref(Buffer(storage, MemRefType(storage.element, [storage.count])))
+        flat = self.memref(TensorBuffer(storage, MemRefType(storage.element, [storage.count])))
         if isinstance(op, tensor.FromElementsOp):
             for number, element in enumerate(self.elements[storage]):
                 index = index_constant(number)
@@ -171,9 +171,9 @@ class BufferBuilder:
             each.location = op.location
         block.add_ops(new)
 
-    def copy(self, value: Buffer, target: Buffer) -> None:
+    def copy(self, value: TensorBuffer, target: TensorBuffer) -> None:
         """Copy the elements of `value` into `target`."""
-        copied = Buffer(value.storage, target.type, target.sizes)
+        copied = TensorBuffer(value.storage, target.type, target.sizes)
         self.blocks[-1].add_op(memref.CopyOp(self.memref(copied), self.memref(target)))
         self.copies += 1
 
@@ -191,7 +191,7 @@ class BufferBuilder:
         """Return the elements of `value`, the operand of the view or cast `op`, as a value of
         `type`."""
         match value:
-            case Buffer():
+            case TensorBuffer():
                 return self.view(op, value, type)
             case tuple():
                 assert isinstance(type, TupleType)
@@ -199,11 +199,11 @@ class BufferBuilder:
             case _:
                 return value
 
-    def view(self, op: Operation, value: Buffer, type: Attribute) -> Buffer:
+    def view(self, op: Operation, value: TensorBuffer, type: Attribute) -> TensorBuffer:
         """Return the buffer of the result of the view or cast `op` of `value`."""
         new = tensor_buffer(type)
         if not value.sizes and DYNAMIC_INDEX not in new.get_shape():
-            return Buffer(value.storage, new)
+            return TensorBuffer(value.storage, new)
         shape = shape_of(value.type, value.sizes)
         try:
             wanted = view_shape(op, shape)
@@ -222,11 +222,13 @@ class BufferBuilder:
         """Convert a reshape to a shape that is computed."""
         source, numbers = op.operands
         value = self.values[source]
-        assert isinstance(value, Buffer)
+        assert isinstance(value, TensorBuffer)
         shape = [self.at_least_zero(size, op) for size in self.numbers(numbers)]
         self.values[op.result] = self.viewed(op, value, tensor_buffer(op.result.type), shape)
 
-    def viewed(self, op: Operation, value: Buffer, type: Memref, shape: Sequence[Size]) -> Buffer:
+    def viewed(
+        self, op: Operation, value: TensorBuffer, type: Memref, shape: Sequence[Size]
+    ) -> TensorBuffer:
         """Return the elements of `value` as a buffer of `shape`, and assert that it has as many."""
         sizes = tuple(
             size for size, n in zip(shape, type.get_shape(), strict=True) if n == DYNAMIC_INDEX
@@ -236,12 +238,12 @@ class BufferBuilder:
             new = extent(self.count(type, sizes))
             old = extent(self.count(value.type, value.sizes))
             self.check_equal(new, old, f"{op.name}: the numbers of elements differ", op)
-        return Buffer(value.storage, type, sizes)
+        return TensorBuffer(value.storage, type, sizes)
 
     def numbers(self, value: SSAValue) -> Iterator[Size]:
         """Yield the elements of a tensor of sizes."""
         buffer = self.values[value]
-        assert isinstance(buffer, Buffer)
+        assert isinstance(buffer, TensorBuffer)
         if (elements := self.elements.get(buffer.storage)) is not None:
             yield from map(self.number, elements)
             return
@@ -308,7 +310,7 @@ class BufferBuilder:
 NEGATIVE = "a size of a result is negative"
 
 
-class Operand:
+class ViewOperand:
     """The facts about the operand of a view: its shape."""
 
     def __init__(self, shape: Sequence[Size]) -> None:
@@ -328,7 +330,7 @@ def view_shape(op: Operation, shape: Sequence[Size]) -> list[Size]:
     """
     if isinstance(op, SqueezeOp) and op.axis is None:
         return [size for size in shape if size.known != 1]
-    (dimensions,) = computed_dimensions(op, Operand(shape)) or [shape]
+    (dimensions,) = computed_dimensions(op, ViewOperand(shape)) or [shape]
     known = [size for number in dimensions or () if (size := as_size(number)) is not None]
     if dimensions is None or len(known) < len(dimensions):
         raise TooComplex(f"the shape of '{op.name}'")

@@ -31,9 +31,9 @@ from ....passmanager.ir.walk import walk
 from ....passmanager.releases.floats import byte_size
 
 __all__ = [
-    "Buffer",
     "Memref",
     "Storage",
+    "TensorBuffer",
     "Value",
     "as_parameter",
     "extent",
@@ -136,7 +136,7 @@ def offset_of(storage: Storage) -> int:
 
 
 @dataclass(frozen=True)
-class Buffer:
+class TensorBuffer:
     """A tensor: storage, and the type with the shape in which it is read."""
 
     storage: Storage
@@ -145,7 +145,7 @@ class Buffer:
     """The sizes of the unknown dimensions of the type."""
 
 
-Value: TypeAlias = "Buffer | SSAValue | tuple[Value, ...]"
+Value: TypeAlias = "TensorBuffer | SSAValue | tuple[Value, ...]"
 """A converted value: a tensor is a Buffer, a scalar stays as it is, a tuple has its elements."""
 
 
@@ -216,7 +216,7 @@ def nested(type: Attribute, leaves: Iterator[Value]) -> Value:
     return tuple(nested(element, leaves) for element in type.types)
 
 
-def leaf_values(value: Value) -> Iterator[Buffer | SSAValue]:
+def leaf_values(value: Value) -> Iterator[TensorBuffer | SSAValue]:
     """Yield the elements of a tuple, recursively; any other value itself."""
     if not isinstance(value, tuple):
         yield value

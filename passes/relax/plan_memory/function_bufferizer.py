@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from ....dialects.sizes import Size
 from ....dialects.tir import ops as tir
-from .arena import MemoryUse
+from .arena import PlannedMemory
 from .buffer_values import (
     Value,
     as_parameter,
@@ -120,7 +120,7 @@ class FunctionBufferizer(LoopBufferizer):
             taken.add(name)
             yield from leaf_names(name, value.type)
 
-    def use_of_memory(self) -> MemoryUse:
+    def use_of_memory(self) -> PlannedMemory:
         """Return the memory use of the new function."""
         return self.arena.use_of_memory(self.copies)
 

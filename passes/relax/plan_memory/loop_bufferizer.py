@@ -18,8 +18,8 @@ from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ....dialects.relax.tuples import MatchCastOp
 from ....dialects.relax.types import is_tensor
 from .buffer_values import (
-    Buffer,
     Storage,
+    TensorBuffer,
     has_unknown_sizes,
     leaf_types,
     leaf_values,
@@ -35,8 +35,8 @@ __all__ = ["LoopBufferizer"]
 class Move(NamedTuple):
     """A tensor that an iteration yields, and the buffer from which the next one reads it."""
 
-    value: Buffer
-    home: Buffer
+    value: TensorBuffer
+    home: TensorBuffer
 
 
 class LoopBufferizer(OperationBufferizer):
@@ -90,7 +90,7 @@ class LoopBufferizer(OperationBufferizer):
             targets = {home.storage for home in homes}
             for number, value in enumerate(buffers):
                 if value.storage in targets - forwarded:
-                    results[number] = Buffer(value.storage, results[number].type)
+                    results[number] = TensorBuffer(value.storage, results[number].type)
                     forwarded.add(value.storage)
                 else:
                     self.deliver(value, results[number])
@@ -119,15 +119,15 @@ class LoopBufferizer(OperationBufferizer):
 
     # The values of a loop
 
-    def initial_values(self, op: WhileOp | ForOp) -> tuple[list[SSAValue], list[Buffer]]:
+    def initial_values(self, op: WhileOp | ForOp) -> tuple[list[SSAValue], list[TensorBuffer]]:
         """Put the initial values of a loop into new homes; return the values that have no home, and
         the homes of the others."""
-        homes: list[Buffer] = []
+        homes: list[TensorBuffer] = []
         carried: list[SSAValue] = []
         for operand in op.operands[first_carried_operand(op) :]:
             is_last = is_only_use(op, operand)
             for type, value in self.leaves(operand):
-                if not isinstance(value, Buffer):
+                if not isinstance(value, TensorBuffer):
                     carried.append(value)
                 elif not has_home(type):
                     carried.append(self.own(value if is_last else self.saved(value)))
@@ -144,7 +144,7 @@ class LoopBufferizer(OperationBufferizer):
         self,
         arguments: Sequence[SSAValue],
         new: Sequence[BlockArgument],
-        homes: Sequence[Buffer],
+        homes: Sequence[TensorBuffer],
     ) -> None:
         """Let the arguments of a region be homes, and new arguments."""
         carried, buffers = iter(new), iter(homes)
@@ -157,7 +157,7 @@ class LoopBufferizer(OperationBufferizer):
             if isinstance(value, SSAValue):
                 value.name_hint = argument.name_hint
 
-    def advance(self, ends: Sequence[SSAValue], homes: Sequence[Buffer]) -> list[SSAValue]:
+    def advance(self, ends: Sequence[SSAValue], homes: Sequence[TensorBuffer]) -> list[SSAValue]:
         """Bring what an iteration yields into the homes; return the values that have none."""
         self.time += 1
         carried, buffers = self.separated(ends)
@@ -188,7 +188,7 @@ class LoopBufferizer(OperationBufferizer):
         self.join(source, home.storage)
         return True
 
-    def saved(self, value: Buffer) -> Buffer:
+    def saved(self, value: TensorBuffer) -> TensorBuffer:
         """Return a copy of a tensor."""
         copy = self.like(value)
         self.copy(value, copy)
@@ -198,8 +198,8 @@ class LoopBufferizer(OperationBufferizer):
         self,
         op: WhileOp | ForOp,
         new: WhileOp | ForOp,
-        homes: Sequence[Buffer],
-        results: Sequence[Buffer],
+        homes: Sequence[TensorBuffer],
+        results: Sequence[TensorBuffer],
         start: int,
     ) -> None:
         """Add the converted loop, which began at the time `start`, and define its results."""
@@ -219,13 +219,13 @@ class LoopBufferizer(OperationBufferizer):
         ]
         self.define(op, iter(leaves))
 
-    def separated(self, values: Sequence[SSAValue]) -> tuple[list[SSAValue], list[Buffer]]:
+    def separated(self, values: Sequence[SSAValue]) -> tuple[list[SSAValue], list[TensorBuffer]]:
         """Return the leaves of converted values that have no home, tensors among them as memrefs
         that this block gives away; and the tensors that have one."""
         carried: list[SSAValue] = []
-        buffers: list[Buffer] = []
+        buffers: list[TensorBuffer] = []
         for type, leaf in (pair for value in values for pair in self.leaves(value)):
-            if not isinstance(leaf, Buffer):
+            if not isinstance(leaf, TensorBuffer):
                 carried.append(leaf)
             elif has_home(type):
                 buffers.append(leaf)
@@ -233,7 +233,7 @@ class LoopBufferizer(OperationBufferizer):
                 carried.append(self.own(leaf))
         return carried, buffers
 
-    def leaves(self, value: SSAValue) -> Iterator[tuple[Attribute, Buffer | SSAValue]]:
+    def leaves(self, value: SSAValue) -> Iterator[tuple[Attribute, TensorBuffer | SSAValue]]:
         """Yield the types and the converted values of the leaves of a value."""
         yield from zip(leaf_types(value.type), leaf_values(self.values[value]), strict=True)
 

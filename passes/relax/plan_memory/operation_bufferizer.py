@@ -32,8 +32,8 @@ from ....dialects.tir import ops as tir
 from ....passmanager.ir.ordering import in_order
 from .buffer_builder import BufferBuilder
 from .buffer_values import (
-    Buffer,
     Storage,
+    TensorBuffer,
     Value,
     as_parameter,
     has_unknown_sizes,
@@ -85,8 +85,8 @@ class OperationBufferizer(BufferBuilder):
         scalars: list[SSAValue] = []
         wanted = iter(targets)
         for value in (leaf for operand in end for leaf in leaf_values(self.values[operand])):
-            if isinstance(value, Buffer):
-                if isinstance(target := next(wanted), Buffer):
+            if isinstance(value, TensorBuffer):
+                if isinstance(target := next(wanted), TensorBuffer):
                     self.deliver(value, target)
                 else:
                     scalars.append(self.own(value))
@@ -169,7 +169,7 @@ class OperationBufferizer(BufferBuilder):
         assert isinstance(op, func.CallOp | CallTIROp)
         return [leaf for value in op.arguments for leaf in leaf_values(self.values[value])]
 
-    def new_results(self, op: Operation, results: Sequence[SSAValue]) -> list[Buffer]:
+    def new_results(self, op: Operation, results: Sequence[SSAValue]) -> list[TensorBuffer]:
         """Return new buffers for `results`, which are all results of the call `op` or some."""
         given = iter(op.sizes if isinstance(op, CallTIROp | CallTIRInplaceOp) else ())
         return [
@@ -200,7 +200,7 @@ class OperationBufferizer(BufferBuilder):
                 buffer = next(rest)
             else:
                 old = inputs[index]
-                assert isinstance(old, Buffer)
+                assert isinstance(old, TensorBuffer)
                 if self.owns(old.storage) and dies_at(op, op.arguments[index]):
                     buffer = old
                 else:
@@ -241,13 +241,13 @@ class OperationBufferizer(BufferBuilder):
     ) -> None:
         """Assert that the buffers of the call `op` have the known sizes of the parameters."""
         for value, type in zip(values, types, strict=False):
-            if isinstance(value, Buffer) and is_buffer(type):
+            if isinstance(value, TensorBuffer) and is_buffer(type):
                 self.check_shape(op, shape_of(value.type, value.sizes), type.get_shape())
 
     def operand(self, value: Value) -> SSAValue:
         """Return the memref of a tensor, or a scalar."""
         assert not isinstance(value, tuple)
-        return self.memref(value) if isinstance(value, Buffer) else value
+        return self.memref(value) if isinstance(value, TensorBuffer) else value
 
     def cast_to(self, operand: SSAValue, type: Attribute) -> SSAValue:
         """Return `operand` as a buffer of `type`, whose shape may be less specific."""
@@ -260,7 +260,7 @@ class OperationBufferizer(BufferBuilder):
     def extract(self, op: tensor.ExtractOp) -> None:
         """Convert the read of an element, which is known of a tensor that is made of scalars."""
         buffer = self.values[op.tensor]
-        assert isinstance(buffer, Buffer)
+        assert isinstance(buffer, TensorBuffer)
         if (element := self.known_element(buffer, [*map(integer_constant, op.indices)])) is None:
             load = memref.LoadOp.get(self.memref(buffer), [*map(self.scalar, op.indices)])
             self.add(load, op)
@@ -268,7 +268,7 @@ class OperationBufferizer(BufferBuilder):
         else:
             self.values[op.result] = element
 
-    def known_element(self, buffer: Buffer, indices: Sequence[int | None]) -> SSAValue | None:
+    def known_element(self, buffer: TensorBuffer, indices: Sequence[int | None]) -> SSAValue | None:
         """Return the element of a tensor that is made of scalars; None for another tensor."""
         if (elements := self.elements.get(buffer.storage)) is None:
             return None
@@ -283,11 +283,11 @@ class OperationBufferizer(BufferBuilder):
         """Replace the dimension of a tensor by its size."""
         axis = integer_constant(op.index)
         buffer = self.values[op.source]
-        assert axis is not None and isinstance(buffer, Buffer)
+        assert axis is not None and isinstance(buffer, TensorBuffer)
         size = shape_of(buffer.type, buffer.sizes)[axis]
         self.values[op.result] = self.sizes.value(size, self.blocks[-1])
 
-    def tensor_of(self, op: tensor.FromElementsOp) -> Buffer:
+    def tensor_of(self, op: tensor.FromElementsOp) -> TensorBuffer:
         """Return a buffer into which scalars are stored before its first use."""
         buffer = self.new_buffer(op.result.type)
         buffer.storage.fill = op
@@ -326,12 +326,12 @@ class OperationBufferizer(BufferBuilder):
         results = map(self.received, new_op.results)
         self.define(op, (next(results) if leaf is None else leaf for leaf in leaves))
 
-    def target(self, type: Attribute) -> Buffer | None:
+    def target(self, type: Attribute) -> TensorBuffer | None:
         """Return the buffer into which the branches compute a tensor of `type`; None if each
         branch yields a buffer of its own: one of unknown size."""
         return None if has_unknown_sizes(type) else self.new_buffer(type)
 
-    def own(self, value: Buffer) -> SSAValue:
+    def own(self, value: TensorBuffer) -> SSAValue:
         """Return the memref of `value` in an allocation of its own, which the block yields."""
         source, block = root_of(value.storage), self.blocks[-1]
         is_whole = value.storage.count == source.count and offset_of(value.storage) == 0
@@ -342,7 +342,7 @@ class OperationBufferizer(BufferBuilder):
         source.owned = True
         return self.memref(value)
 
-    def deliver(self, value: Buffer, target: Buffer) -> None:
+    def deliver(self, value: TensorBuffer, target: TensorBuffer) -> None:
         """Bring the elements of `value` into `target` at the end of the current block.
 
         Storage that is computed in this block is joined to the storage of `target`: the value is
@@ -355,7 +355,7 @@ class OperationBufferizer(BufferBuilder):
         else:
             self.copy(value, target)
 
-    def is_whole(self, value: Buffer, target: Buffer) -> bool:
+    def is_whole(self, value: TensorBuffer, target: TensorBuffer) -> bool:
         """Return whether the memory of `value` has the elements of `target` and no others, and
         can take its place."""
         source, wanted = root_of(value.storage), root_of(target.storage)
@@ -373,7 +373,7 @@ class OperationBufferizer(BufferBuilder):
         whole.has_parts = True
         for operand in op.tensors:
             value = self.values[operand]
-            assert isinstance(value, Buffer)
+            assert isinstance(value, TensorBuffer)
             source = value.storage
             is_free = source.joined is None and source.base is None
             if is_free and source.block is self.blocks[-1] and source is not whole:
@@ -383,7 +383,7 @@ class OperationBufferizer(BufferBuilder):
                 type = tensor_buffer(operand.type)
                 part = Storage(type.element_type, prod(type.get_shape()), joined=whole)
                 part.offset = offset
-                self.copy(value, Buffer(part, type))
+                self.copy(value, TensorBuffer(part, type))
                 offset += part.size
 
     def join(self, source: Storage, target: Storage, offset: int = 0) -> None:
@@ -394,15 +394,15 @@ class OperationBufferizer(BufferBuilder):
         target.first = source.first if target.first < 0 else min(target.first, source.first)
         target.last = max(target.last, source.last)
 
-    def constant(self, op: ConstantOp | FullOp) -> Buffer:
+    def constant(self, op: ConstantOp | FullOp) -> TensorBuffer:
         """Return the global with the elements of a constant, as a buffer."""
         base = self.symbols.constant(op)
         if (storage := self.globals.get(base)) is None:
             self.globals[base] = storage = Storage(base.type.element_type, 0, base)
             storage.hint = op.result.name_hint
-        return Buffer(storage, tensor_buffer(op.result.type))
+        return TensorBuffer(storage, tensor_buffer(op.result.type))
 
-    def filled(self, op: FullOp) -> Buffer:
+    def filled(self, op: FullOp) -> TensorBuffer:
         """Return a buffer that a loop fills before its first use, or a global if it is small."""
         buffer = self.new_buffer(op.result.type)
         # arith has constants of signless integers only.

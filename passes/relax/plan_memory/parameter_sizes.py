@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ....dialects.argument_names import name_in
 from ....dialects.dimension_names import dimension_names_in
 from ....dialects.sizes import Size, size_of_text
-from ...sizes.size_values import SizeValues
+from ...sizes.size_values import FunctionSizes
 from .buffer_values import is_buffer
 
 __all__ = ["ParameterSizes"]
@@ -23,7 +23,7 @@ class CheckEqual(Protocol):
     def __call__(self, left: Size, right: Size, message: str, op: Operation | None) -> None: ...
 
 
-class Dimension(NamedTuple):
+class NamedDimension(NamedTuple):
     """An unknown dimension of a parameter, with the name or expression that it is given."""
 
     buffer: BlockArgument
@@ -40,7 +40,7 @@ class ParameterSizes:
     it is is asserted. The callers of a private function need not keep to the names.
     """
 
-    def __init__(self, sizes: SizeValues, check_equal: CheckEqual) -> None:
+    def __init__(self, sizes: FunctionSizes, check_equal: CheckEqual) -> None:
         self.sizes = sizes
         self.check_equal = check_equal
         self.known: dict[str, tuple[Size, str]] = {}
@@ -71,11 +71,11 @@ class ParameterSizes:
             found[dimension.buffer] = (*found.get(dimension.buffer, ()), size)
         return found
 
-    def read(self, dimension: Dimension, name: str | None = None) -> Size:
+    def read(self, dimension: NamedDimension, name: str | None = None) -> Size:
         """Return the size of a dimension."""
         return self.sizes.dimension(dimension.buffer, dimension.axis, name, None)
 
-    def define(self, dimension: Dimension) -> Size:
+    def define(self, dimension: NamedDimension) -> Size:
         """Let the size of a dimension be what its name stands for."""
         assert dimension.text is not None
         symbol = size_of_text(dimension.text).lone_symbol
@@ -85,7 +85,7 @@ class ParameterSizes:
         self.places[name] = dimension.place
         return size
 
-    def named(self, dimension: Dimension, text: str) -> Size:
+    def named(self, dimension: NamedDimension, text: str) -> Size:
         """Return the size that a name or expression stands for, and assert that the dimension has
         it."""
         if text not in self.known:
@@ -105,7 +105,7 @@ def dimensions_of(
     arguments: Sequence[BlockArgument],
     attributes: Sequence[DictionaryAttr],
     hints: Sequence[str],
-) -> Iterator[Dimension]:
+) -> Iterator[NamedDimension]:
     """Yield the unknown dimensions of all buffers."""
     for number, argument in enumerate(arguments):
         if not is_buffer(type := argument.type):
@@ -117,4 +117,4 @@ def dimensions_of(
         for axis, size in enumerate(type.get_shape()):
             if size == DYNAMIC_INDEX:
                 place = f"dimension {axis} of parameter '{name}'"
-                yield Dimension(argument, axis, texts[axis], place)
+                yield NamedDimension(argument, axis, texts[axis], place)

@@ -45,7 +45,7 @@ from ....passmanager.fast.edit import insert_before
 from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from ..legalize_ops import missing_size
-from .arena import MemoryUse
+from .arena import PlannedMemory
 from .buffer_values import leaf_types
 from .constant_globals import ConstantGlobals
 from .function_bufferizer import Function, FunctionBufferizer
@@ -89,7 +89,7 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
         insert_before(first, *constants.globals)
 
 
-def report(op: Function, use: MemoryUse, actions: Actions) -> None:
+def report(op: Function, use: PlannedMemory, actions: Actions) -> None:
     """Report the memory that the intermediate results of `op` take."""
     actions.count("buffers", use.buffers)
     actions.count("bytes-before", use.before)

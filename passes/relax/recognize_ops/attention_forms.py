@@ -127,7 +127,7 @@ def function_around(value: SSAValue) -> FuncOp:
 
 
 @dataclass(frozen=True)
-class Weights:
+class AttentionWeights:
     """The weights of attention: the result of a softmax, or zeros where it is NaN."""
 
     softmax: SoftmaxOp
@@ -136,11 +136,11 @@ class Weights:
     nan_to_zero: bool
 
 
-def weights_of(value: SSAValue) -> Weights | None:
+def weights_of(value: SSAValue) -> AttentionWeights | None:
     """Return the softmax that computes the weights `value`; None if there is none."""
     op = value.owner
     if isinstance(op, SoftmaxOp):
-        return Weights(op, not value.has_one_use(), False)
+        return AttentionWeights(op, not value.has_one_use(), False)
     # PyTorch's exporter writes `where(isnan(weights), 0, weights)`.
     if not isinstance(op, WhereOp) or not isinstance(nan := op.condition.owner, IsNanOp):
         return None
@@ -148,7 +148,7 @@ def weights_of(value: SSAValue) -> Weights | None:
     if nan.operands[0] is not op.x2 or not isinstance(softmax, SoftmaxOp) or scalar(op.x1) != 0:
         return None
     once = value.has_one_use() and op.condition.has_one_use()
-    return Weights(softmax, not once or used_outside(softmax, {nan, op}), True)
+    return AttentionWeights(softmax, not once or used_outside(softmax, {nan, op}), True)
 
 
 def is_last(softmax: SoftmaxOp) -> bool:
@@ -223,7 +223,7 @@ def factor_of(value: SSAValue) -> tuple[SSAValue, float] | None:
 
 
 @dataclass(frozen=True)
-class Operand:
+class AttentionOperand:
     """Queries, keys or values: a transposition of `source`, times a number."""
 
     source: SSAValue
@@ -240,10 +240,10 @@ class Operand:
         *,
         heads: int | None = None,
         factors: bool = True,
-    ) -> Operand:
+    ) -> AttentionOperand:
         """Look through the transpositions that compute `value`, through products with numbers
         (`factors`), and through one repetition along dimension `heads`."""
-        operand = Operand(value, (*axes,))
+        operand = AttentionOperand(value, (*axes,))
         while True:
             source = operand.source
             if isinstance(op := source.owner, TransposeOp):
@@ -305,9 +305,9 @@ def repeated(value: SSAValue, axis: int) -> tuple[SSAValue, int] | None:
 class Operands:
     """The operands of attention, and how its result becomes that of the last product."""
 
-    query: Operand
-    key: Operand
-    value: Operand
+    query: AttentionOperand
+    key: AttentionOperand
+    value: AttentionOperand
     new: Sequence[int]
     """The dimensions of size 1 that the operands and the result of attention have beside."""
     order: Sequence[int]
@@ -324,9 +324,9 @@ class Operands:
             # transposition.
             keys = [{rank - 2: rows, rank - 1: dim}.get(axis, axis) for axis in order]
             return Operands(
-                Operand.of(scores.query, order),
-                Operand.of(scores.key, keys, heads=heads),
-                Operand.of(value, order, heads=heads, factors=False),
+                AttentionOperand.of(scores.query, order),
+                AttentionOperand.of(scores.key, keys, heads=heads),
+                AttentionOperand.of(value, order, heads=heads, factors=False),
                 new,
                 order,
             )

@@ -31,7 +31,7 @@ from ....dialects.relax.types import Float, is_ranked, shape_of, tensor_type
 from ....passmanager.fast.rewriting.worklist import actions_of
 from ...constants.arrays import Known, constant_of, known
 
-__all__ = ["FORMS", "Form", "RecognizeForm", "scalar", "used_outside"]
+__all__ = ["FORMS", "OperationForm", "RecognizeForm", "scalar", "used_outside"]
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -77,7 +77,7 @@ Build = Callable[[Found], Operation | None]
 
 
 @dataclass(frozen=True)
-class Form:
+class OperationForm:
     """A way to write out an operation."""
 
     name: str
@@ -125,24 +125,24 @@ class RecognizeForm(RewritePattern):
                     return
 
 
-def candidates(op: Operation) -> Iterable[tuple[OpPattern, Form]]:
+def candidates(op: Operation) -> Iterable[tuple[OpPattern, OperationForm]]:
     """Return the patterns that may end with `op`, judged by the operations before it: few sums and
     products have any."""
     table = _patterns()
     # A hash of two names in place of 20 patterns: most operations match none, and cost this
     # look-up.
     names = {value.owner.name for value in op.operands if isinstance(value.owner, Operation)}
-    found: dict[int, tuple[OpPattern, Form]] = {}
+    found: dict[int, tuple[OpPattern, OperationForm]] = {}
     for name in names:
         found |= table.get((op.name, name), {})
     return [found[number] for number in sorted(found)]
 
 
 @cache
-def _patterns() -> Mapping[tuple[str, str], Mapping[int, tuple[OpPattern, Form]]]:
+def _patterns() -> Mapping[tuple[str, str], Mapping[int, tuple[OpPattern, OperationForm]]]:
     """Parse the patterns; return them by the name of the operation that they end with, and that of
     one before it, with their numbers in the table."""
-    table: dict[tuple[str, str], dict[int, tuple[OpPattern, Form]]] = {}
+    table: dict[tuple[str, str], dict[int, tuple[OpPattern, OperationForm]]] = {}
     patterns = [(p, form) for form in FORMS for p in alternatives(parse_pattern(form.pattern))]
     for number, (pattern, form) in enumerate(patterns):
         before = [operand.last_ops() for operand in pattern.operands or ()]
@@ -361,42 +361,44 @@ NUMBERS = {
 }
 
 FORMS = (
-    Form("gelu", half_times("%x", f"relax.add({_ERF}, %one)"), unary(GeluOp)),
-    Form("gelu_tanh", half_times("%x", f"relax.add({_TANH}, %one)"), unary(GeluTanhOp)),
-    Form(
+    OperationForm("gelu", half_times("%x", f"relax.add({_ERF}, %one)"), unary(GeluOp)),
+    OperationForm("gelu_tanh", half_times("%x", f"relax.add({_TANH}, %one)"), unary(GeluTanhOp)),
+    OperationForm(
         "silu",
         "relax.multiply(%x, relax.sigmoid(%x)) "
         "| relax.divide(%x, relax.add(relax.exp(relax.negative(%x)), %one))",
         unary(SiluOp),
     ),
-    Form(
+    OperationForm(
         "softmax",
         f"relax.divide({_POWERS}, relax.sum({_POWERS})) "
         f"| relax.multiply({_POWERS}, relax.divide(%one, relax.sum({_POWERS})))",
         softmax,
     ),
-    Form("layer_norm", over_root(_CENTERED, _VARIANCE), layer_norm),
-    Form(
+    OperationForm("layer_norm", over_root(_CENTERED, _VARIANCE), layer_norm),
+    OperationForm(
         "layer_norm",
         f"relax.add(relax.multiply(%x, {_FACTOR}), "
         f"relax.subtract(%beta, relax.multiply(relax.mean(%x), {_FACTOR})))",
         folded_layer_norm,
     ),
-    Form(
+    OperationForm(
         "layer_norm with gamma",
         "relax.multiply(relax.nn.layer_norm{center=false, scale=false}(%x, *, *), %gamma)",
         with_gamma,
     ),
-    Form(
+    OperationForm(
         "layer_norm with beta",
         "relax.add(relax.nn.layer_norm{center=false}(%x, *, *), %beta)",
         with_beta,
     ),
-    Form(
+    OperationForm(
         "rms_norm",
         over_root("%x", f"relax.add(relax.mean({square('%x')}), %epsilon)"),
         rms_norm,
     ),
-    Form("rms_norm with weight", "relax.multiply(relax.nn.rms_norm(%x, *), %weight)", with_weight),
+    OperationForm(
+        "rms_norm with weight", "relax.multiply(relax.nn.rms_norm(%x, *), %weight)", with_weight
+    ),
 )
 """The forms, those to try first at the front."""

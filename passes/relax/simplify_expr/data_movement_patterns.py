@@ -27,7 +27,7 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Float, is_integer, is_ranked, shape_of, tensor_type
 
 __all__ = [
-    "MergeCasts",
+    "MergeAstypes",
     "MergeLayoutTransforms",
     "MergeReshapes",
     "MergeTransposes",
@@ -159,7 +159,7 @@ class MergeLayoutTransforms(RewritePattern):
                 rewriter.replace(op, new)
 
 
-class MergeCasts(RewritePattern):
+class MergeAstypes(RewritePattern):
     """Remove a lossless conversion before another one, and a conversion to the same type."""
 
     @op_type_rewrite_pattern

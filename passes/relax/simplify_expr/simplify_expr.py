@@ -23,7 +23,7 @@ from .arithmetic_patterns import (
     SubtractToAdd,
 )
 from .data_movement_patterns import (
-    MergeCasts,
+    MergeAstypes,
     MergeLayoutTransforms,
     MergeReshapes,
     MergeTransposes,
@@ -93,6 +93,6 @@ class SimplifyExpr(PatternPass):
             MergeTransposes(),
             MergeViewedTransposes(),
             MergeLayoutTransforms(),
-            MergeCasts(),
+            MergeAstypes(),
             RemoveTaps(),
         )

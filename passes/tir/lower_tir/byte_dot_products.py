@@ -45,7 +45,7 @@ def lower_dp4a(op: Dp4aOp, target: Target) -> None:
     """Replace `op` by what `target` has for vectors of its width."""
     type = op.res.type
     lanes = type.get_shape()[0] if isa(type, VectorType) and type.get_num_dims() == 1 else 1
-    lowering = Lowering(op, lanes)
+    lowering = DotProductLowering(op, lanes)
     match target.byte_dot_product(lanes, exact_pairs=op.exact_pairs is not None):
         case "vpdpbusd":
             result = lowering.dot(VPDPBUSD[lanes], op.sum, op.data, op.weights)
@@ -63,7 +63,7 @@ def lower_dp4a(op: Dp4aOp, target: Target) -> None:
 
 
 @dataclass(frozen=True)
-class Lowering:
+class DotProductLowering:
     """The lowering of one operation, whose vectors have `lanes` lanes; 1 for no vectors."""
 
     op: Dp4aOp

@@ -142,7 +142,7 @@ class LiteralParser(Parser):
         if element.span.text.startswith("0x"):
             return Bits(element.is_negative, element.value, element.span)
         if isinstance(element.value, tuple):
-            return Pair(element.is_negative, element.value, element.span)
+            return ComplexLiteral(element.is_negative, element.value, element.span)
         return element
 
     def parse_dense_int_or_fp_elements_attr(
@@ -292,7 +292,7 @@ class Bits(AttrParser._TensorLiteralElement):
         return value
 
 
-class Pair(AttrParser._TensorLiteralElement):
+class ComplexLiteral(AttrParser._TensorLiteralElement):
     """A complex literal; as elsewhere, 255 is read as -1 of i8."""
 
     def to_type(

@@ -18,7 +18,7 @@ from ...instrument import PassInstrument
 from ...ir.text.printer import PLAIN, PrintStyle
 from ...output.files import replace_file
 from ...registration.info import PassInfo
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .ir_text import ir_text
 
 __all__ = ["DumpIR"]
@@ -34,7 +34,7 @@ class _Dump:
 
     folder: Path
     version: int
-    opened: list[tuple[Frame, Path]] = field(default_factory=list[tuple[Frame, Path]])
+    opened: list[tuple[PassFrame, Path]] = field(default_factory=list[tuple[PassFrame, Path]])
     """The running pipelines inside the outermost one that have a folder."""
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...instrument import PassInstrument
 from ...registration.info import PassInfo
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 
 __all__ = ["NumberingInstrument", "OptBisect", "PassNumbers"]
 
@@ -32,7 +32,7 @@ class NumberingInstrument(PassInstrument):
         self._lock = threading.Lock()
         # The pass that is about to run has no frame yet, and a run has at most one such pass.
         self._next: WeakKeyDictionary[Run, int] = WeakKeyDictionary()
-        self._numbers: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
+        self._numbers: WeakKeyDictionary[PassFrame, int] = WeakKeyDictionary()
 
     @property
     def number(self) -> int | None:

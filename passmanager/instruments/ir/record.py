@@ -23,7 +23,7 @@ from ...diagnostics.remarks import Remark
 from ...ir.location import place_text
 from ...ir.symbols import name_of
 from ...registration.info import PassInfo
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from ..time.nesting import Entry
 from ..time.spans import Span, SpanInstrument
 from .recorded_ir import Edit, RecordedModule, RecordedOp, place_in
@@ -101,7 +101,7 @@ class RecordInstrument(SpanInstrument):
         self._ids: dict[Span, int] = {}
         self._id_count = 0
         self._session_count = 0
-        self._errors: WeakKeyDictionary[Frame, BaseException] = WeakKeyDictionary()
+        self._errors: WeakKeyDictionary[PassFrame, BaseException] = WeakKeyDictionary()
         self._texts: set[str] = set()
 
     # Contexts
@@ -191,7 +191,7 @@ class RecordInstrument(SpanInstrument):
             )
         return span
 
-    def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: Span, run: Run, frame: PassFrame, failed: bool) -> None:
         super().end(item, run, frame, failed)
         with self._clock.pause(), self._lock:
             state = self._runs[run]

@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["MemoryInstrument", "MemoryUse"]
@@ -111,7 +111,7 @@ class MemoryInstrument(NestingInstrument[MemoryUse]):
         (outer.item.children if outer else self.passes).append(use)
         return use
 
-    def end(self, item: MemoryUse, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: MemoryUse, run: Run, frame: PassFrame, failed: bool) -> None:
         _tracing.end(item)
         item.failed = failed
 

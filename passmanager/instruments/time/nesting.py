@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from ...instrument import PassInstrument
 from ...registration.info import PassInfo
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 
 __all__ = ["Entry", "NestingInstrument", "report_header"]
 
@@ -26,7 +26,7 @@ class Entry(NamedTuple, Generic[T]):
 
     item: T
     run: Run | None = None
-    frame: Frame | None = None
+    frame: PassFrame | None = None
     depth: int = 0
     analysis: type | None = None
 
@@ -39,7 +39,7 @@ class Entry(NamedTuple, Generic[T]):
         return len(frames) < self.depth or frames[self.depth - 1] is not self.frame
 
 
-class _ThisThread(threading.local, Generic[T]):
+class _OpenEntries(threading.local, Generic[T]):
     """The open entries of one thread, outermost first, and the number of contexts entered in it."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class NestingInstrument(PassInstrument, Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._here = _ThisThread[T]()
+        self._here = _OpenEntries[T]()
 
     @abstractmethod
     def begin(self, run: Run, outer: Entry[T] | None) -> T:
         """Return the item for the pass `run.frames[-1]`, which starts inside of `outer`."""
 
     @abstractmethod
-    def end(self, item: T, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: T, run: Run, frame: PassFrame, failed: bool) -> None:
         """Handle the end of a pass; `failed` is also true if another instrument raised before or
         after it.
         """

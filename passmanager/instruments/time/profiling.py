@@ -10,7 +10,7 @@ from os import PathLike
 from pstats import SortKey, Stats
 
 from ...registration.names import did_you_mean, name_key
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["ProfileInstrument"]
@@ -43,7 +43,7 @@ class ProfileInstrument(NestingInstrument[Profile | None]):
         self._enable(profile)
         return profile
 
-    def end(self, item: Profile | None, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: Profile | None, run: Run, frame: PassFrame, failed: bool) -> None:
         if item is None:
             return
         item.disable()

@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry, NestingInstrument
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ class ProgressInstrument(NestingInstrument[None]):
                 self._begun += 1
                 self.text = f"{frame.info.name}{self._place(frame)}"
 
-    def end(self, item: None, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: None, run: Run, frame: PassFrame, failed: bool) -> None:
         with self._lock:
             self._running -= 1
             if not self._running:
                 self._stop()
 
-    def _place(self, frame: Frame) -> str:
+    def _place(self, frame: PassFrame) -> str:
         if self.total is None:
             return frame.place
         return f" ({self._begun} of {max(self._begun, self.total)})"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal
 
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry, NestingInstrument
 
 __all__ = ["LOAD", "Span", "SpanInstrument"]
@@ -127,7 +127,7 @@ class SpanInstrument(NestingInstrument[Span]):
         holder.children.append(span)
         return span
 
-    def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: Span, run: Run, frame: PassFrame, failed: bool) -> None:
         item.ended = self.clock()
         item.verify_seconds = frame.verify_time
         item.failed = failed

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from ...ir.symbols import name_of
 from ...ir.walk import walk
 from ...output.html import block, element, table
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["PassStatistics", "StatisticsInstrument"]
@@ -93,7 +93,7 @@ class StatisticsInstrument(NestingInstrument[_Open]):
                 self._statistics_of(item.name).runs += 1
         return item
 
-    def end(self, item: _Open, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: _Open, run: Run, frame: PassFrame, failed: bool) -> None:
         if item.leaf:
             self._end_leaf(item, run, failed)
         if (outer_item := _of_run(run, self.innermost)) is None:

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from ...output.files import check_writable, replace_file
-from ...run import Frame, Run
+from ...run import PassFrame, Run
 from .nesting import Entry
 from .spans import Span, SpanInstrument
 
@@ -47,7 +47,7 @@ class TraceInstrument(SpanInstrument):
         run.watch()
         return super().begin(run, outer)
 
-    def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: Span, run: Run, frame: PassFrame, failed: bool) -> None:
         super().end(item, run, frame, failed)
         if not failed:  # after a failure the changes are rolled back, or not looked for
             item.changed = run.version != item.version

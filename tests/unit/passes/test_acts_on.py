@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import ParseError
 from passline.compiler.analysis.fusion.dataflow_pattern import Either, OpPattern, Pattern
 from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
-from passline.passes.relax.recognize_ops.operation_forms import FORMS, Form
+from passline.passes.relax.recognize_ops.operation_forms import FORMS, OperationForm
 from passline.passmanager import Pass
 from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.changes import Snapshot
@@ -70,7 +70,7 @@ def test_body_changes_nothing_without_these_operations(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
-def test_recognized_forms_have_an_operation_that_is_acted_on(form: Form) -> None:
+def test_recognized_forms_have_an_operation_that_is_acted_on(form: OperationForm) -> None:
     names = {op.name for op in RecognizeOps.acts_on if issubclass(op, Operation)}
     assert holds(parse_pattern(form.pattern), names)
 

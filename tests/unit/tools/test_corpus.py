@@ -23,7 +23,7 @@ from passline.passmanager.registry import installed
 from passline.tools.corpus.arguments import files_of
 from passline.tools.corpus.executors import run_all
 from passline.tools.corpus.manifest import Manifest, external_data, job_key
-from passline.tools.corpus.outcome import COLUMNS, Outcome
+from passline.tools.corpus.outcome import COLUMNS, InputOutcome
 from passline.tools.corpus.run import result_names
 from passline.tools.corpus.table import summary, table_of
 
@@ -76,7 +76,7 @@ def run(out: Path, *args: str) -> Result:
     return passline_opt("--out-dir", str(out), "-j", "2", "-p", "fold-constant", *args)
 
 
-def by_name(outcomes: list[Outcome]) -> dict[str, Outcome]:
+def by_name(outcomes: list[InputOutcome]) -> dict[str, InputOutcome]:
     return {Path(outcome.path).name: outcome for outcome in outcomes}
 
 
@@ -249,7 +249,7 @@ def test_dask_loses_nothing_when_a_worker_is_killed(out: Path) -> None:
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         pids = [*client.run(os.getpid).values()]
-        outcomes: list[Outcome] = []
+        outcomes: list[InputOutcome] = []
         with client.get_executor(pure=False) as executor:
             for outcome in corpus.map("fold-constant", paths, executor, out_dir=out):
                 outcomes.append(outcome)
@@ -298,11 +298,11 @@ def test_the_job_that_kills_its_worker_is_blamed_and_all_others_are_done_once() 
 
 
 def test_the_manifest_ignores_a_line_that_was_cut_off(tmp_path: Path) -> None:
-    outcome = Outcome("x", "ok", key="k")
+    outcome = InputOutcome("x", "ok", key="k")
     Manifest(tmp_path).add(outcome)
     with (tmp_path / "manifest.jsonl").open("a") as file:
         file.write('{"path": "y", "sta')
-    Manifest(tmp_path).add(Outcome("z", "ok", key="l"))
+    Manifest(tmp_path).add(InputOutcome("z", "ok", key="l"))
     read = Manifest(tmp_path)
     found = read.find("k", "x.mlir")
     assert found is not None and found.path == "x" and found.resumed
@@ -346,6 +346,6 @@ def test_names_of_results() -> None:
 
 
 def test_a_long_table_shows_the_failures() -> None:
-    outcomes = [Outcome(f"{i}", "failed" if i == 7 else "ok") for i in range(60)]
+    outcomes = [InputOutcome(f"{i}", "failed" if i == 7 else "ok") for i in range(60)]
     assert table_of(outcomes).row_count == 1 and table_of(outcomes[:50]).row_count == 50
     assert summary(outcomes) == "59 done, 1 failed"

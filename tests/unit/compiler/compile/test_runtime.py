@@ -12,12 +12,18 @@ import pytest
 from support.native.c_compiler import needs_cc
 
 from passline.compiler.compile import interface, runtime
-from passline.compiler.compile.runtime import FLAGS, Library, LibraryError, Tensor, missing_features
+from passline.compiler.compile.runtime import (
+    FLAGS,
+    Library,
+    LibraryError,
+    RuntimeTensor,
+    missing_features,
+)
 from passline.compiler.interpreters.arrays import round_bf16
 
 
-def tensor(type: str, *shape: int | None, flags: int = 0) -> Tensor:
-    return Tensor("x", type, shape, (None,) * len(shape), flags)
+def tensor(type: str, *shape: int | None, flags: int = 0) -> RuntimeTensor:
+    return RuntimeTensor("x", type, shape, (None,) * len(shape), flags)
 
 
 def test_loader_and_compiler_agree_on_the_interface() -> None:

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from passline.compiler.kernels.choices import Choice
 from passline.compiler.kernels.database import (
     Database,
-    Record,
+    TuningRecord,
     append_record,
     target_key,
 )
@@ -58,7 +58,7 @@ def kernel(module: ModuleOp) -> tuple[Kernel, str]:
     return kernel_of(func, TARGET), key
 
 
-def another(module: ModuleOp) -> Record:
+def another(module: ModuleOp) -> TuningRecord:
     """Return a record with another schedule than that of the cost model."""
     made, key = kernel(module)
     (choice,) = made.choices.made
@@ -66,10 +66,10 @@ def another(module: ModuleOp) -> Record:
     return record(key=key, choices=(other,))
 
 
-def record(key: str = "k", choices: tuple[Choice, ...] = (), seconds: float = 1e-3) -> Record:
+def record(key: str = "k", choices: tuple[Choice, ...] = (), seconds: float = 1e-3) -> TuningRecord:
     when = "2026-01-01T00:00:00+00:00"
     target = target_key(TARGET)
-    return Record(key, target, choices, seconds, 2e-3, 32, True, "matmul", when, "0.1.0")
+    return TuningRecord(key, target, choices, seconds, 2e-3, 32, True, "matmul", when, "0.1.0")
 
 
 def legalized(module: ModuleOp, database: Path) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
-from passline.compiler.native.calls.parameters import SMALL, Buffer
+from passline.compiler.native.calls.parameters import SMALL, BufferParameter
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.text.parser import parse_module
@@ -104,7 +104,7 @@ def test_results_are_new_arrays():
 
 def test_large_results_begin_at_lines_of_the_cache():
     for count in (1, 255, 256, 1000):
-        result = Buffer("y", MemRefType(f32, [count]), is_output=True).new()
+        result = BufferParameter("y", MemRefType(f32, [count]), is_output=True).new()
         assert result.shape == (count,) and result.dtype == np.float32
         assert result.ctypes.data % 64 == 0 or result.nbytes < SMALL
 

@@ -76,7 +76,7 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return a list that gets the number of object files of each module."""
     monkeypatch.setattr(kernels, "available_cores", lambda: 2)
     monkeypatch.setattr(kernels, "can_fork", lambda: True)
-    monkeypatch.setattr(kernels, "LEAST_WORK", 1)
+    monkeypatch.setattr(kernels, "MIN_WORK", 1)
     counts: list[int] = []
     compile_kernels = kernels.compile_kernels
 

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.kernels.kernel import kernel_of
 from passline.compiler.kernels.no_kernel import NoKernel
-from passline.compiler.native.calls.parameters import Buffer, address, parameters_of
+from passline.compiler.native.calls.parameters import BufferParameter, address, parameters_of
 from passline.compiler.native.jit import link, machine_of, optimize
 from passline.compiler.native.llvm_ir import llvm_ir
 from passline.dialects.target import host
@@ -110,7 +110,7 @@ def test_kernels_compute_the_same() -> None:
         buffers = [
             (random.uniform(0.1, 3, p.shape)).astype(p.stored)
             for p in parameters
-            if isinstance(p, Buffer)
+            if isinstance(p, BufferParameter)
         ]
         ours, theirs = (computed(ir(module), buffers) for ir in (ir_by_us, ir_by_mlir))
         for a, b in zip(ours, theirs, strict=True):

@@ -26,7 +26,7 @@ from passline.passmanager import (
 )
 from passline.passmanager.diagnostics.actions import PassActions
 from passline.passmanager.instruments import StatisticsInstrument
-from passline.passmanager.run import Frame
+from passline.passmanager.run import PassFrame
 
 ALL = frozenset(RemarkKind)
 
@@ -55,8 +55,8 @@ class Decider(PassInstrument):
 
 def pass_actions(
     kinds: Collection[RemarkKind] = (), *deciders: PassInstrument
-) -> tuple[PassActions, Frame, Counter[str]]:
-    frame, counters = Frame(PassInfo("toy-fold")), Counter[str]()
+) -> tuple[PassActions, PassFrame, Counter[str]]:
+    frame, counters = PassFrame(PassInfo("toy-fold")), Counter[str]()
     return PassActions(frame, counters, kinds, deciders), frame, counters
 
 
@@ -71,7 +71,7 @@ def test_the_frame_has_the_op_of_the_step_that_is_asked_about() -> None:
     assert frame.step is None
 
 
-def remarks_of(frame: Frame) -> list[Remark]:
+def remarks_of(frame: PassFrame) -> list[Remark]:
     return [remark for remark in frame.diagnostics if isinstance(remark, Remark)]
 
 

@@ -9,7 +9,7 @@ from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 from passline.tools.bisect.neighbourhood import neighbourhoods
-from passline.tools.trials.place import Place
+from passline.tools.trials.place import OpPlace
 
 PROGRAM = """\
 func.func @other() {
@@ -32,7 +32,7 @@ def parsed(text: str) -> ModuleOp:
 
 def cuts(module: ModuleOp, name: str) -> list[ModuleOp]:
     op = next(op for op in walk(module) if op.name == name)
-    found = [*neighbourhoods(module, Place.of(op))]
+    found = [*neighbourhoods(module, OpPlace.of(op))]
     for cut in found:
         verify(cut)
     return found
@@ -80,11 +80,11 @@ func.func @main(%x: i32, %b: i1) -> i32 {
 def test_an_operation_that_a_pass_has_moved_to_a_new_function() -> None:
     module = parsed(PROGRAM)
     op = next(op for op in walk(module) if op.name == "arith.muli")
-    place = Place("other.name", "outlined", Place.of(op).location)
+    place = OpPlace("other.name", "outlined", OpPlace.of(op).location)
     assert names(next(neighbourhoods(module, place))) == ["arith.constant", "arith.muli"]
 
 
 def test_no_function_to_cut() -> None:
     module = parsed(PROGRAM)
-    assert [*neighbourhoods(module, Place("arith.muli", "other", None))] == []
-    assert [*neighbourhoods(module, Place("arith.muli", "nobody", None))] == []
+    assert [*neighbourhoods(module, OpPlace("arith.muli", "other", None))] == []
+    assert [*neighbourhoods(module, OpPlace("arith.muli", "nobody", None))] == []

@@ -112,7 +112,7 @@ def class_scores(node: Node, scores: Expression, classes: int) -> Expression:
     return transformed((-scores).concat(scores, axis=1), post)
 
 
-LEAST_LIMIT = 100
+MIN_LIMIT = 100
 """The steps after which the search for probabilities ends, or one a class if that is more."""
 
 
@@ -151,7 +151,7 @@ def coupled(ahead: Expression, classes: int) -> Expression:
 
     # Not `diagonal * 0`: a row with NaN has equal probabilities, as it has in onnxruntime.
     start = (diagonal > 0.0).cast(f32) * 0.0 + 1 / classes
-    limit = node.full(max(LEAST_LIMIT, classes), i64)
+    limit = node.full(max(MIN_LIMIT, classes), i64)
     (result,) = while_loop(node, limit, None, [start.value], step)
     return Expression(node, result)
 

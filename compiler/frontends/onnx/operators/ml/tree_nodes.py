@@ -81,7 +81,7 @@ class Trees:
         )
         return at - inner
 
-    def steps(self, dtype: type[np.floating]) -> Steps:
+    def steps(self, dtype: type[np.floating]) -> TreeNodes:
         """Return nodes that reach the same leaves with data of a type."""
         modes, splits = np.array(self.modes), self.splits.astype(dtype)
         # No number compares with NaN, in any order.
@@ -89,7 +89,7 @@ class Trees:
         # x > s is not x <= s, but for NaN. x < s is x <= the number before s.
         swapped = np.isin(modes, ["GTE", "GT", "NEQ"])
         below = np.isin(modes, ["LT", "GTE"])
-        steps = Steps(
+        steps = TreeNodes(
             self.features,
             np.where(below, before(splits), splits),
             np.where(swapped, self.false, self.true),
@@ -116,7 +116,7 @@ def before(numbers: Array) -> Array:
 
 
 @dataclass
-class Steps:
+class TreeNodes:
     """The nodes of trees: data goes to the first child if a feature is at most the split, and to
     the second otherwise. Both children of a leaf are the leaf itself."""
 

@@ -17,7 +17,7 @@ from ..expression import Expression
 from .einsum import einsum
 from .window_places import places_of_maxima
 from .windows import (
-    Window,
+    OnnxWindow,
     kernel_shape,
     output_shape,
     padded,
@@ -81,7 +81,7 @@ def convolved(
 ) -> SSAValue:
     """Return the convolution without bias, with sums of the type `out_dtype` if it is given."""
     x, rank = convolution_data(node, x, weight)
-    window = Window.of(node, kernel_shape(node, weight, rank))
+    window = OnnxWindow.of(node, kernel_shape(node, weight, rank))
     x, padding = padded(node, x, window)
     axes = windowed_axes(window, padding)
     others = [axis + 2 for axis in range(rank) if axis not in axes]
@@ -107,7 +107,7 @@ def convolved(
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
     x, rank = convolution_data(node, x, weight, transposed=True)
-    window = Window.of(node, kernel_shape(node, weight, rank))
+    window = OnnxWindow.of(node, kernel_shape(node, weight, rank))
     extra = node.per_axis("output_padding", rank, 0)
     given = transposed_padding(node, x, window, extra)
     padding, extra = ([0] * 2 * rank, extra) if given is None else given
@@ -143,7 +143,7 @@ def max_pool(node: Node) -> Sequence[SSAValue]:
     if not node.wants(1):
         return [y]
     spatial_rank(node.rank(x))
-    window = Window.of_pooling(node, x)
+    window = OnnxWindow.of_pooling(node, x)
     return [y, places_of_maxima(node, x, y, window, window_begins(node, x, window))]
 
 
@@ -153,7 +153,7 @@ def pooled(
     """Return the maximum or mean of each window."""
     x = with_spatial_rank(node, x)
     rank = node.rank(x) - 2
-    window = Window.of_pooling(node, x)
+    window = OnnxWindow.of_pooling(node, x)
     least = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
@@ -230,7 +230,7 @@ def lp_pool(node: Node) -> Sequence[SSAValue]:
 
     def sums(powers: Expression) -> Expression:
         x = with_spatial_rank(node, powers.value)
-        data = with_whole_windows(node, x, Window.of_pooling(node, x))
+        data = with_whole_windows(node, x, OnnxWindow.of_pooling(node, x))
         mean = pooled(node, data, "avg", count_include_pad=True)
         return Expression(node, mean) * prod(node.ints("kernel_shape") or [])
 

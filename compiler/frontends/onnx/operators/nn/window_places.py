@@ -17,7 +17,7 @@ from .....interpreters.arrays import bounds
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ..expression import Expression, constant, indices, size_along
-from .windows import Window
+from .windows import OnnxWindow
 
 __all__ = ["WINDOW_PLACES", "places_of_maxima"]
 
@@ -27,7 +27,7 @@ Places = NDArray[np.int64]
 
 
 def window_places(
-    sizes: Sequence[int], out: Sequence[int], window: Window, begins: Sequence[int]
+    sizes: Sequence[int], out: Sequence[int], window: OnnxWindow, begins: Sequence[int]
 ) -> Places:
     """Return the flat index of each element of each window, in an array of windows and elements;
     the number of elements, prod(sizes), for one in the padding."""
@@ -49,7 +49,7 @@ def window_places(
 
 
 def places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, padding: Sequence[int | Expression]
+    node: Node, x: SSAValue, y: SSAValue, window: OnnxWindow, padding: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the index in the flattened input of the maximum of each window (MaxPool's output
     Indices); `y` holds the maxima, `padding` the widths before each spatial dimension."""
@@ -76,7 +76,7 @@ def places_of_maxima(
 
 
 def computed_places_of_maxima(
-    node: Node, x: SSAValue, y: SSAValue, window: Window, begins: Sequence[int | Expression]
+    node: Node, x: SSAValue, y: SSAValue, window: OnnxWindow, begins: Sequence[int | Expression]
 ) -> SSAValue:
     """Return the places of maxima for sizes that are known at run time only."""
     value, maxima = Expression(node, x), Expression(node, y)
@@ -165,7 +165,7 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     count = prod(block)
     if prod(out) != columns or rows % count:
         raise Unsupported(f"columns of shape {[*x.shape]}, expected blocks {block} at {out}")
-    places = window_places(image, out, Window(block, strides, dilation), pads[:rank])
+    places = window_places(image, out, OnnxWindow(block, strides, dilation), pads[:rank])
     flat = constant(node, places.transpose().reshape(-1, 1), i64)
     channels = rows // count
     node.check_size(batch, channels, prod(image))

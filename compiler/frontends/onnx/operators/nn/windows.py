@@ -16,7 +16,7 @@ from ...node import Node
 from ..expression import Expression, size_along
 
 __all__ = [
-    "Window",
+    "OnnxWindow",
     "kernel_shape",
     "known",
     "output_shape",
@@ -35,7 +35,7 @@ AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID
 
 
 @dataclass(frozen=True)
-class Window:
+class OnnxWindow:
     """A sliding window: along each axis its size, its steps, and the steps within it."""
 
     size: Sequence[int]
@@ -80,7 +80,7 @@ def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
     return sizes
 
 
-def windowed_axes(window: Window, padding: Sequence[int]) -> list[int]:
+def windowed_axes(window: OnnxWindow, padding: Sequence[int]) -> list[int]:
     """Return up to three spatial axes along which a window slides: all, or of more than three those
     along which it is no single element; Unsupported if these are more."""
     rank = len(window.size)
@@ -93,7 +93,7 @@ def windowed_axes(window: Window, padding: Sequence[int]) -> list[int]:
 # Padding that is known
 
 
-def window_padding(node: Node, x: SSAValue, window: Window) -> list[int | None]:
+def window_padding(node: Node, x: SSAValue, window: OnnxWindow) -> list[int | None]:
     """Return the padding of a sliding window over the spatial dimensions: all begins, then all
     ends; None where it depends on a size that is not known."""
     rank, mode = len(window.size), node.choice("auto_pad", AUTO_PAD, "NOTSET")
@@ -131,7 +131,9 @@ def symmetric(padding: list[int]) -> list[int]:
 # Padding that is computed
 
 
-def padded(node: Node, x: SSAValue, window: Window, value: float = 0) -> tuple[SSAValue, list[int]]:
+def padded(
+    node: Node, x: SSAValue, window: OnnxWindow, value: float = 0
+) -> tuple[SSAValue, list[int]]:
     """Return the data of a sliding window and its padding.
 
     Along axes where the padding depends on a size that is not known, the data is padded with
@@ -146,7 +148,7 @@ def padded(node: Node, x: SSAValue, window: Window, value: float = 0) -> tuple[S
     return x, [width or 0 for width in padding]
 
 
-def window_begins(node: Node, x: SSAValue, window: Window) -> list[int | Expression]:
+def window_begins(node: Node, x: SSAValue, window: OnnxWindow) -> list[int | Expression]:
     """Return the padding before each spatial dimension; a scalar i64 where it depends on a size
     that is not known."""
     begins = window_padding(node, x, window)[: len(window.size)]
@@ -160,7 +162,7 @@ def window_begins(node: Node, x: SSAValue, window: Window) -> list[int | Express
     return [next(widths) if width is None else width for width in begins]
 
 
-def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) -> SSAValue:
+def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: OnnxWindow) -> SSAValue:
     """Return the widths of SAME padding of some spatial axes: the begins, then the ends."""
     reaches = [(window.size[i] - 1) * window.dilation[i] for i in axes]
     strides = [window.strides[i] for i in axes]
@@ -176,7 +178,7 @@ def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: Window) ->
     return node.op("concatenate", *sides, axis=0)
 
 
-def with_whole_windows(node: Node, x: SSAValue, window: Window) -> SSAValue:
+def with_whole_windows(node: Node, x: SSAValue, window: OnnxWindow) -> SSAValue:
     """Return the data of a pooling with zeros at its end, so that with `ceil_mode` no window
     reaches beyond the padding. With SAME padding none does."""
     padding = window_padding(node, x, window)
@@ -194,7 +196,7 @@ def with_whole_windows(node: Node, x: SSAValue, window: Window) -> SSAValue:
     return node.op("nn.pad", x, pad_width=pairs) if any(pairs) else x
 
 
-def beyond_padding(x: Expression, window: Window, padding: list[int], i: int) -> Expression:
+def beyond_padding(x: Expression, window: OnnxWindow, padding: list[int], i: int) -> Expression:
     """Return the number of positions by which the last window along spatial axis `i` reaches beyond
     the padding. With `ceil_mode` it starts before the padding at the end."""
     stride, span = window.strides[i], (window.size[i] - 1) * window.dilation[i] + 1
@@ -208,7 +210,7 @@ def beyond_padding(x: Expression, window: Window, padding: list[int], i: int) ->
 
 
 def transposed_padding(
-    node: Node, x: SSAValue, window: Window, extra: list[int]
+    node: Node, x: SSAValue, window: OnnxWindow, extra: list[int]
 ) -> tuple[list[int], list[int]] | None:
     """Return the padding and the output padding of a transposed convolution; an output shape or
     auto_pad determines the padding. None if it depends on sizes that are not known."""

@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TensorType,
 from xdsl.ir import Attribute
 
 from passline.compiler.analysis.devices.domains import (
+    DevicePlace,
     FunctionDomain,
-    Place,
     Site,
     constrain,
     devices_of,
@@ -30,7 +30,7 @@ def function() -> FunctionDomain:
 
 
 def test_unified_places_share_what_is_learned_later():
-    places = [Place() for _ in range(4)]
+    places = [DevicePlace() for _ in range(4)]
     for place in places[1:]:
         assert unify(place, places[0]) is None
     assert constrain(places[3], CUDA, SITE)
@@ -39,14 +39,14 @@ def test_unified_places_share_what_is_learned_later():
 
 
 def test_a_conflict_is_the_pair_of_places():
-    here, there = Place(), Place()
+    here, there = DevicePlace(), DevicePlace()
     constrain(here, CPU, SITE)
     constrain(there, CUDA, SITE)
     assert unify(here, there) == (here, there)
 
 
 def test_a_function_in_one_place_has_all_its_values_there():
-    domain, place = function(), Place()
+    domain, place = function(), DevicePlace()
     assert unify(place, domain) is None
     constrain(place, CUDA, SITE)
     assert devices_of(domain) == ArrayAttr([ArrayAttr([CUDA, UnitAttr()]), ArrayAttr([CUDA])])

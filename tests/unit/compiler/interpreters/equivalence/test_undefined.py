@@ -10,7 +10,7 @@ from xdsl.context import Context
 from passline.compiler.interpreters.equivalence.evaluation import (
     Evaluated,
     NotEvaluable,
-    Refused,
+    RefusedArguments,
     evaluate,
 )
 from passline.compiler.interpreters.signature import entry_function
@@ -47,7 +47,7 @@ def test_scalars(op: str, arguments: tuple[int, int], poison: bool, division: bo
     for strict, undefined in ((True, poison), (False, division)):
         func = entry_function(module, "f")
         outcome = evaluate(module, func, arguments, Context(), poison=strict)  # pyright: ignore[reportArgumentType]
-        assert isinstance(outcome, Refused if undefined else Evaluated)
+        assert isinstance(outcome, RefusedArguments if undefined else Evaluated)
 
 
 def test_elements_of_vectors_and_indices_of_64_bits():
@@ -67,7 +67,7 @@ def test_elements_of_vectors_and_indices_of_64_bits():
     for text in (vector, index):
         module = parsed(text)
         outcome = evaluate(module, entry_function(module, "f"), (), Context())
-        assert isinstance(outcome, Refused)
+        assert isinstance(outcome, RefusedArguments)
         assert outcome.reason.startswith("undefined behaviour: 'arith.addi' at x.mlir:4:")
 
 
@@ -86,7 +86,11 @@ def test_casts_to_a_shape_that_the_value_has_not(cast: str):
       return %r : tensor<1x2xf32>
     }}""")
     func = entry_function(module, "f")
-    for size, poison, expected in ((2, True, Evaluated), (3, True, Refused), (3, False, Evaluated)):
+    for size, poison, expected in (
+        (2, True, Evaluated),
+        (3, True, RefusedArguments),
+        (3, False, Evaluated),
+    ):
         array = np.ones((1, size), np.float32)
         outcome = evaluate(module, func, (array,), Context(), poison=poison)
         assert isinstance(outcome, expected), outcome

@@ -15,7 +15,7 @@ from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.kernels.builder import KernelBuilder
 from passline.compiler.kernels.contraction.contraction import Contraction, Coordinates
-from passline.compiler.kernels.tiles.blocks import Block, padded
+from passline.compiler.kernels.tiles.blocks import ColumnBlock, padded
 from passline.compiler.kernels.tiles.packed_columns import pack_columns, panel_shape
 from passline.compiler.kernels.tiles.schedule import Schedule
 from passline.compiler.native import compile_module
@@ -58,7 +58,7 @@ def test_a_panel_is_filled_to_the_end_of_its_last_tile(columns: int, by_rows: bo
     func = PrimFuncOp("main", [MemRefType(f32, shape)])
     (panel,) = func.body.block.args
     b = KernelBuilder(func)
-    pack_columns(b, t, s, Block((), 0, 1, 0, columns, panel, None, columns), (0, 2))
+    pack_columns(b, t, s, ColumnBlock((), 0, 1, 0, columns, panel, None, columns), (0, 2))
     b.finish()
     module = ModuleOp([func])
     empty = np.full(shape, np.nan, np.float32)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Block, Operation
 
 from passline.compiler.kernels.tiles.cost_model import cycles, peak_share, shares_columns
-from passline.compiler.kernels.tiles.schedule import Extents, Operand, Schedule
+from passline.compiler.kernels.tiles.schedule import ContractionOperand, Extents, Schedule
 from passline.compiler.kernels.tiles.tile_sizes import candidates, schedule_of
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
@@ -21,9 +21,9 @@ from passline.dialects.target import NAMED, Target
 X86 = NAMED["x86-64-v3"]
 SHAPES = [
     Extents(64, 56, 56, 64, 9, 32, True),
-    Extents(512, 7, 7, 512, 9, 32, True, Operand.LHS),
-    Extents(2048, 1, 49, 512, 1, 32, True, Operand.LHS),
-    Extents(1, 1, 1000, 4096, 1, 32, False, Operand.RHS),
+    Extents(512, 7, 7, 512, 9, 32, True, ContractionOperand.LHS),
+    Extents(2048, 1, 49, 512, 1, 32, True, ContractionOperand.LHS),
+    Extents(1, 1, 1000, 4096, 1, 32, False, ContractionOperand.RHS),
     Extents(1024, 1, 1024, 1024, 1, 64, False),
     Extents(1, 112, 112, 1, 9, 32, True),
     Extents(3, 1, 1, 5, 1, 32, False),
@@ -69,7 +69,7 @@ def test_a_product_fills_the_registers_of_each_target():
 
 
 def test_few_columns_of_packed_rows_are_vectors_of_rows():
-    few = Extents(512, 7, 7, 512, 9, 32, True, Operand.LHS)
+    few = Extents(512, 7, 7, 512, 9, 32, True, ContractionOperand.LHS)
     assert schedule_of(few, X86).by_rows
     many = replace(few, rows=56, columns=56)
     assert not schedule_of(many, X86).by_rows
@@ -80,20 +80,20 @@ def test_vectors_are_of_channels_where_the_result_has_blocks_of_them(name: str):
     # 8 channels to 32 in a strip of 6 x 96: its rows fill vectors of columns, whose lanes would be
     # stored one by one.
     lanes = NAMED[name].lanes(32)
-    strip = Extents(32, 6, 96, 8, 1, 32, False, Operand.LHS, rows_together=lanes)
+    strip = Extents(32, 6, 96, 8, 1, 32, False, ContractionOperand.LHS, rows_together=lanes)
     assert schedule_of(strip, NAMED[name]).by_rows
     assert not schedule_of(replace(strip, rows_together=1), NAMED[name]).by_rows
 
 
 def test_many_terms_are_summed_up_in_blocks():
-    wide = Extents(512, 28, 28, 512, 9, 32, True, Operand.LHS)
+    wide = Extents(512, 28, 28, 512, 9, 32, True, ContractionOperand.LHS)
     assert schedule_of(wide, X86).inputs < 512
     large = replace(X86, l1_cache=64 << 20, l2_cache=512 << 20)
     assert schedule_of(wide, large).inputs == 512
 
 
 def test_an_unknown_number_of_rows_has_few_blocks_of_terms():
-    long = Extents(128, 1, 1024, 12544, 1, 32, False, Operand.RHS, m_known=False)
+    long = Extents(128, 1, 1024, 12544, 1, 32, False, ContractionOperand.RHS, m_known=False)
     assert schedule_of(long, X86).inputs == 1568
     assert schedule_of(replace(long, inputs=1024), X86).inputs == 1024
 
@@ -176,7 +176,7 @@ def test_inner_loops_keep_their_sums_in_registers(kind: str, name: str):
 
 @pytest.mark.parametrize("name", ["aarch64", "x86-64-v4"])
 def test_windows_of_a_large_image_are_read_in_place(name: str):
-    windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
+    windows = Extents(256, 14, 14, 256, 9, 32, True, ContractionOperand.LHS, 3)
     schedule = schedule_of(windows, NAMED[name])
     weights = schedule.rows_of_tile * schedule.inputs * windows.taps * 4
     assert schedule.in_place and weights <= NAMED[name].l1_cache // 2
@@ -184,7 +184,7 @@ def test_windows_of_a_large_image_are_read_in_place(name: str):
 
 
 def test_taps_are_unrolled_if_registers_hold_the_columns_that_they_share():
-    windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
+    windows = Extents(256, 14, 14, 256, 9, 32, True, ContractionOperand.LHS, 3)
     x86 = NAMED["x86-64-v4"]
     narrow = Schedule(14, 1, 16, 1, 14, 256, False, True, True)
     assert shares_columns(narrow, windows, x86)  # 14 sums, 16 columns and a vector of rows

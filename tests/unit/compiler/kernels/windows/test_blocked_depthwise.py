@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import f32, i8, i32
 from xdsl.dialects.memref import AllocOp
 from xdsl.utils.exceptions import VerifyException
 
-from passline.compiler.kernels.windows.blocked_depthwise import Tiles
+from passline.compiler.kernels.windows.blocked_depthwise import TileWidths
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.relax.windows.windows import Window
@@ -136,7 +136,7 @@ def test_tall_images_are_computed_in_blocks_of_rows():
 def test_tiles_divide_rows_evenly():
     def best(width: int) -> int:
         windows = [Window(axis, 3, 1, 1, 1, 1) for axis in "HW"]
-        return Tiles(64, (width, width), 8, windows, 32, DEFAULT).best()
+        return TileWidths(64, (width, width), 8, windows, 32, DEFAULT).best()
 
     assert [best(width) for width in (4, 7, 14, 28)] == [4, 7, 7, 7]
 

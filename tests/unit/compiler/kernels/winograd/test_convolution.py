@@ -21,9 +21,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint
 
 from passline.compiler.kernels.builder import Buffer, Winograd
-from passline.compiler.kernels.contraction.contraction import Weights
+from passline.compiler.kernels.contraction.contraction import PackedWeights
 from passline.compiler.kernels.winograd import convolution as winograd
-from passline.compiler.kernels.winograd.plan import Convolution, Plan, best_plan
+from passline.compiler.kernels.winograd.plan import Convolution, WinogradPlan, best_plan
 from passline.compiler.kernels.winograd.transforms import POINTS, weights_of
 from passline.compiler.native import compile_module
 from passline.dialects.relax.base import TensorOp
@@ -79,9 +79,9 @@ def remarks_of(module: ModuleOp, choice: Winograd = "f4", target: str = "x86-64-
 def use_plan(patch: pytest.MonkeyPatch, m: int, rows: int, columns: int) -> None:
     """Let all convolutions that allow it be computed in such tiles and blocks."""
 
-    def plan(convolution: Convolution, largest: int, target: Target) -> Plan:
+    def plan(convolution: Convolution, largest: int, target: Target) -> WinogradPlan:
         assert largest >= m
-        return Plan(convolution, m, rows, columns, inf)
+        return WinogradPlan(convolution, m, rows, columns, inf)
 
     patch.setattr(winograd, "best_plan", plan)
 
@@ -201,7 +201,7 @@ def matrices(m: int) -> tuple[Array, Array]:
 def test_products_read_the_packed_weight_alone():
     plan = plan_for("x86-64-v3", 64, 56)
     buffer = Buffer((64, 64, 3, 3), f32, constant(numbers(64, 64, 3, 3), f32).result)
-    weights = Weights(buffer, True, lambda array: array, plan.t**2, lambda batch: batch[0])
+    weights = PackedWeights(buffer, True, lambda array: array, plan.t**2, lambda batch: batch[0])
     contraction = winograd.products(plan, 64, 64, weights, None)  # pyright: ignore[reportArgumentType]
     assert contraction.read_lhs is None and contraction.weights is weights
     for other in (None, replace(weights, is_lhs=False)):
@@ -243,7 +243,7 @@ def test_it_has_to_pay(shape: tuple[int, ...], outputs: int):
     assert remarks_of(module_of(Conv2dOp, numbers(*shape), weight, padding=(1, 1))) == [REJECTED]
 
 
-def plan_for(target: str, channels: int, size: int) -> Plan:
+def plan_for(target: str, channels: int, size: int) -> WinogradPlan:
     """Return the plan of a convolution of a square image with as many outputs as channels."""
     windows = Window("H", 3, 1, 1, 1, 1), Window("W", 3, 1, 1, 1, 1)
     convolution = Convolution(windows, (1, channels, size, size), channels, True)

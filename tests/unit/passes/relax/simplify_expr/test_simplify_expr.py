@@ -30,7 +30,7 @@ from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.dialects.relax.elementwise.elementwise import AstypeOp
 from passline.dialects.relax.types import Element
-from passline.passes.relax.simplify_expr.data_movement_patterns import MergeCasts
+from passline.passes.relax.simplify_expr.data_movement_patterns import MergeAstypes
 from passline.passes.relax.simplify_expr.simplify_expr import SimplifyExpr
 from passline.passmanager.rewriting.rewriting import apply_patterns
 
@@ -80,7 +80,7 @@ def test_conversions_that_are_left_out_change_nothing(element: Element, other: E
     back = AstypeOp(there, dtype=element)
     expected = run(back)
     func = function([values, there, back], back)
-    np.testing.assert_array_equal(run(rewritten(func, MergeCasts())), expected)
+    np.testing.assert_array_equal(run(rewritten(func, MergeAstypes())), expected)
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_conversions_that_lose_nothing_are_left_out(element: Element, other: Att
     values = constant([0, 1], element)
     there = AstypeOp(values, dtype=other)
     back = AstypeOp(there, dtype=element)
-    assert rewritten(function([values, there, back], back), MergeCasts()) is values
+    assert rewritten(function([values, there, back], back), MergeAstypes()) is values

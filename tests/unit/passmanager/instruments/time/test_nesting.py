@@ -21,7 +21,7 @@ from passline.passmanager.instruments import (
     TraceInstrument,
 )
 from passline.passmanager.instruments.time.nesting import Entry, NestingInstrument
-from passline.passmanager.run import Frame, Run
+from passline.passmanager.run import PassFrame, Run
 
 
 class Log(NestingInstrument[str]):
@@ -36,7 +36,7 @@ class Log(NestingInstrument[str]):
         self.events.append(f"{name} in {outer.item}" if outer else name)
         return name
 
-    def end(self, item: str, run: Run, frame: Frame, failed: bool) -> None:
+    def end(self, item: str, run: Run, frame: PassFrame, failed: bool) -> None:
         assert frame.info.name == item
         self.events.append(f"{item} failed" if failed else f"{item} ended")
 
