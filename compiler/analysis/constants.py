@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
@@ -22,7 +22,7 @@ def integer_attribute(value: SSAValue) -> IntegerAttr | None:
     # Only `arith.constant`: `Analyzer.constant_of` also finds values that fold to a constant, but
     # costs more.
     op = value.owner
-    if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value
     return None
 
