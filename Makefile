@@ -8,7 +8,7 @@ VENV := .venv$(if $(LOCK),,/newest)$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
 .PHONY: demo test unit test-thorough test-models test-zoo test-downstream lint conflicts types coverage lit lock docs vendor fuzz fuzz-broken clean xdsl newest
-.PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
+.PHONY: size bench bench-growth bench-models bench-native bench-kernels bench-zoo bench-exports
 
 demo: $(VENV)/installed-demo
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/resnet50.py
@@ -134,6 +134,10 @@ picture: $(VENV)/installed-test
 # The JavaScript libraries of the report, as its manifest names them; needs npm.
 vendor:
 	$(PYTHON) passmanager/report/vendor/fetch.py
+
+# Lines, files, folders, names and tests of the house.
+size: $(VENV)/installed-test
+	@$(BIN)/python benchmarks/size.py
 
 # FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
 # selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
