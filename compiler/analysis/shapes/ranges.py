@@ -17,8 +17,6 @@ from ....dialects.numbers import (
     equal,
     less,
     maximum,
-    minus,
-    plus,
     select,
 )
 from ....dialects.relax.data.creation import ArangeOp
@@ -37,7 +35,7 @@ def number_of_steps(op: ArangeOp, facts: Facts) -> Number:
         return Computed(_float_steps, tuple(map(Scalar, op.operands)))
     start, stop, step = (number_of(facts, value) for value in op.operands)
     if isinstance(step, int) and step > 0:
-        return ceildiv(maximum(minus(stop, start), 0), step)
+        return ceildiv(maximum(stop - start, 0), step)
     return _integer_steps(start, stop, step)
 
 
@@ -45,7 +43,7 @@ def _integer_steps(start: Number, stop: Number, step: Number) -> Number:
     """Return the number of integers start + i * step before `stop`; 0 for a step of 0."""
     is_zero = equal(step, 0)
     rounding = select(less(step, 0), 1, -1)
-    distance = plus(plus(minus(stop, start), step), rounding)
+    distance = stop - start + step + rounding
     # The least integer divided by -1 is a trap of the processor.
     distance = maximum(distance, -(2**63) + 1)
     count = Computed("divsi", (distance, select(is_zero, 1, step)))

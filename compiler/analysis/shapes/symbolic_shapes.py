@@ -23,7 +23,7 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ....dialects.dimension_names import dimension_names_in, with_dimension_names
-from ....dialects.numbers import Computed, as_size
+from ....dialects.numbers import Computed, Symbolic, as_size
 from ....dialects.relax.dimensions import dimensions_in, symbolic_type
 from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.shapes import SymbolicSize, broadcast_sizes
@@ -247,19 +247,19 @@ class SymbolicShapes:
     def _size(self, declared: int, inferred: int) -> int:
         if declared not in (DYNAMIC_INDEX, inferred):
             return declared
-        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Size)
+        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Symbolic)
         if is_sure or inferred != DYNAMIC_INDEX:
             return inferred
         number = inferred.number if isinstance(inferred, SymbolicSize) else None
         if number is not None and (pair := broadcast_sizes(number)) is not None:
-            return SymbolicSize(self._joined(*pair))
+            return SymbolicSize(Symbolic(self._joined(*pair)))
         new = self._new()
         match number:
-            case Computed("minsi", (Size() as size, int(limit))) if limit > 1:
+            case Computed("minsi", (Symbolic(size), int(limit))) if limit > 1:
                 self._unlimited[new] = size
             case _:
                 pass
-        return SymbolicSize(new)
+        return SymbolicSize(Symbolic(new))
 
     def _new(self) -> Size:
         return Size.symbol(f"?{next(self._numbers)}")

@@ -230,17 +230,17 @@ def place_in_data(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
     """Return the place of the element that the window at `place` has at the `offsets`."""
-    firsts = [b.mul(i, stride) for i, stride in zip(place, strides, strict=True)]
-    return [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
+    firsts = [i * stride for i, stride in zip(place, strides, strict=True)]
+    return [i + offset for i, offset in zip(firsts, offsets, strict=True)]
 
 
 def place_in_phases(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
     """Return the same place in data that `split_phases` or `split_tiles` returned."""
-    phases = [b.mod(o, stride) for o, stride in zip(offsets, strides, strict=True)]
-    shifts = [b.floordiv(o, stride) for o, stride in zip(offsets, strides, strict=True)]
-    return [*phases, *(b.add(i, shift) for i, shift in zip(place, shifts, strict=True))]
+    phases = [o % stride for o, stride in zip(offsets, strides, strict=True)]
+    shifts = [o // stride for o, stride in zip(offsets, strides, strict=True)]
+    return [*phases, *(i + shift for i, shift in zip(place, shifts, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -292,20 +292,20 @@ class ImageProduct:
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         matrix = b.reshaped(self.kernel, (self.outputs, self.terms))
-        output = b.add(b.mul(batch[1], self.per_group), m)
+        output = batch[1] * self.per_group + m
         return convert(b, b.read(matrix, [output, k]), self.total)
 
     def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
         image, (channel, *taps) = self.image, terms
-        channel = b.add(b.mul(at.batch[1], self.inputs), channel)
-        offsets = [b.mul(tap, x.dilation) for tap, x in zip(taps, self.geometry.windows)]
+        channel = at.batch[1] * self.inputs + channel
+        offsets = [tap * x.dilation for tap, x in zip(taps, self.geometry.windows)]
         place = image.place(b, offsets, [*at.rows, at.column])
         value = b.read(image.data, [at.batch[0], channel, *place])
         return convert(b, value, self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
         (image, group), m, row, column = at
-        index = [image, b.add(b.mul(group, self.per_group), m), *row, column]
+        index = [image, group * self.per_group + m, *row, column]
         return index if self.merged else moved_index(b, index, self.plain, self.geometry.out_layout)
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
@@ -314,8 +314,8 @@ class ImageProduct:
         number, channel, *row, column = index
         if self.merged and self.image.rows:
             *row, column = b.unflat(column, self.out)
-        group = b.floordiv(channel, self.per_group)
-        return Coordinates([number, group], b.mod(channel, self.per_group), row, column)
+        group = channel // self.per_group
+        return Coordinates([number, group], channel % self.per_group, row, column)
 
     def weights(self, b: KernelBuilder) -> PackedWeights | None:
         """Return the matrices of the groups, if the weight is a constant."""

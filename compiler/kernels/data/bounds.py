@@ -95,8 +95,8 @@ def is_index(b: KernelBuilder, value: SSAValue, size: Extent) -> SSAValue:
     """Return the condition that an index is -size, ..., size - 1."""
     # One unsigned comparison for two: with size 3, -3 ... 2 become 0 ... 5, -4 the greatest number,
     # and the greatest i64 wraps around to one that is still far above 6.
-    shifted = b.index(b.add(as_index(b, value), size))
-    return b.pure(arith.CmpiOp, shifted, b.index(2 * size), arg="ult")
+    shifted = as_index(b, value) + size
+    return b.pure(arith.CmpiOp, b.index(shifted), b.index(2 * size), arg="ult")
 
 
 def check(

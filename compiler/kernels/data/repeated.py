@@ -36,9 +36,7 @@ class Tiled(Scheduled):
         last, sizes = index[len(index) - rank :], self.shape[len(index) - rank :]
         places = zip(last, self.data.shape, sizes, strict=True)
         # An unknown extent may be 0, by which nothing can be divided.
-        return b.read(
-            self.data, [i if n == size else b.mod(i, b.max(n, 1)) for i, n, size in places]
-        )
+        return b.read(self.data, [i if n == size else i % b.max(n, 1) for i, n, size in places])
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         width = self.data.shape[-1] if self.data.shape else 1
@@ -51,7 +49,7 @@ class Tiled(Scheduled):
         with b.loops([*outer, last // width]) as (*index, copy):
             row = Tiled((*outer, width), self.element, self.data)
             with b.elements([width], b.element_lanes) as (i,):
-                place = b.add(b.mul(copy, width), i)
+                place = copy * width + i
                 store([*index, place], row.read(b, [*index, i]))
 
 
@@ -63,7 +61,7 @@ class Repeated(Scheduled):
     repeats: int
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return b.read(self.data, [*index[:-1], b.floordiv(index[-1], self.repeats)])
+        return b.read(self.data, [*index[:-1], index[-1] // self.repeats])
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         extent = self.data.shape[-1]
@@ -106,12 +104,12 @@ class Repeated(Scheduled):
             # `start * repeats`, then overlap those of that vector.
             start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
-                b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
+                b.store(b.read(self.data, [*index, start + lane]), row, [lane])
             repeat_lanes(b, row, rows, lanes, self.repeats)
-            first = b.mul(start, self.repeats)
+            first = start * self.repeats
             with b.loop(self.repeats, ForKind.UNROLLED) as i:
                 with b.loop(lanes, ForKind.VECTORIZED) as lane:
-                    place = b.add(b.add(first, b.mul(i, lanes)), lane)
+                    place = first + i * lanes + lane
                     store([*index, place], b.load(rows, [i, lane]))
 
 

@@ -199,8 +199,8 @@ def nearest_integer(x: float, rounding: str) -> int:
     return function(x + shift)
 
 
-def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> SSAValue:
+def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> Index:
     """Return the index in a dimension that is nearest to the integer `x`."""
     number = b.pure(arith.FPToSIOp, x, target_type=i64)
     at = b.pure(arith.IndexCastOp, number, target_type=IndexType())
-    return b.index(b.max(0, b.min(at, b.sub(extent, 1))))
+    return b.max(0, b.min(b.index_of(at), extent - 1))

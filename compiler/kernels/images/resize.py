@@ -25,6 +25,7 @@ from ..elementwise.elementwise import to_explicit
 from ..layouts import relayout
 from ..scalars import (
     add,
+    as_index,
     computable,
     convert,
     divide,
@@ -135,10 +136,10 @@ def nearest(
 
     def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         x = rounded(b, coordinate.write(b, index), rounding)
-        return clipped(b, x, coordinate.extent)
+        return b.index(clipped(b, x, coordinate.extent))
 
     table = b.buffered(Elements((coordinate.size,), IndexType(), place))
-    return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
+    return along(data, axis, coordinate.size, lambda b, i: b.index_of(b.read(table, [i])))
 
 
 def repeats(coordinate: Coordinate, rounding: str) -> int | None:
@@ -188,21 +189,21 @@ def interpolated(
         x = coordinate.write(b, [i])
         base = b.pure(math.FloorOp, x)
         whole = b.pure(arith.FPToSIOp, base, target_type=i64)
-        start = b.pure(arith.IndexCastOp, whole, target_type=IndexType())
+        start = as_index(b, whole)
         total = b.alloc((1,), f64, "local")
         b.store(b.number(0, f64), total, [0])
         with b.loop(taps) as tap:
-            offset = b.add(tap, first)
+            offset = tap + first
             distance = b.pure(
                 arith.SubfOp, convert(b, b.index(offset), f64), b.pure(arith.SubfOp, x, base)
             )
             distance = multiply(b, distance, b.number(shrink, f64))
             weight = cubic_weight(b, distance, sampling.alpha) if cubic else hat(b, distance)
-            at = b.add(start, offset)
+            at = start + offset
             if sampling.exclude:
                 there = b.all(b.inside_bounds(at, 0, extent))
                 weight = select(b, there, weight, b.number(0, f64))
-            b.store(b.index(b.max(0, b.min(at, b.sub(extent, 1)))), places, [tap, i])
+            b.store(b.max(0, b.min(at, extent - 1)), places, [tap, i])
             b.store(weight, weights, [tap, i])
             b.store(add(b, b.load(total, [0]), weight), total, [0])
         if sampling.exclude or sampling.antialias:
@@ -214,7 +215,7 @@ def interpolated(
         """Return new element `i` along `axis`; `source` returns the old element at a position."""
 
         def term(tap: Index) -> SSAValue:
-            value = as_float(b, source(b.load(places, [tap, i])), element)
+            value = as_float(b, source(b.load_index(places, [tap, i])), element)
             return multiply(b, value, convert(b, b.load(weights, [tap, i]), element))
 
         if taps == 2:

@@ -204,10 +204,7 @@ def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
     # Of no floats, 0 / 0 is NaN, as in numpy; of no integers, a division would trap.
     if not is_float(total.type):
         count = b.max(count, 1)
-    if isinstance(count, SSAValue):
-        number = convert(b, count, total.type)
-    else:
-        number = b.number(count, total.type)
+    number = b.number(count, total.type)
     if is_float(total.type) or is_unsigned(total.type):
         return divide(b, total, number)
     return quotient(b, total, number)

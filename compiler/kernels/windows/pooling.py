@@ -125,7 +125,7 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place = [*index]
             for (axis, window), i in zip(windows.items(), taps, strict=True):
-                place[axis] = b.add(b.mul(index[axis], window.stride), b.mul(i, window.dilation))
+                place[axis] = index[axis] * window.stride + i * window.dilation
             return convert(b, b.read(source, place), pooling.element)
 
         sizes = [(0, window.size) for window in windows.values()]
@@ -195,12 +195,11 @@ def counted(
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         # Counts the taps before the upper bound less those before the lower one: no loop over taps.
-        first = b.mul(index[0], window.stride)
+        first = index[0] * window.stride
         until_high, until_low = (
-            taps_before(b, window, b.sub(b.add(bound, window.before), first))
-            for bound in (high, low)
+            taps_before(b, window, bound + window.before - first) for bound in (high, low)
         )
-        return convert(b, b.index(b.sub(until_high, until_low)), element)
+        return convert(b, b.index(until_high - until_low), element)
 
     return numbers, b.buffered(Elements((count,), element, compute))
 
@@ -237,12 +236,7 @@ def adaptive(
 
     def finish(b: KernelBuilder, value: SSAValue, number: Index) -> SSAValue:
         if mean:
-            divisor = (
-                convert(b, number, pooling.element)
-                if isinstance(number, SSAValue)
-                else b.number(number, pooling.element)
-            )
-            value = divide(b, value, divisor)
+            value = divide(b, value, b.number(number, pooling.element))
         return convert(b, value, data.element)
 
     sizes = [source.shape[axis] for axis in axes]
@@ -266,9 +260,9 @@ def adaptive(
         # TVM: of 5 elements and 3 ranges 0-1, 1-3 and 3-4. Ranges overlap, and differ in length,
         # unless the size divides the extent, which is pooling with windows (above).
         extent, size = source.shape[axis], out[axis]
-        begin = b.mul(place, extent)
-        first = b.floordiv(begin, size)
-        return first, b.sub(b.floordiv(b.add(begin, b.add(extent, size - 1)), size), first)
+        begin = place * extent
+        first = begin // size
+        return first, (begin + (extent + (size - 1))) // size - first
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         ranges = [bounds(b, axis, index[axis]) for axis in axes]
@@ -282,7 +276,7 @@ def adaptive(
         number: Index = 1
         if is_float(data.element) or not any(source.shape[axis] == 0 for axis in axes):
             for _, count in ranges:
-                number = b.mul(number, count)
+                number = number * count
         # The integer mean of no elements is their sum, 0: there is no division by 0.
         return finish(b, combined(b, ranges, pooling, tap), number)
 
