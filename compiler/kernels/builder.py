@@ -62,7 +62,7 @@ INDEPENDENT = 8
 
 
 def power_of_two(limit: int) -> int:
-    """Return the greatest power of two up to `limit`, which is at least 1."""
+    """Return the maximum power of two up to `limit`, which is at least 1."""
     return 1 << limit.bit_length() - 1
 
 
@@ -130,7 +130,7 @@ class KernelBuilder(TirBuilder):
         return with_sign(self, super().number((int(value) + half) % (2 * half) - half, plain), type)
 
     def range_of(self, value: SSAValue) -> tuple[int, int] | None:
-        """Return the least and the greatest element of an operand if they are known."""
+        """Return the minimum and the maximum element of an operand if they are known."""
         constants = self.constants_of.get(value, ())
         ranges = [range_of(constant) for constant in constants]
         if not ranges or None in ranges:
@@ -464,7 +464,7 @@ class KernelBuilder(TirBuilder):
 
 
 def range_of(constant: ConstantOp | FullOp) -> tuple[int, int] | None:
-    """Return the least and the greatest element of a constant of integers; None of others, and of
+    """Return the minimum and the maximum element of a constant of integers; None of others, and of
     one without elements."""
     from ..interpreters.arrays import array_of
 

@@ -40,13 +40,13 @@ __all__ = [
     "exact_integer",
     "exponential",
     "fills_bytes",
-    "greatest",
     "is_float",
     "is_unsigned",
-    "least",
     "less",
     "maximum",
+    "maximum_of",
     "minimum",
+    "minimum_of",
     "multiply",
     "multiply_add",
     "select",
@@ -207,13 +207,13 @@ def select(b: TirBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAVal
     return b.pure(arith.SelectOp, condition, then, otherwise)
 
 
-def least(type: Attribute) -> float | int:
-    """Return the least number of `type`."""
+def minimum_of(type: Attribute) -> float | int:
+    """Return the minimum of `type`."""
     return bounds(type)[0]
 
 
-def greatest(type: Attribute) -> float | int:
-    """Return the greatest number of `type`."""
+def maximum_of(type: Attribute) -> float | int:
+    """Return the maximum of `type`."""
     return bounds(type)[1]
 
 

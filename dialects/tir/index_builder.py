@@ -94,7 +94,7 @@ def _of_extents(function: Callable[..., T], lhs: Index, rhs: Index) -> T | None:
 
 
 def unknown(symbol: Symbol) -> NoReturn:
-    """Raise UnknownExtent for a size of which nothing is known."""
+    """Raise UnknownExtent for a size about which nothing is known."""
     raise UnknownExtent("a size that is no dimension of a parameter")
 
 
@@ -186,13 +186,7 @@ class IndexBuilder:
             case _:
                 attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
         op = arith.ConstantOp(attribute)  # pyright: ignore[reportUnknownArgumentType]
-        block = self.func.body.block
-        if self._last_constant is not None:
-            block.insert_op_after(op, self._last_constant)
-        elif block.first_op is not None:
-            block.insert_op_before(op, block.first_op)
-        else:
-            block.add_op(op)
+        self._insert_after(self._last_constant, op)
         self._last_constant = op
         if isinstance(type, IndexType):
             self._known[op.result] = int(value)
@@ -238,16 +232,19 @@ class IndexBuilder:
 
     def at_start(self, op: Operation) -> SSAValue:
         """Insert `op` at the start of the function, and return its result."""
+        self._insert_after(self._last_size or self._last_constant, op)
+        self._last_size = op
+        return op.results[0]
+
+    def _insert_after(self, last: Operation | None, op: Operation) -> None:
+        """Insert `op` after `last`; without it, at the start of the function."""
         block = self.func.body.block
-        after = self._last_size or self._last_constant
-        if after is not None:
-            block.insert_op_after(op, after)
+        if last is not None:
+            block.insert_op_after(op, last)
         elif block.first_op is not None:
             block.insert_op_before(op, block.first_op)
         else:
             block.add_op(op)
-        self._last_size = op
-        return op.results[0]
 
     # Index arithmetic
 

@@ -58,7 +58,7 @@ class SymbolicShapes:
         self._broadcast: dict[frozenset[Size], Size] = {}
         """The symbols to which sizes broadcast."""
         self._unlimited: dict[Size, Size] = {}
-        """The sizes of which symbols are the minimum with a number above 1."""
+        """Symbol -> the size whose minimum with a number above 1 it is."""
         graph = CallGraph(module) if graph is None else graph
         self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
         # A call substitutes in the results of its callee, which therefore has to be known. In a
@@ -300,8 +300,8 @@ def _common(shapes: Sequence[Sizes | None]) -> Dimensions:
 
 
 def name_results(function: FuncOp, shapes: SymbolicShapes) -> None:
-    """Give the results of `function` the sizes that were found as names; a dimension of which
-    nothing is known keeps the name that it has."""
+    """Give the results of `function` the sizes that were found as names. An unknown dimension
+    keeps the name that it has."""
     types = function.function_type.outputs.data
     given = function.res_attrs or [DictionaryAttr({})] * len(types)
     attributes: list[DictionaryAttr] = []

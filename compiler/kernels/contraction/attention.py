@@ -94,18 +94,18 @@ class Heads:
     ) -> None:
         """Write loops that compute the product of two matrices, in the wide type."""
         contraction = Contraction(
-            (self.block, columns),
-            self.wide,
-            self.wide,
-            (),
-            rows,
-            (),
-            columns,
-            (terms,),
-            lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
-            lambda b, ks, at: convert(b, b.read(rhs, [*ks, at.column]), self.wide),
-            lambda b, at: [at.m, at.column],
-            lambda b, index: Coordinates([], index[0], [], index[1]),
+            shape=(self.block, columns),
+            element=self.wide,
+            total=self.wide,
+            batch=(),
+            m=rows,
+            rows=(),
+            columns=columns,
+            terms=(terms,),
+            read_lhs=lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
+            rhs=lambda b, ks, at: convert(b, b.read(rhs, [*ks, at.column]), self.wide),
+            index_of=lambda b, at: [at.m, at.column],
+            coordinates_of=lambda b, index: Coordinates([], index[0], [], index[1]),
             rhs_along_terms=rhs_along_terms,
         )
         write_contraction(self.b, contraction, finish)
@@ -174,14 +174,14 @@ class Heads:
         # Loops of their own, so that processors overlap the trees of several rows.
         maxima, factors = b.alloc((self.block,), wide), b.alloc((self.block,), wide)
         with b.loop(rows) as row:
-            greatest = b.fold(
+            row_max = b.fold(
                 (self.keys,),
                 b.number(-inf, wide),
                 greater,
                 lambda i: b.load(scores, [row, *i]),
                 contiguous=True,
             )
-            b.store(greatest, maxima, [row])
+            b.store(row_max, maxima, [row])
         with b.loop(rows) as row:
 
             def power(index: Sequence[Index]) -> SSAValue:
@@ -211,8 +211,8 @@ class Heads:
 
         def finish(index: Sequence[Index], value: SSAValue) -> None:
             row, column = index
-            # The sum of a row divides its `dim` results, not its powers, of which there are as many
-            # as keys.
+            # The sum of a row divides its `dim` results, not its powers: there are as many of
+            # these as keys.
             factor = b.load(factors, [row])
             value = multiply(b, value, factor)
             if self.op.nan_to_zero:  # the weights of a row are NaN if, and only if, their sum is

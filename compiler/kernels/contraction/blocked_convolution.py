@@ -1,5 +1,5 @@
-"""Convolutions in blocked layouts: the channels of a block, such as the 16 of NCHW16c, are next to
-each other in data and result. The terms of a sum are so, and the outputs that a vector has."""
+"""Convolutions in blocked layouts, such as NCHW16c: channels are stored in blocks. The terms of a
+sum are next to each other in the data, and the outputs of one vector in the result."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["blocked_convolution", "is_blocked"]
 
 MAX_CUTS, MAX_COLUMNS = 3, 12
-"""The most kinds of taps along the columns, each of which is code of its own and takes time to
-compile, and the columns of the largest tile that fits into the registers of all processors."""
+"""The maximum number of kinds of taps along the columns: each kind is code of its own, and takes
+time to compile. And the columns of the largest tile that fits into the registers of all
+processors."""
 MAX_OVERHANG = 14
 """The columns of the longest tile, which may begin at the last column of an unknown number."""
 
@@ -236,18 +237,18 @@ class BlockedProduct:
         if self.block is not None:
             shape = (images, outputs // self.block, *self.out, self.block)
         return Contraction(
-            shape,
-            element,
-            self.total,
-            (images, self.groups),
-            self.outputs,
-            (*rows,),
-            columns,
-            self.terms,
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=shape,
+            element=element,
+            total=self.total,
+            batch=(images, self.groups),
+            m=self.outputs,
+            rows=(*rows,),
+            columns=columns,
+            terms=self.terms,
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             rhs_along_terms=True,
             weights=self.weights(b),
             rows_together=self.block or 1,

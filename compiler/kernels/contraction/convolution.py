@@ -61,7 +61,16 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     if is_blocked(op):
         block = out_layout.factors.get("c")
         windows = windows_of(op)
-        return blocked_convolution(b, data, weight, windows, op.groups, block, element, constants)
+        return blocked_convolution(
+            b=b,
+            data=data,
+            weight=weight,
+            windows=windows,
+            groups=op.groups,
+            block=block,
+            element=element,
+            constants=constants,
+        )
     if is_blocked_depthwise(op):
         return blocked_depthwise(b, data, weight, windows_of(op), element, constants)
     if b.groups is None:
@@ -330,18 +339,18 @@ class ImageProduct:
         """Return the products as a contraction."""
         image = self.image
         contraction = Contraction(
-            self.shape,
-            element,
-            self.total,
-            (image.data.shape[0], self.geometry.groups),
-            self.per_group,
-            image.rows,
-            image.columns,
-            (self.inputs, *image.taps),
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=self.shape,
+            element=element,
+            total=self.total,
+            batch=(image.data.shape[0], self.geometry.groups),
+            m=self.per_group,
+            rows=image.rows,
+            columns=image.columns,
+            terms=(self.inputs, *image.taps),
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             weights=self.weights(b),
             merged=self.merged,
             rows_together=self.rows_together,
@@ -367,20 +376,20 @@ def of_points(
     if (constant := b.constant(kernel)) is not None:
         weights = PackedWeights(constant, False, lambda array: array.reshape(1, outputs, terms))
     return Contraction(
-        shape,
-        element,
-        total,
-        (images,),
-        1,
-        (),
-        outputs,
-        (terms,),
-        lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
-        lambda b, ks, at: convert(
+        shape=shape,
+        element=element,
+        total=total,
+        batch=(images,),
+        m=1,
+        rows=(),
+        columns=outputs,
+        terms=(terms,),
+        read_lhs=lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
+        rhs=lambda b, ks, at: convert(
             b, b.read(b.reshaped(kernel, (outputs, terms)), [at.column, *ks]), total
         ),
-        lambda b, at: [at.batch[0], at.column, at.m],
-        lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
+        index_of=lambda b, at: [at.batch[0], at.column, at.m],
+        coordinates_of=lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
         weights=weights,
         rhs_along_terms=True,
     )

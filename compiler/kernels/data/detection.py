@@ -155,7 +155,7 @@ def check(
 
 
 BOX = 5
-"""The numbers that are stored of a box: the least coordinate along each axis, the greatest along
+"""The numbers that are stored of a box: the minimum coordinate along each axis, the maximum along
 each axis, and the area."""
 
 

@@ -14,7 +14,15 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
-from ..scalars import as_index, convert, is_unsigned, step_type, widen
+from ..scalars import (
+    as_index,
+    convert,
+    is_unsigned,
+    maximum_of,
+    minimum_of,
+    step_type,
+    widen,
+)
 
 __all__ = ["RUN", "SortBuffers", "allocate_rows", "key_of", "key_type", "select_first", "sort_rows"]
 
@@ -39,7 +47,7 @@ def key_of(b: KernelBuilder, value: SSAValue, descending: bool) -> SSAValue:
     else:
         key = convert(b, value, type)
         if is_unsigned(value.type):  # the order of signed numbers
-            key = b.pure(arith.XOrIOp, key, b.number(least(type), type))
+            key = b.pure(arith.XOrIOp, key, b.number(minimum_of(type), type))
     return b.pure(arith.XOrIOp, key, b.number(-1, type)) if descending else key
 
 
@@ -52,15 +60,7 @@ def bits_in_order(b: KernelBuilder, value: SSAValue, type: IntegerType) -> SSAVa
     inverted = b.pure(arith.ShRUIOp, sign, b.number(1, type))
     key = b.pure(arith.XOrIOp, bits, inverted)
     is_number = b.pure(arith.CmpfOp, value, value, arg="ord")
-    return b.pure(arith.SelectOp, is_number, key, b.number(greatest(type), type))
-
-
-def least(type: IntegerType) -> int:
-    return -(1 << type.bitwidth - 1)
-
-
-def greatest(type: IntegerType) -> int:
-    return (1 << type.bitwidth - 1) - 1
+    return b.pure(arith.SelectOp, is_number, key, b.number(maximum_of(type), type))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def sort_rows(b: KernelBuilder, rows: SortBuffers, size: Index) -> Index:
     runs = b.ceildiv(size, RUN)
     whole = runs * RUN
     with b.loop(whole - size, min=size) as number:
-        rows.store(b, 0, number, b.number(greatest(rows.key_type), rows.key_type), 0)
+        rows.store(b, 0, number, b.number(maximum_of(rows.key_type), rows.key_type), 0)
     with b.loop(runs) as run:
         sort_run(b, rows, run * RUN)
     count = levels(b, runs)
@@ -242,13 +242,13 @@ def advance(
 def select_first(b: KernelBuilder, rows: SortBuffers, size: Index, count: Index) -> None:
     """Move the `count` entries that are first in order, of the first `size` of row 0, to its front;
     they stay in the order of the row."""
-    # The bound is the greatest number that is above fewer than `count` keys. It is found bit by
+    # The bound is the maximum number that is above fewer than `count` keys. It is found bit by
     # bit, which takes a comparison of all keys for each, but in vectors, and as long whatever the
     # keys are. Half of the bits leave few keys that may be first, as a rule.
     type = rows.key_type
     half = type.bitwidth // 2
     bound = b.alloc((1,), type, "local")
-    b.store(b.number(least(type), type), bound, [0])
+    b.store(b.number(minimum_of(type), type), bound, [0])
     find_bits(b, rows, size, count, bound, half, half)
     limit = b.pure(arith.OrIOp, b.load(bound, [0]), b.number((1 << half) - 1, type))
     size = keep(b, rows, size, limit, size)

@@ -48,10 +48,10 @@ def require_kept(
     empty dimension."""
     for axis, (size, (before, after)) in enumerate(zip(data.shape, pairs, strict=True)):
         copies = op.pad_mode != "constant" and max(before, after) > 0
-        least = max(0, -before) + max(0, -after) + copies
-        if not isinstance(size, int) and least:
-            message = f"{op.name}: dimension {axis} has fewer than {least} elements"
-            b.require(b.less(least - 1, size), message, op)
+        minimum = max(0, -before) + max(0, -after) + copies
+        if not isinstance(size, int) and minimum:
+            message = f"{op.name}: dimension {axis} has fewer than {minimum} elements"
+            b.require(b.less(minimum - 1, size), message, op)
 
 
 def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:

@@ -36,7 +36,9 @@ class Tiled(Scheduled):
         last, sizes = index[len(index) - rank :], self.shape[len(index) - rank :]
         places = zip(last, self.data.shape, sizes, strict=True)
         # An unknown extent may be 0, by which nothing can be divided.
-        return b.read(self.data, [i if n == size else i % b.max(n, 1) for i, n, size in places])
+        return b.read(
+            self.data, [i if n == size else b.mod(i, b.max(n, 1)) for i, n, size in places]
+        )
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         width = self.data.shape[-1] if self.data.shape else 1

@@ -328,8 +328,8 @@ def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) 
 
 
 def l2_normalize(op: ops.L2NormalizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    least = b.number(op.eps, step_type(data.element))
-    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, least))
+    eps = b.number(op.eps, step_type(data.element))
+    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, eps))
     return wide_elements(data, value)
 
 

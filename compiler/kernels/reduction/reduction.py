@@ -21,12 +21,12 @@ from ..scalars import (
     add,
     convert,
     divide,
-    greatest,
     is_float,
     is_unsigned,
-    least,
     maximum,
+    maximum_of,
     minimum,
+    minimum_of,
     multiply,
     step_type,
     wide_type,
@@ -213,8 +213,8 @@ def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
 FUNCTIONS: dict[str, tuple[Function, Bound]] = {
     "sum": (add, lambda _: 0),
     "mean": (add, lambda _: 0),
-    "max": (maximum, least),
-    "min": (minimum, greatest),
+    "max": (maximum, minimum_of),
+    "min": (minimum, maximum_of),
     "prod": (multiply, lambda _: 1),
 }
 """Functions of two elements, and their identities: the results for an empty range."""

@@ -41,7 +41,7 @@ def constant_parameter(op: Operation, b: KernelBuilder, value: SSAValue) -> list
 
 
 def any_of(b: KernelBuilder, conditions: Sequence[SSAValue]) -> SSAValue:
-    """Return the disjunction of `conditions`, of which there is one at least."""
+    """Return the disjunction of one or more `conditions`."""
     value, *rest = conditions
     for condition in rest:
         value = b.pure(arith.OrIOp, value, condition)

@@ -49,7 +49,7 @@ def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index,
     columns = b.max(b.min(t.columns, most), 1)
     if not (t.merged and t.rows and s.packs):
         return 1, columns
-    return b.max(b.min(most // columns, volume(t.rows)), 1), columns
+    return b.max(b.min(b.floordiv(most, columns), volume(t.rows)), 1), columns
 
 
 def part(b: KernelBuilder, first: Index, extent: Index, whole: Extent) -> Index:

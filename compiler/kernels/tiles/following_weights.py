@@ -26,8 +26,8 @@ as the processor prefetches no further than to the end of one."""
 
 @dataclass(frozen=True)
 class Following:
-    """The weights after those that the tiles of columns of a block multiply with, of which each of
-    these tiles prefetches a part: weights come from memory once in a call, and nothing else hides
+    """The weights after those that the tiles of columns of a block multiply with. Each of these
+    tiles prefetches a part: weights come from memory once in a call, and nothing else hides
     how long that takes."""
 
     buffer: SSAValue

@@ -97,14 +97,14 @@ class ContractionTile:
     def image_place(self, column: Index, i: Index) -> tuple[Index, Index]:
         """Return the row and the column of the image for column `column` of the block, `i` of the
         tile."""
-        t, block = self.contraction, self.block
+        b, t, block = self.b, self.contraction, self.block
         if not has_rows(t, self.schedule):
             return block.first_row, block.first_column + column
         # `first` is a multiple of t.columns here, so the two quotients can be added: with rows of 7
         # columns and tiles of 14, column 9 of tile 1 is column 2 of row 2 + 1. Where products are
         # added, `i` is unrolled, and its quotient and remainder are constants.
-        row = self.first // t.columns + i // t.columns
-        return block.first_row + row, i % t.columns
+        row = b.floordiv(self.first, t.columns) + b.floordiv(i, t.columns)
+        return block.first_row + row, b.mod(i, t.columns)
 
     def clear(self) -> None:
         """Set the sums to zero."""
@@ -256,8 +256,8 @@ class ContractionTile:
 
     @contextmanager
     def each_sum(self, m: int) -> Generator[list[Index]]:
-        """Build the body of loops over `m` of the sums and all vectors. The operand of which a tile
-        has fewer stays in registers, the other is read one by one."""
+        """Build the body of loops over `m` of the sums and all vectors. The smaller operand of a
+        tile stays in registers, the other is read one by one."""
         b, s = self.b, self.schedule
         # For 6 rows of lhs and 2 vectors of columns, an iteration loads the 2 vectors, and then,
         # row by row, one element of lhs for 2 products: 12 sums, 2 vectors and 1 element are in
@@ -346,8 +346,8 @@ class ContractionTile:
 
 
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
-    """Return what is of rows of lhs and what is of columns in the order of vectors: that of which
-    lanes are comes last."""
+    """Return a pair for rows of lhs and for columns in the order of vectors: the part that lanes
+    belong to comes last."""
     first, second = pair
     return (second, first) if s.by_rows else (first, second)
 
@@ -376,7 +376,7 @@ def transpose_vectors(
     element = sums.type.element_type
     count, _, lanes = shape
     # Of m x lanes sums, squares of lanes x lanes are transposed. 6 vectors of 8 lanes are one
-    # square, of which 2 rows are repeated and 2 columns of the result not read.
+    # square: 2 of its rows are repeated, and 2 columns of the result not read.
     result = b.alloc((lanes, padded(count, lanes)), element, "local")
     type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
     outer = [*map(b.index, tile)]

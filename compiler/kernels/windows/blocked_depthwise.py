@@ -202,8 +202,9 @@ class BlockedDepthwise(Scheduled):
         return TileWidths(channels, out, self.lanes, self.windows, self.bits, target, is_known)
 
     def rows_of_block(self, b: KernelBuilder, columns: Extent) -> Extent:
-        """Return the rows of the result of which the first cache holds the copied rows, evenly
-        distributed; at least as many as a window has, so that most rows are copied once."""
+        """Return the rows of a block of the result: as many as the first cache holds copied rows
+        for, evenly distributed. At least as many as a window has, so that most rows are copied
+        once."""
         down, height = self.windows[0], self.out[0]
         row = b.larger(1, columns * self.lanes * self.bits // 8)
         # n rows of the result read (n - 1) * stride + span rows of the data.

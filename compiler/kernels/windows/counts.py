@@ -1,4 +1,4 @@
-"""The numbers of windows over dimensions, of which some are known at run time only."""
+"""The numbers of windows over dimensions. Some extents are known at run time only."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def unknown_blocks(
     """Return the blocks of a result of unknown extents: of as many rows as stay in the first cache
     when the kernel runs, evenly distributed."""
     height = out[-2]
-    # Of 56 rows of which 30 fit, two blocks of 28, not 30 and 26. At least the span of a window,
+    # If 30 of 56 rows fit: two blocks of 28, not 30 and 26. At least the span of a window,
     # even if that exceeds the cache: with fewer rows, most would be copied for two blocks.
     fitting = b.quotient(space_of(b.target), b.larger(1, row_bytes(out, t.windows, t.bits)))
     most = b.larger(t.windows[-2].span, fitting)

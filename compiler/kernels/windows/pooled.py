@@ -157,8 +157,8 @@ class Pooled(Scheduled):
         self.write_groups(b, [], [], axis, write_block)
 
     def first_buffered(self, b: KernelBuilder) -> int:
-        """Return the first axis of which the row buffer has all rows, the last axis if it has a
-        single row; of the axes before it, it has the rows of one index at a time.
+        """Return the first axis whose rows are all in the row buffer, the last axis if there is a
+        single row. Of the axes before it, the buffer has the rows of one index at a time.
 
         The buffer has as many rows as half of the first cache holds. With fewer, a row would be
         read right after it was written, which takes longer: processors forward a store that is

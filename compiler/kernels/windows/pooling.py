@@ -27,13 +27,13 @@ from ..builder import (
 from ..layouts import relayout
 from ..reduced_dimensions import is_global
 from ..reduction.reduction import mean, whole_maximum
-from ..scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
+from ..scalars import add, convert, divide, is_float, maximum, minimum_of, multiply, wide_type
 from .counts import count_of, fits, inner_places, require_windows, taps_before
 from .padded_windows import padded
 from .pooled import Pooled, Pooling, combined
 from .unknown_pooled import UnknownPooled
 
-__all__ = ["POOLING", "keeps_neighbours"]
+__all__ = ["POOLING"]
 
 
 def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
     for axis, window in windows.items():
         require_windows(op, b, window, data.shape[axis])
-    pooling = Pooling(data.element, maximum, least(data.element))
+    pooling = Pooling(data.element, maximum, minimum_of(data.element))
     return in_layout(b, pool(b, data, windows, pooling), layout, out_layout)
 
 
@@ -84,16 +84,6 @@ def in_layout(b: KernelBuilder, tensor: Tensor, src: Layout, dst: Layout) -> Ten
     if src.text != dst.text and isinstance(tensor, Scheduled):
         tensor = b.buffered(tensor)
     return relayout(tensor, src, dst)
-
-
-def keeps_neighbours(op: Operation) -> bool:
-    """Return whether `op` is pooling of adjacent elements from adjacent ones."""
-    if isinstance(op, ops.AdaptivePoolOp):
-        return op.data_layout().axes[-1] not in op.SPATIAL
-    if not isinstance(op, ops.PoolOp):
-        return False
-    layout, out_layout = op.layouts()
-    return layout == out_layout and layout.axes[-1] not in op.SPATIAL
 
 
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
@@ -210,7 +200,7 @@ def counted(
 def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     if is_global(op):
         return whole_maximum(op, b, data)
-    return adaptive(op, b, data, Pooling(data.element, maximum, least(data.element)))
+    return adaptive(op, b, data, Pooling(data.element, maximum, minimum_of(data.element)))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -261,8 +251,8 @@ def adaptive(
         # unless the size divides the extent, which is pooling with windows (above).
         extent, size = source.shape[axis], out[axis]
         begin = place * extent
-        first = begin // size
-        return first, (begin + (extent + (size - 1))) // size - first
+        first = b.floordiv(begin, size)
+        return first, b.floordiv(begin + (extent + (size - 1)), size) - first
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         ranges = [bounds(b, axis, index[axis]) for axis in axes]

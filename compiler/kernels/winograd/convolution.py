@@ -246,18 +246,18 @@ def products(
     """Return the products of the matrices of the weight, which exist only packed, and of the
     data."""
     return Contraction(
-        (weights.groups, rows, plan.tiles),
-        f32,
-        f32,
-        (weights.groups,),
-        rows,
-        (),
-        plan.tiles,
-        (terms,),
-        None,
-        lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
-        lambda b, at: [*at.batch, at.m, at.column],
-        lambda b, index: Coordinates([index[0]], index[1], [], index[2]),
+        shape=(weights.groups, rows, plan.tiles),
+        element=f32,
+        total=f32,
+        batch=(weights.groups,),
+        m=rows,
+        rows=(),
+        columns=plan.tiles,
+        terms=(terms,),
+        read_lhs=None,
+        rhs=lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
+        index_of=lambda b, at: [*at.batch, at.m, at.column],
+        coordinates_of=lambda b, index: Coordinates([index[0]], index[1], [], index[2]),
         weights=weights,
     )
 
