@@ -1,19 +1,19 @@
-"""Integers that operations compute from sizes: expressions of these where they are sure, or else
-what is to be computed at run time.
+"""Numbers with Python's operators: known, expressions of sizes, computed at run time.
 
-    maximum(n, 0)    # n, which is at least 0
-    maximum(n, m)    # Computed: the greater of two values
+    maximum(n - 1, m)    # Computed, the maximum of two values
+    n * 2 // 2           # n
+    i * 4 + 1            # two operations, if `i` is a `Value`
 
-Known numbers are plain integers, on which the functions compute as Python does.
+A known number is a plain integer. Any other one is a `Term`.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from xdsl.ir import Operation, SSAValue
 
@@ -24,34 +24,162 @@ __all__ = [
     "Condition",
     "Dimension",
     "Element",
+    "Function",
     "Insert",
     "Number",
     "Scalar",
+    "Symbolic",
+    "Term",
+    "Value",
     "as_number",
     "as_size",
     "at_least",
     "ceildiv",
     "either",
     "equal",
+    "folded",
     "less",
     "maximum",
     "minimum",
-    "minus",
-    "plus",
     "positive",
     "product",
-    "quotient",
     "select",
-    "sum_of",
-    "times",
 ]
+
+S = TypeVar("S")
+T = TypeVar("T")
+Function: TypeAlias = Literal["add", "sub", "mul", "div", "floordiv", "mod"]
+
+PYTHON: Mapping[Function, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+}
+NEUTRAL: Mapping[Function, int] = {"add": 0, "sub": 0, "mul": 1, "floordiv": 1}
+"""The second operands with which a function returns the first one."""
+
+
+class Term(ABC, Generic[S, T]):
+    """A number that is not known when code is generated; with an `S` it gives a `T`."""
+
+    partners: ClassVar[tuple[type, ...]] = ()
+    """The types of numbers that it combines. Any other type combines itself with this one."""
+
+    @abstractmethod
+    def apply(self, function: Function, a: Any, b: Any) -> T:
+        """Return a function of two numbers, one of which is this one."""
+
+    def _apply(self, function: Function, a: Any, b: Any) -> T:
+        # Python then asks the other operand.
+        if not (isinstance(a, self.partners) and isinstance(b, self.partners)):
+            return NotImplemented
+        return self.apply(function, a, b)
+
+    def __neg__(self) -> T:
+        return self._apply("sub", 0, self)
+
+    def __add__(self, other: S) -> T:
+        return self._apply("add", self, other)
+
+    def __radd__(self, other: S) -> T:
+        return self._apply("add", other, self)
+
+    def __sub__(self, other: S) -> T:
+        return self._apply("sub", self, other)
+
+    def __rsub__(self, other: S) -> T:
+        return self._apply("sub", other, self)
+
+    def __mul__(self, other: S) -> T:
+        return self._apply("mul", self, other)
+
+    def __rmul__(self, other: S) -> T:
+        return self._apply("mul", other, self)
+
+    def __truediv__(self, other: S) -> T:
+        return self._apply("div", self, other)
+
+    def __rtruediv__(self, other: S) -> T:
+        return self._apply("div", other, self)
+
+    def __floordiv__(self, other: S) -> T:
+        return self._apply("floordiv", self, other)
+
+    def __rfloordiv__(self, other: S) -> T:
+        return self._apply("floordiv", other, self)
+
+    def __mod__(self, other: S) -> T:
+        return self._apply("mod", self, other)
+
+    def __rmod__(self, other: S) -> T:
+        return self._apply("mod", other, self)
+
+
+def folded(function: Function, a: Any, b: Any) -> Any:
+    """Return a function of two integers, or an operand that it leaves as it is; None if neither is
+    so."""
+    if isinstance(a, int) and isinstance(b, int):
+        return PYTHON[function](a, b)
+    if b == NEUTRAL.get(function):
+        return a
+    if function in ("add", "mul") and a == NEUTRAL[function]:
+        return b
+    if (function == "mul" and (a == 0 or b == 0)) or (function == "mod" and b == 1):
+        return 0
+    return None
+
+
+class Emitter(Protocol):
+    """A builder that inserts the operations of a function of two values."""
+
+    def emit(self, function: Function, a: Any, b: Any) -> Any:
+        """Return `a function b`, computed by operations unless it can be folded."""
+
+
+class Value(Term[T, T]):
+    """An SSA value on which operators insert operations."""
+
+    __slots__ = ("emitter", "value")
+
+    def __init__(self, emitter: Emitter, value: SSAValue) -> None:
+        self.emitter = emitter
+        self.value = value
+
+    def apply(self, function: Function, a: Any, b: Any) -> T:
+        return self.emitter.emit(function, a, b)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+# Numbers of shape rules
 
 Insert: TypeAlias = Callable[[Operation], SSAValue]
 """A function that inserts an operation and returns its result."""
 
 
+class _Deferred(Term["Number", "Number"]):
+    """A number that is computed at run time, or read then."""
+
+    def apply(self, function: Function, a: Number, b: Number) -> Number:
+        return _arithmetic(function, a, b)
+
+
+@dataclass(frozen=True)
+class Symbolic(_Deferred):
+    """An expression of unknown sizes, never a known one."""
+
+    size: Size
+
+
 @dataclass(frozen=True, eq=False)
-class Element:
+class Element(_Deferred):
     """An element of a vector of integers, or of a scalar, as a size."""
 
     value: SSAValue
@@ -59,7 +187,7 @@ class Element:
 
 
 @dataclass(frozen=True, eq=False)
-class Dimension:
+class Dimension(_Deferred):
     """A dimension that is read from a tensor, whatever is known of it."""
 
     value: SSAValue
@@ -67,14 +195,14 @@ class Dimension:
 
 
 @dataclass(frozen=True, eq=False)
-class Scalar:
+class Scalar(_Deferred):
     """The number in a scalar, in its type."""
 
     value: SSAValue
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class Computed(_Deferred):
     """The result of a function of other numbers, or of floats."""
 
     function: str | Callable[..., SSAValue]
@@ -83,23 +211,43 @@ class Computed:
     operands: tuple[Number | float, ...]
 
 
-Number: TypeAlias = int | Size | Computed | Dimension | Element | Scalar
-"""A size is an expression of unknown ones, never a known one."""
+Number: TypeAlias = int | Symbolic | Computed | Dimension | Element | Scalar
 Condition: TypeAlias = bool | Computed
 
+_Deferred.partners = (int, _Deferred)
 
-def as_number(number: Number) -> Number:
-    """Return a number, or a size that may be known, as a number."""
-    if isinstance(number, Size) and number.known is not None:
-        return number.known
-    return number
+OPERATIONS: Mapping[Function, str] = {
+    "add": "addi",
+    "sub": "subi",
+    "mul": "muli",
+    # Rounds a negative number toward zero: it has to be known that none is divided.
+    "floordiv": "divsi",
+}
+
+
+def as_number(size: Size) -> int | Symbolic:
+    """Return a size, which may be known, as a number."""
+    return Symbolic(size) if size.known is None else size.known
 
 
 def as_size(number: Number | None) -> Size | None:
     """Return a number as a size; None if it cannot be written as an expression of sizes."""
     if isinstance(number, int):
         return Size.of(int(number))
-    return number if isinstance(number, Size) else None
+    return number.size if isinstance(number, Symbolic) else None
+
+
+def _arithmetic(function: Function, a: Number, b: Number) -> Number:
+    """Return the function of two integers or sizes, or the operation on other numbers."""
+    if (number := folded(function, a, b)) is not None:
+        return number
+    x, y = as_size(a), b if function == "floordiv" else as_size(b)
+    if x is not None and isinstance(y, int | Size):
+        try:
+            return as_number(PYTHON[function](x, y))
+        except TooComplex:
+            pass
+    return Computed(OPERATIONS[function], (a, b))
 
 
 def at_least(a: Number, b: Number, margin: int = 0) -> bool:
@@ -110,61 +258,19 @@ def at_least(a: Number, b: Number, margin: int = 0) -> bool:
             return any(bounds) if kind == "maxsi" else all(bounds)
         case _:
             pass
-    if not isinstance(a, int | Size) or not isinstance(b, int | Size):
+    if as_size(a) is None or as_size(b) is None or (difference := as_size(a - b)) is None:
         return False
-    difference = minus(a, b)
-    low = difference.low if isinstance(difference, Size) else difference
-    return isinstance(low, int) and low >= margin
+    return difference.low is not None and difference.low >= margin
 
 
-def _arithmetic(function: Callable[..., Number], name: str, a: Number, b: Number) -> Number:
-    """Return the function of two integers or sizes, or the operation on other numbers."""
-    if isinstance(a, int) and isinstance(b, int):
-        return function(a, b)
-    x, y = as_size(a), as_size(b)
-    if x is not None and y is not None:
-        try:
-            return as_number(function(x, y))
-        except TooComplex:
-            pass
-    return Computed(name, (a, b))
-
-
-def plus(a: Number, b: Number) -> Number:
-    return b if a == 0 else a if b == 0 else _arithmetic(operator.add, "addi", a, b)
-
-
-def minus(a: Number, b: Number) -> Number:
-    return a if b == 0 else _arithmetic(operator.sub, "subi", a, b)
-
-
-def times(a: Number, b: Number) -> Number:
-    return b if a == 1 else a if b == 1 else _arithmetic(operator.mul, "muli", a, b)
-
-
-def sum_of(numbers: Iterable[Number]) -> Number:
-    """Return the sum of numbers."""
-    return reduce(plus, numbers, 0)
-
-
-def product(numbers: Iterable[Number]) -> Number:
+def product(numbers: Iterable[T]) -> T | int:
     """Return the product of numbers."""
-    return reduce(times, numbers, 1)
-
-
-def quotient(a: Number, b: Number) -> Number:
-    """Return the quotient by a positive number, rounded down. A computed number (`Computed`) is
-    divided at run time by `divsi`, which rounds a negative one toward zero."""
-    if b == 1:
-        return a
-    if isinstance(b, int) and isinstance(a, int | Size):
-        return as_number(a // b)
-    return Computed("divsi", (a, b))
+    return reduce(PYTHON["mul"], numbers, 1)
 
 
 def ceildiv(a: Number, b: int) -> Number:
     """Return the quotient by a positive integer, rounded up; for numbers of at least 0."""
-    return quotient(plus(a, b - 1), b)
+    return (a + (b - 1)) // b
 
 
 def maximum(a: Number, b: Number) -> Number:
@@ -182,7 +288,7 @@ def minimum(a: Number, b: Number) -> Number:
 def positive(a: Number) -> Number:
     """Return a size for which the kernel asserts that it is not negative: 0 if it is, where it is
     computed before the kernel runs."""
-    return a if isinstance(a, int | Size) else Computed("maxsi", (a, 0))
+    return a if isinstance(a, int | Symbolic) else Computed("maxsi", (a, 0))
 
 
 def less(a: Number, b: Number) -> Condition:

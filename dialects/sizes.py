@@ -19,14 +19,14 @@ from typing import TypeAlias
 __all__ = ["Product", "Size", "Symbol", "TooComplex", "size_of_text"]
 
 MAX_TERMS = 256
-"""The most terms of a size: a detector joins the boxes of 91 classes."""
+"""The maximum number of terms of a size: a detector joins the boxes of 91 classes."""
 
 MAX_FACTORS = 32
-"""The most factors of a term; a product of two sums that has more than four times as many terms is
-not multiplied out."""
+"""The maximum number of factors of a term. A product of two sums is not multiplied out if it has
+more than four times as many terms."""
 
 MAX_TEXT = 256
-"""The longest text that is read as an expression; a longer one is a name."""
+"""The maximum length of a text that is read as an expression; a longer one is a name."""
 
 
 class TooComplex(ArithmeticError):

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -24,6 +23,7 @@ from ...dialects.relax.types import is_integer, is_number, tensor_type
 from ...dialects.target import DEFAULT, Target
 from ...dialects.tir.builder import Index, TirBuilder, dimensions
 from ...dialects.tir.extents import Extent, Shape, SymbolicExtent, volume
+from ...dialects.tir.index_builder import IndexValue
 from ...dialects.tir.ops import ForKind, PrimFuncOp
 from ...passmanager.diagnostics.remarks import Argument
 from .choices import Choice, Choices, Space
@@ -62,7 +62,7 @@ INDEPENDENT = 8
 
 
 def power_of_two(limit: int) -> int:
-    """Return the greatest power of two up to `limit`, which is at least 1."""
+    """Return the maximum power of two up to `limit`, which is at least 1."""
     return 1 << limit.bit_length() - 1
 
 
@@ -116,10 +116,10 @@ class KernelBuilder(TirBuilder):
         self._reading: object | None = None
         """Stands for the element that is computed, within `read`."""
 
-    def number(self, value: float | Extent | bool, type: Attribute) -> SSAValue:
-        """Return a constant of `type`, which wraps around in an integer type; a size that is known
-        at run time is converted to it."""
-        if isinstance(value, SymbolicExtent):
+    def number(self, value: float | Index | bool, type: Attribute) -> SSAValue:
+        """Return a constant of `type`, which wraps around in an integer type; an index that is
+        known at run time is converted to it."""
+        if isinstance(value, SymbolicExtent | IndexValue):
             return convert(self, self.index(value), type)
         plain = signless_form(type)
         if plain == type:
@@ -130,7 +130,7 @@ class KernelBuilder(TirBuilder):
         return with_sign(self, super().number((int(value) + half) % (2 * half) - half, plain), type)
 
     def range_of(self, value: SSAValue) -> tuple[int, int] | None:
-        """Return the least and the greatest element of an operand if they are known."""
+        """Return the minimum and the maximum element of an operand if they are known."""
         constants = self.constants_of.get(value, ())
         ranges = [range_of(constant) for constant in constants]
         if not ranges or None in ranges:
@@ -164,7 +164,7 @@ class KernelBuilder(TirBuilder):
         try:
             # `_pure` has a table for each open block, innermost last: a value of an enclosing block
             # dominates this place, one of a branch that is closed does not, and its table is gone.
-            key = (self._reading, tensor, *map(self.known, index))
+            key = (self._reading, tensor, *index)
             for scope in self._pure:
                 if (found := scope.get(key)) is not None:
                     return found
@@ -230,7 +230,7 @@ class KernelBuilder(TirBuilder):
         def steps(count: Extent, width: Extent, index: Sequence[Index], first: Index) -> None:
             """Combine `count` vectors of `width` elements from `first` on."""
             with self.nest((count, width), kinds) as (vector, lane):
-                place = self.add(self.add(first, self.mul(vector, width)), lane)
+                place = first + vector * width + lane
                 number = self.load(partial, [vector, lane])
                 number = function(self, number, element([*index, place]))
                 self.store(number, partial, [vector, lane])
@@ -241,7 +241,7 @@ class KernelBuilder(TirBuilder):
         whole, in_vectors = last // together * together, last // lanes * lanes
         with self.loops(outer) as index:
             with self.loop(last // together) as chunk:
-                steps(vectors, lanes, index, self.mul(chunk, together))
+                steps(vectors, lanes, index, chunk * together)
             if isinstance(last, int):
                 if whole < in_vectors:
                     steps((in_vectors - whole) // lanes, lanes, index, whole)
@@ -249,8 +249,8 @@ class KernelBuilder(TirBuilder):
                     steps(1, last - in_vectors, index, in_vectors)
             else:  # one vector at a time, then one element at a time
                 if vectors > 1:
-                    with self.loop(self.floordiv(self.sub(in_vectors, whole), lanes)) as chunk:
-                        steps(1, lanes, index, self.add(whole, self.mul(chunk, lanes)))
+                    with self.loop((in_vectors - whole) // lanes) as chunk:
+                        steps(1, lanes, index, whole + chunk * lanes)
                 with self.loop(last % lanes, min=in_vectors) as at:
                     steps(1, 1, index, at)
         return self.combine(partial, (vectors, lanes), start.type, function)
@@ -274,7 +274,7 @@ class KernelBuilder(TirBuilder):
             half = self.alloc((max(vectors, 1), lanes), type, "local")
             kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
             with self.nest((max(vectors, 1), lanes), kinds) as (vector, lane):
-                other = [self.add(vector, vectors), lane if vectors else self.add(lane, lanes)]
+                other = [vector + vectors, lane if vectors else lane + lanes]
                 lower, upper = self.load(partial, [vector, lane]), self.load(partial, other)
                 self.store(function(self, lower, upper), half, [vector, lane])
             partial, vectors = half, max(vectors, 1)
@@ -310,7 +310,7 @@ class KernelBuilder(TirBuilder):
         whole = last // width * width
         with self.loops(outer) as index:
             with self.loop(last // width) as tile, self.loop(width, ForKind.VECTORIZED) as lane:
-                body([*index, self.add(self.mul(tile, width), lane)])
+                body([*index, tile * width + lane])
             if whole == last:
                 return
             with (
@@ -318,8 +318,8 @@ class KernelBuilder(TirBuilder):
                 self.loop(lanes, ForKind.VECTORIZED) as lane,
             ):
                 # For 13: whole is 8, and the vectors begin at 8 and at 9, not 12.
-                first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
-                body([*index, self.add(first, lane)])
+                first = self.min(whole + tile * lanes, last - lanes)
+                body([*index, first + lane])
 
     @contextmanager
     def covering(
@@ -341,11 +341,11 @@ class KernelBuilder(TirBuilder):
         # to 9.
         lanes = min(lanes, power_of_two(max(1, min(extents))))
         with self.loop(self.ceildiv(extent, lanes)) as chunk:
-            start = self.mul(chunk, lanes)
+            start = chunk * lanes
             if any(value % lanes for value in extents):
-                start = self.min(start, self.sub(extent, lanes))
+                start = self.min(start, extent - lanes)
             with self.loop(lanes, ForKind.VECTORIZED) as lane:
-                yield self.add(start, lane)
+                yield start + lane
 
     @contextmanager
     def channels(
@@ -356,7 +356,7 @@ class KernelBuilder(TirBuilder):
         # Buffers that the caller allocates between the two loops belong to one thread.
         together = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
         with self.loops((images, channels // together), ForKind.PARALLEL) as (image, group):
-            yield image, self.loop(together, min=self.mul(group, together))
+            yield image, self.loop(together, min=group * together)
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
@@ -464,7 +464,7 @@ class KernelBuilder(TirBuilder):
 
 
 def range_of(constant: ConstantOp | FullOp) -> tuple[int, int] | None:
-    """Return the least and the greatest element of a constant of integers; None of others, and of
+    """Return the minimum and the maximum element of a constant of integers; None of others, and of
     one without elements."""
     from ..interpreters.arrays import array_of
 
@@ -577,7 +577,6 @@ def broadcast_index(
             return 0
         if isinstance(size, int) or size == whole:
             return i
-        is_one = b.equal(size, 1)
-        return b.pure(arith.SelectOp, is_one, b.index(0), b.index(i))
+        return b.select(b.equal(size, 1), 0, i)
 
     return [place(*each) for each in zip(index[skipped:], shape, sizes, strict=True)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.ir import SSAValue
-
 from ...dialects.relax.layout import Layout
 from ...dialects.tir.builder import Index
 from ...dialects.tir.extents import Extent, Shape, UnknownExtent
@@ -25,7 +23,7 @@ def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
     )
 
 
-def known(extent: Extent | SSAValue) -> int:
+def known(extent: Index) -> int:
     """Return an extent that has to be known."""
     if not isinstance(extent, int):
         raise UnknownExtent("a dimension that has to be known")
@@ -80,6 +78,6 @@ def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layo
             continue
         # Via the index of the whole axis: from NCHW8c to NCHW16c, channel 3 * 8 + 5 = 29 is 1 and
         # 13.
-        at = b.add(b.mul(given[axis], other), given.get(inner, 0))
-        result.append(b.mod(at, factor) if c.islower() else b.floordiv(at, factor))
+        at = given[axis] * other + given.get(inner, 0)
+        result.append(at % factor if c.islower() else at // factor)
     return result

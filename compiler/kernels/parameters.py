@@ -28,7 +28,7 @@ def require_parameters(op: Operation, b: KernelBuilder) -> None:
         return
     data, *parameters = (b.sizes[operand] for operand in op.operands)
     for parameter in parameters:
-        # Static sizes are compared when types are inferred; what is left is a size of which one
+        # Static sizes are compared when types are inferred; what is left is a size whose one
         # side is not known, or two symbols.
         for axis, extent in zip(normalize_axes(axes, len(data)), parameter, strict=True):
             b.require_equal(data[axis], extent, "a parameter and the data differ in size", op)

@@ -40,13 +40,13 @@ __all__ = [
     "exact_integer",
     "exponential",
     "fills_bytes",
-    "greatest",
     "is_float",
     "is_unsigned",
-    "least",
     "less",
     "maximum",
+    "maximum_of",
     "minimum",
+    "minimum_of",
     "multiply",
     "multiply_add",
     "select",
@@ -195,25 +195,25 @@ def extended(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     return convert(b, value, type)
 
 
-def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
+def as_index(b: TirBuilder, value: SSAValue) -> Index:
     """Convert an integer to index."""
     if signless_form(value.type) != value.type:
         value = convert(b, value, i64)
-    return b.pure(arith.IndexCastOp, value, target_type=IndexType())
+    return b.index_of(b.pure(arith.IndexCastOp, value, target_type=IndexType()))
 
 
-def select(b: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
-    """Return one of two indices or numbers; both are computed."""
-    return b.pure(arith.SelectOp, condition, b.index(then), b.index(otherwise))
+def select(b: TirBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+    """Return one of two numbers; both are computed."""
+    return b.pure(arith.SelectOp, condition, then, otherwise)
 
 
-def least(type: Attribute) -> float | int:
-    """Return the least number of `type`."""
+def minimum_of(type: Attribute) -> float | int:
+    """Return the minimum of `type`."""
     return bounds(type)[0]
 
 
-def greatest(type: Attribute) -> float | int:
-    """Return the greatest number of `type`."""
+def maximum_of(type: Attribute) -> float | int:
+    """Return the maximum of `type`."""
     return bounds(type)[1]
 
 

@@ -32,7 +32,7 @@ class Concatenated(Scheduled):
             for start, part in self.starts():
                 with b.elements(part.shape[self.axis :], b.element_lanes) as (i, *inner):
                     value = b.read(part, [*outer, i, *inner])
-                    store([*outer, b.add(i, start), *inner], value)
+                    store([*outer, i + start, *inner], value)
 
     def starts(self) -> list[tuple[Extent, Tensor]]:
         """Return each part with its start along the axis."""
@@ -70,7 +70,7 @@ class Shifted(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         index = [*index]
-        index[self.axis] = b.sub(index[self.axis], self.start)
+        index[self.axis] = index[self.axis] - self.start
         return b.read(self.source, index)
 
 

@@ -9,8 +9,8 @@ from xdsl.ir import Attribute, Operation
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
 from ...dialects.relax.interfaces import Elementwise
+from ...dialects.relax.windows.pooling import AdaptivePoolOp, PoolOp
 from .scalars import fills_bytes
-from .windows.pooling import keeps_neighbours
 
 __all__ = ["obstacle_to_vectors"]
 
@@ -30,3 +30,13 @@ def obstacle_to_vectors(ops: Iterable[Operation], stored: Iterable[Attribute]) -
         if not fills_bytes(element):
             return f"no vectors of {element} are loaded or stored"
     return None
+
+
+def keeps_neighbours(op: Operation) -> bool:
+    """Return whether `op` is pooling of adjacent elements from adjacent ones."""
+    if isinstance(op, AdaptivePoolOp):
+        return op.data_layout().axes[-1] not in op.SPATIAL
+    if not isinstance(op, PoolOp):
+        return False
+    layout, out_layout = op.layouts()
+    return layout == out_layout and layout.axes[-1] not in op.SPATIAL

@@ -15,16 +15,15 @@ from ..numbers import (
     Dimension,
     Element,
     Number,
+    Symbolic,
     as_number,
     as_size,
     at_least,
     either,
     equal,
     maximum,
-    plus,
     positive,
     product,
-    quotient,
     select,
 )
 from ..sizes import Size
@@ -80,19 +79,20 @@ class TypeFacts:
 # Types
 
 
-def sizes_of(numbers: Sequence[Number | None]) -> Shape:
+def sizes_of(numbers: Sequence[Number | Size | None]) -> Shape:
     """Return numbers as a shape, in which unknown sizes have expressions."""
     return tuple([_size(number) for number in numbers])
 
 
-def _size(number: Number | None) -> int:
+def _size(number: Number | Size | None) -> int:
     if number is None:
         return DYNAMIC_INDEX
-    number = as_number(number)
+    if isinstance(number, Size):
+        number = as_number(number)
     return number if isinstance(number, int) and number >= 0 else SymbolicSize(number)
 
 
-def symbolic_type(type: Attribute, shape: Dimensions) -> Attribute:
+def symbolic_type(type: Attribute, shape: Sequence[Number | Size | None] | None) -> Attribute:
     """Return the tensor type with these dimensions, other types as they are."""
     if not is_tensor(type) or shape is None:
         return type
@@ -189,7 +189,7 @@ def kept(shape: Sequence[Number], gone: Sequence[Condition], removed: int) -> Di
         here = select(is_gone, -1, place)
         for axis in range(len(sizes)):
             sizes[axis] = select(equal(here, axis), size, sizes[axis])
-        place = plus(place, select(is_gone, 0, 1))
+        place = place + select(is_gone, 0, 1)
     return sizes
 
 
@@ -210,7 +210,7 @@ def reshaped(
     ]
     beside = product(select(equal(size, -1), 1, size) for size in row)
 
-    rest = quotient(product(shape), maximum(beside, 1))
+    rest = product(shape) // maximum(beside, 1)
     return [
         positive(select(equal(size, -1), rest, size)) if known is None else known
         for size, known in zip(row, sure, strict=True)
@@ -234,7 +234,7 @@ def _surely_reshaped(
     for i, size in enumerate(target):
         old = shape[i] if shape is not None and i < len(shape) else None
         # An unknown element may be 0 or -1 itself: nothing is sure beside it.
-        if not isinstance(size, int | Size) or size == -1:
+        if not isinstance(size, int | Symbolic) or size == -1:
             result.append(None)
             sure = sure and size == -1
         elif size == 0 and not allowzero:

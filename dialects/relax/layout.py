@@ -17,7 +17,6 @@ from typing import TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from ..numbers import quotient
 from .shapes import Shape, computed_size, num_elements, shape_text
 
 __all__ = ["Layout", "Relayout"]
@@ -120,7 +119,7 @@ class Layout:
                 f"axis {axis} of size {extent} does not split into blocks of {factor}, "
                 f'as layout "{self.text}" requires'
             )
-        return computed_size(lambda size: quotient(size, factor), extent)
+        return computed_size(lambda size: size // factor, extent)
 
     def transform(self, shape: Shape | None, to: Layout) -> Shape:
         """Return the shape in layout `to` of a tensor that has `shape` in this layout."""

@@ -15,18 +15,15 @@ from xdsl.utils.exceptions import VerifyException
 from ..numbers import (
     Computed,
     Number,
+    Symbolic,
     at_least,
     ceildiv,
     equal,
     less,
     maximum,
     minimum,
-    minus,
-    plus,
     product,
-    quotient,
     select,
-    times,
 )
 from ..sizes import Size
 
@@ -191,8 +188,8 @@ def broadcast_sizes(number: Number) -> tuple[Size, Size] | None:
     """Return the two operands of `broadcast_numbers` if `number` is its result and depends on which
     of them is 1 at run time; None otherwise."""
     match number:
-        case Computed("select", (Computed("eq", (Size() as a, 1)), Size() as b, c)) if a is c:
-            return a, b
+        case Computed("select", (Computed("eq", (Symbolic() as a, 1)), other, c)) if a is c:
+            return (a.size, other.size) if isinstance(other, Symbolic) else None
         case _:
             return None
 
@@ -283,7 +280,7 @@ def slice_length(size: Number, begin: Number, end: Number, step: Number) -> Numb
             return len(range(*slice(begin, end, step or 1).indices(size)))
     is_down = less(step, 0)
     low = select(is_down, -1, 0)
-    high = plus(size, low)
+    high = size + low
 
     def bound(number: Number) -> Number:
         """Return a bound of the slice, counted from the first element and clamped."""
@@ -292,18 +289,18 @@ def slice_length(size: Number, begin: Number, end: Number, step: Number) -> Numb
         if number == low == 0:
             return 0
         # Counted from the end: -1 of `n` is `n - 1`.
-        number = select(less(number, 0), plus(number, size), number)
+        number = select(less(number, 0), number + size, number)
         return maximum(minimum(number, high), low)
 
     first, last = bound(begin), bound(end)
-    distance = select(is_down, minus(first, last), minus(last, first))
+    distance = select(is_down, first - last, last - first)
     # A slice that ends before it starts is empty, not of negative length.
     if isinstance(step, int):
         return ceildiv(maximum(distance, 0), abs(step) or 1)
-    step = select(is_down, minus(0, step), step)
+    step = select(is_down, -step, step)
     step = select(equal(step, 0), 1, step)
     # Not as in `ceildiv`: the step may be the greatest integer.
-    whole = plus(quotient(minus(distance, 1), step), 1)
+    whole = (distance - 1) // step + 1
     return select(less(distance, 1), 0, whole)
 
 
@@ -314,10 +311,10 @@ def scaled(size: Number, scale: float) -> Number:
         return floor(size * scale)
     if isfinite(scale) and scale > 0:
         if scale == int(scale):
-            return times(size, int(scale))
+            return size * int(scale)
         # `floor(n * scale)` is computed in floats: 161 * (1 / 161) is below 1. Powers of 2 are
         # exact.
         fraction, _ = frexp(scale)
         if fraction == 0.5:
-            return quotient(size, int(1 / scale))
+            return size // int(1 / scale)
     return Computed("scale", (size, scale))

@@ -44,12 +44,13 @@ class VectorLoop:
     begin: Index
     """The first element."""
     last: Index | None = None
-    """The greatest first element of a vector, if the last vector overlaps the one before it."""
+    """The maximum first element of a vector, if the last vector overlaps the one before it."""
 
 
 def halves_of(lanes: int) -> list[int]:
-    """Return the lanes of vectors of which those are taken that are not more than there are
-    elements: `lanes`, half of them and so on, as long as vectors are not too short; then 1."""
+    """Return the numbers of lanes to choose from at run time: `lanes`, half of them and so on, as
+    long as vectors are not too short; then 1. The largest that is not above the number of elements
+    is taken."""
     shorter = [lanes >> i for i in range(1, lanes.bit_length()) if lanes >> i >= SHORT_VECTOR]
     return [lanes, *shorter, 1] if lanes > 1 else [1]
 
@@ -88,7 +89,7 @@ class TirBuilder(IndexBuilder):
     def variable(self, value: Index) -> SSAValue:
         """Allocate a buffer of one index, and store a value in it; LLVM keeps it in a register."""
         variable = self.alloc((1,), IndexType(), "local")
-        self.store(self.index(value), variable, [0])
+        self.store(value, variable, [0])
         return variable
 
     def view(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
@@ -121,8 +122,14 @@ class TirBuilder(IndexBuilder):
         )
         return self.insert(op).results[0]
 
-    def store(self, value: SSAValue, buffer: SSAValue, indices: Sequence[Index]) -> None:
+    def load_index(self, buffer: SSAValue, indices: Sequence[Index]) -> Index:
+        """Load an element of a buffer of indices."""
+        return self.index_of(self.load(buffer, indices))
+
+    def store(self, value: SSAValue | Index, buffer: SSAValue, indices: Sequence[Index]) -> None:
         """Store `value` as the element of `buffer` at `indices`."""
+        if not isinstance(value, SSAValue):
+            value = self.index(value)
         self.insert(memref.StoreOp.create(operands=[value, buffer, *map(self.index, indices)]))
 
     # Loops
@@ -135,13 +142,12 @@ class TirBuilder(IndexBuilder):
 
         For an extent of 1 only the body is built, and `min` is yielded.
         """
-        extent, min = self.known(extent), self.known(min)
         if extent == 1:
             yield min
             return
         op = self.loop_op(min, extent, kind)
         with self.into(op.body.block):
-            yield op.variable
+            yield self.index_of(op.variable)
         op.body.block.add_op(YieldOp.create())
 
     @contextmanager
@@ -182,7 +188,7 @@ class TirBuilder(IndexBuilder):
             self.loops([*outer, -(-last // lanes)]) as (*index, chunk),
             self.loop(lanes, ForKind.VECTORIZED) as lane,
         ):
-            position = self.add(self.mul(chunk, lanes), lane)
+            position = chunk * lanes + lane
             conditions = [] if last % lanes == 0 else [self.likely(self.less(position, last))]
             with self.when(conditions):
                 yield [*index, position]
@@ -199,13 +205,13 @@ class TirBuilder(IndexBuilder):
         loops: list[VectorLoop] = []
         begin: Index = 0
         for width in (lanes, *(n for n in (shorter, 1) if n < lanes)):
-            count = self.floordiv(self.sub(extent, begin), width)
+            count = (extent - begin) // width
             loops.append(VectorLoop(width, count, begin))
-            begin = self.add(begin, self.mul(count, width))
+            begin = begin + count * width
         first, *others = [loop for loop in loops if loop.count != 0]
         body, start = self._vector_loop(first)
         with self.into(body.body.block):
-            yield self.add(start, body.variable)
+            yield start + self.index_of(body.variable)
         body.body.block.add_op(YieldOp())
         for other in others:
             self._copy_vector_loop(other, body, start)
@@ -220,13 +226,13 @@ class TirBuilder(IndexBuilder):
         element. With vectors of 16 or 4 lanes, 7 elements are 0 to 3 and 3 to 6.
         """
         first, *others = [
-            VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n)) for n in halves_of(lanes)
+            VectorLoop(n, self.ceildiv(extent, n), 0, extent - n) for n in halves_of(lanes)
         ]
         then, otherwise = self._branch(self.less(first.lanes - 1, extent))
         with self.into(then):
             body, start = self._vector_loop(first)
             with self.into(body.body.block):
-                yield self.add(start, body.variable)
+                yield start + self.index_of(body.variable)
             body.body.block.add_op(YieldOp())
         with self.into(otherwise):
             self._copy_fitting(others, extent, body, start)
@@ -234,7 +240,7 @@ class TirBuilder(IndexBuilder):
             block.add_op(scf.YieldOp())
 
     def _copy_fitting(
-        self, loops: Sequence[VectorLoop], extent: Index, body: ForOp, start: SSAValue
+        self, loops: Sequence[VectorLoop], extent: Index, body: ForOp, start: Index
     ) -> None:
         """Write a branch for each of `loops`, with a copy of `body`: the first one is taken whose
         vectors have no more lanes than there are elements."""
@@ -255,26 +261,25 @@ class TirBuilder(IndexBuilder):
         self.insert(scf.IfOp(condition, [], Region(then), Region(otherwise)))
         return then, otherwise
 
-    def _vector_loop(self, loop: VectorLoop) -> tuple[ForOp, SSAValue]:
+    def _vector_loop(self, loop: VectorLoop) -> tuple[ForOp, Index]:
         """Append a loop over vectors, and in it one over lanes with an empty body; return the
         latter, and the first element of the vector."""
         outer = self.loop_op(0, loop.count, ForKind.SERIAL)
         with self.into(outer.body.block):
-            start = self.add(loop.begin, self.mul(outer.variable, loop.lanes))
+            start = loop.begin + self.index_of(outer.variable) * loop.lanes
             if loop.last is not None:
                 start = self.min(start, loop.last)
             kind = ForKind.VECTORIZED if loop.lanes > 1 else ForKind.SERIAL
             lanes = self.loop_op(0, loop.lanes, kind)
         outer.body.block.add_op(YieldOp())
-        first = self.index(start)
-        self._replaced |= {first, lanes.variable}
-        return lanes, first
+        self._replaced |= {self.index(start), lanes.variable}
+        return lanes, start
 
-    def _copy_vector_loop(self, loop: VectorLoop, body: ForOp, start: SSAValue) -> None:
+    def _copy_vector_loop(self, loop: VectorLoop, body: ForOp, start: Index) -> None:
         """Append a loop over vectors with the operations of `body`, a loop over the lanes of the
         vector that begins at `start`."""
         lanes, place = self._vector_loop(loop)
-        mapper = {start: place, body.variable: lanes.variable}
+        mapper = {self.index(start): self.index(place), body.variable: lanes.variable}
         lanes.body.block.add_ops(op.clone(mapper) for op in body.body.block.ops)
 
     def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
@@ -301,13 +306,13 @@ class TirBuilder(IndexBuilder):
             self.loop(-(-extent // lanes)) as chunk,
             self.loop(lanes, ForKind.VECTORIZED) as lane,
         ):
-            yield self.add(self.chunk_start(chunk, lanes, extent), lane)
+            yield self.chunk_start(chunk, lanes, extent) + lane
 
     def chunk_start(self, chunk: Index, size: int, extent: Extent) -> Index:
         """Return the first of the `size` elements of a chunk of `extent` elements; the last chunk
         overlaps the one before it if they are not a multiple of `size`."""
-        start = self.mul(chunk, size)
-        return start if extent % size == 0 else self.min(start, self.sub(extent, size))
+        start = chunk * size
+        return start if extent % size == 0 else self.min(start, extent - size)
 
     def accumulate(
         self,

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, overload
 
+from ..numbers import PYTHON, Function, Term, product
 from ..sizes import Size
 
 __all__ = [
@@ -34,48 +35,23 @@ class UnknownExtent(Exception):
 
 
 @dataclass(frozen=True)
-class SymbolicExtent:
+class SymbolicExtent(Term["Extent", "Extent"]):
     """An extent that is known at run time only: an expression of the sizes of parameters."""
 
     size: Size
 
-    # Arithmetic
-
-    def __add__(self, other: Extent) -> Extent:
-        return extent_of(self.size + size_of(other))
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Extent:
-        return SymbolicExtent(-self.size)
-
-    def __sub__(self, other: Extent) -> Extent:
-        return extent_of(self.size - size_of(other))
-
-    def __rsub__(self, other: int) -> Extent:
-        return extent_of(size_of(other) - self.size)
-
-    def __mul__(self, other: Extent) -> Extent:
-        return extent_of(self.size * size_of(other))
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, divisor: Extent) -> Extent:
-        """Return the quotient, rounded down, by a positive integer, or by a factor of the size."""
-        if isinstance(divisor, int):
-            return extent_of(self.size // divisor)
-        if (quotient := self.size.divided_exactly(divisor.size)) is None:
-            raise UnknownExtent(f"{self} divided by {divisor}")
+    def apply(self, function: Function, a: Extent, b: Extent) -> Extent:
+        """Return a function of two extents. The divisor is a positive integer, or a factor of the
+        dividend."""
+        if function == "mod":
+            return a - a // b * b
+        if function != "floordiv":
+            return extent_of(PYTHON[function](size_of(a), size_of(b)))
+        if isinstance(b, int):
+            return extent_of(size_of(a) // b)
+        if (quotient := size_of(a).divided_exactly(b.size)) is None:
+            raise UnknownExtent(f"{a} divided by {b}")
         return extent_of(quotient)
-
-    def __rfloordiv__(self, other: int) -> Extent:
-        raise UnknownExtent(f"{other} divided by {self}")
-
-    def __mod__(self, divisor: Extent) -> Extent:
-        return self - self // divisor * divisor
-
-    def __rmod__(self, other: int) -> Extent:
-        raise UnknownExtent(f"{other} modulo {self}")
 
     # Decisions
 
@@ -107,6 +83,7 @@ class SymbolicExtent:
 
 Extent: TypeAlias = int | SymbolicExtent
 Shape: TypeAlias = tuple[Extent, ...]
+SymbolicExtent.partners = (int, SymbolicExtent)
 
 
 def extent_of(size: Size) -> Extent:
@@ -134,10 +111,7 @@ def volume(extents: Iterable[Extent]) -> Extent: ...
 
 def volume(extents: Iterable[Extent]) -> Extent:
     """Return the product of extents: the elements of a tensor of this shape."""
-    result: Extent = 1
-    for extent in extents:
-        result = result * extent
-    return result
+    return product(extents)
 
 
 def _at_least(a: Extent, b: Extent) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import operator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import c_float
 from functools import lru_cache
 from itertools import count
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -23,16 +24,37 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...passmanager.releases.memref import dim_op
+from ..numbers import PYTHON, Function, Value, folded
 from ..size_values import SizeValues
 from ..sizes import Size, Symbol, TooComplex
 from .extents import Extent, SymbolicExtent, UnknownExtent
 from .functions import PrimFuncOp
 from .loops import ForOp, LikelyOp
 
-__all__ = ["Index", "IndexBuilder"]
+__all__ = ["Index", "IndexBuilder", "IndexValue"]
 
-Index: TypeAlias = SSAValue | Extent
+T = TypeVar("T")
+
+
+class IndexValue(Value["Index"]):
+    """An SSA value of type index."""
+
+    __slots__ = ()
+
+
+Index: TypeAlias = IndexValue | Extent
 """An SSA value of type index, a number that is known at compile time, or an expression of sizes."""
+
+IndexValue.partners = (int, SymbolicExtent, IndexValue)
+
+OPERATIONS: Mapping[Function, type[arith.SignlessIntegerBinaryOperation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    # LLVM turns unsigned division by a power of 2 into one shift; signed division needs more.
+    "floordiv": arith.DivUIOp,
+    "mod": arith.RemUIOp,
+}
 
 EQ, SLT, SLE = "eq", "slt", "sle"  # predicates of arith.cmpi
 
@@ -60,15 +82,26 @@ def _create(
     return cls(*operands, **arguments)
 
 
+def _of_extents(function: Callable[..., T], lhs: Index, rhs: Index) -> T | None:
+    """Return a function of two extents; None if one of them is computed in loops, or the result is
+    no expression of sizes, or one that is too large."""
+    if isinstance(lhs, IndexValue) or isinstance(rhs, IndexValue):
+        return None
+    try:
+        return function(lhs, rhs)
+    except (TooComplex, UnknownExtent):
+        return None
+
+
 def unknown(symbol: Symbol) -> NoReturn:
-    """Raise UnknownExtent for a size of which nothing is known."""
+    """Raise UnknownExtent for a size about which nothing is known."""
     raise UnknownExtent("a size that is no dimension of a parameter")
 
 
 class IndexBuilder:
     """A builder of scalar operations that appends to the body of a function.
 
-    Arithmetic on known indices is folded at once: `add(i, 0)` is `i`. A pure operation that was
+    Arithmetic on known indices is folded at once: `i + 0` is `i`. A pure operation that was
     already built where it dominates the insertion point is reused. Constants stand at the top of
     the function, each once.
     """
@@ -153,13 +186,7 @@ class IndexBuilder:
             case _:
                 attribute = FloatAttr(value, type)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
         op = arith.ConstantOp(attribute)  # pyright: ignore[reportUnknownArgumentType]
-        block = self.func.body.block
-        if self._last_constant is not None:
-            block.insert_op_after(op, self._last_constant)
-        elif block.first_op is not None:
-            block.insert_op_before(op, block.first_op)
-        else:
-            block.add_op(op)
+        self._insert_after(self._last_constant, op)
         self._last_constant = op
         if isinstance(type, IndexType):
             self._known[op.result] = int(value)
@@ -173,16 +200,17 @@ class IndexBuilder:
         """
         if isinstance(value, SymbolicExtent):
             return self._sizes.of(value.size)
-        if not isinstance(value, int):
-            return value
+        if isinstance(value, IndexValue):
+            return value.value
         if (known := self._indices.get(value)) is None:
             known = self._indices[value] = self.number(value, _INDEX)
         return known
 
-    def known(self, value: Index) -> Index:
-        """Return the int that `value` stands for if this builder made it as a constant;
-        otherwise `value`."""
-        return self._known.get(value, value) if isinstance(value, SSAValue) else value
+    def index_of(self, value: SSAValue) -> Index:
+        """Return a value of type index as an index, the int that it is if this builder made it as a
+        constant."""
+        known = self._known.get(value)
+        return IndexValue(self, value) if known is None else known
 
     # Sizes that are known at run time
 
@@ -204,81 +232,44 @@ class IndexBuilder:
 
     def at_start(self, op: Operation) -> SSAValue:
         """Insert `op` at the start of the function, and return its result."""
+        self._insert_after(self._last_size or self._last_constant, op)
+        self._last_size = op
+        return op.results[0]
+
+    def _insert_after(self, last: Operation | None, op: Operation) -> None:
+        """Insert `op` after `last`; without it, at the start of the function."""
         block = self.func.body.block
-        after = self._last_size or self._last_constant
-        if after is not None:
-            block.insert_op_after(op, after)
+        if last is not None:
+            block.insert_op_after(op, last)
         elif block.first_op is not None:
             block.insert_op_before(op, block.first_op)
         else:
             block.add_op(op)
-        self._last_size = op
-        return op.results[0]
-
-    def _folded(self, function: Callable[[Extent, Extent], Extent], *of: Index) -> Index | None:
-        """Return `function` of two extents; None if one of them is computed in loops, or the
-        expression is too large."""
-        lhs, rhs = of
-        if isinstance(lhs, SSAValue) or isinstance(rhs, SSAValue):
-            return None
-        try:
-            return function(lhs, rhs)
-        except (TooComplex, UnknownExtent):
-            return None
 
     # Index arithmetic
 
-    def add(self, lhs: Index, rhs: Index) -> Index:
-        """Return `lhs + rhs`."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if (folded := self._folded(lambda a, b: a + b, lhs, rhs)) is not None:
-            return folded
-        if lhs == 0 or rhs == 0:
-            return rhs if lhs == 0 else lhs
-        return self.pure(arith.AddiOp, self.index(lhs), self.index(rhs))
+    def emit(self, function: Function, a: Index, b: Index) -> Index:
+        """Return a function of two indices: of those that are known, or else of values.
 
-    def sub(self, lhs: Index, rhs: Index) -> Index:
-        """Return `lhs - rhs`."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if (folded := self._folded(lambda a, b: a - b, lhs, rhs)) is not None:
-            return folded
-        if rhs == 0:
-            return lhs
-        return self.pure(arith.SubiOp, self.index(lhs), self.index(rhs))
-
-    def mul(self, lhs: Index, rhs: Index) -> Index:
-        """Return `lhs * rhs`."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if (folded := self._folded(lambda a, b: a * b, lhs, rhs)) is not None:
-            return folded
-        if lhs == 0 or rhs == 0:
-            return 0
-        if lhs == 1 or rhs == 1:
-            return rhs if lhs == 1 else lhs
-        return self.pure(arith.MuliOp, self.index(lhs), self.index(rhs))
+        A dividend must not be negative, and a divisor must be positive.
+        """
+        found = folded(function, a, b)
+        if found is None:
+            found = _of_extents(PYTHON[function], a, b)
+        if found is None and function in ("floordiv", "mod"):
+            parts = self._divided(a, b)
+            found = None if parts is None else parts[function == "mod"]
+        if found is not None:
+            return found
+        return IndexValue(self, self.pure(OPERATIONS[function], self.index(a), self.index(b)))
 
     def floordiv(self, lhs: Index, rhs: Index) -> Index:
-        """Return the quotient of `lhs`, which must not be negative, by a positive number."""
-        # LLVM turns unsigned division by a power of 2 into one shift; signed division needs more.
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if rhs == 1:
-            return lhs
-        if (folded := self._folded(lambda a, b: a // b, lhs, rhs)) is not None:
-            return folded
-        if (parts := self._divided(lhs, rhs)) is not None:
-            return parts[0]
-        return self.pure(arith.DivUIOp, self.index(lhs), self.index(rhs))
+        """Return `lhs // rhs`, which is computed at run time for extents that do not divide."""
+        return self.emit("floordiv", lhs, rhs)
 
     def mod(self, lhs: Index, rhs: Index) -> Index:
-        """Return the remainder of `lhs`, which must not be negative, by a positive number."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if rhs == 1:
-            return 0
-        if (folded := self._folded(lambda a, b: a % b, lhs, rhs)) is not None:
-            return folded
-        if (parts := self._divided(lhs, rhs)) is not None:
-            return parts[1]
-        return self.pure(arith.RemUIOp, self.index(lhs), self.index(rhs))
+        """Return `lhs % rhs`, which is computed at run time for extents that do not divide."""
+        return self.emit("mod", lhs, rhs)
 
     def _divided(self, value: Index, by: Index) -> tuple[Index, Index] | None:
         """Return quotient and remainder of a sum of multiples of `by` and at most one variable of a
@@ -286,11 +277,11 @@ class IndexBuilder:
 
             (8 * i + 4 * j + k) / 4 = 2 * i + j    (8 * i + 4 * j + k) % 4 = k
         """
-        if not isinstance(by, int) or not isinstance(value, SSAValue):
+        if not isinstance(by, int) or not isinstance(value, IndexValue):
             return None
         quotient: Index = 0
         remainder: Index = 0
-        pending: list[SSAValue] = [value]
+        pending: list[SSAValue] = [value.value]
         while pending:
             if (term := pending.pop()) in self._replaced:
                 return None
@@ -298,15 +289,15 @@ class IndexBuilder:
                 case arith.AddiOp(lhs=lhs, rhs=rhs):
                     pending += (rhs, lhs)
                     continue
-                case arith.MuliOp(lhs=lhs, rhs=rhs) if isinstance(n := self.known(rhs), int):
+                case arith.MuliOp(lhs=lhs, rhs=rhs) if (n := self._known.get(rhs)) is not None:
                     if n % by == 0:
-                        quotient = self.add(quotient, self.mul(lhs, n // by))
+                        quotient = quotient + self.index_of(lhs) * (n // by)
                         continue
                 case Block() if remainder == 0 and self._is_below(term, by):
-                    remainder = term
+                    remainder = self.index_of(term)
                     continue
-                case _ if isinstance(n := self.known(term), int) and n % by == 0:
-                    quotient = self.add(quotient, n // by)
+                case _ if (n := self._known.get(term)) is not None and n % by == 0:
+                    quotient = quotient + n // by
                     continue
                 case _:
                     pass
@@ -316,56 +307,65 @@ class IndexBuilder:
     def _is_below(self, variable: SSAValue, bound: int) -> bool:
         """Return whether `variable` is that of a loop over 0, ... that ends before `bound`."""
         loop = variable.owner.parent_op() if isinstance(variable.owner, Block) else None
-        if not isinstance(loop, ForOp) or self.known(loop.min) != 0:
+        if not isinstance(loop, ForOp) or self._known.get(loop.min) != 0:
             return False
-        return isinstance(n := self.known(loop.extent), int) and n <= bound
+        return (extent := self._known.get(loop.extent)) is not None and extent <= bound
 
     def ceildiv(self, extent: Index, by: Index) -> Index:
         """Return `extent / by`, rounded up."""
-        return self.floordiv(self.add(extent, self.sub(by, 1)), by)
+        return self.floordiv(extent + (by - 1), by)
 
     def min(self, lhs: Index, rhs: Index) -> Index:
         """Return the smaller of two signed indices."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if (folded := self._folded(min, lhs, rhs)) is not None:
-            return folded
-        return self.pure(arith.MinSIOp, self.index(lhs), self.index(rhs))
+        return self._extremum(min, arith.MinSIOp, lhs, rhs)
 
     def max(self, lhs: Index, rhs: Index) -> Index:
         """Return the larger of two signed indices."""
-        lhs, rhs = self.known(lhs), self.known(rhs)
-        if (folded := self._folded(max, lhs, rhs)) is not None:
-            return folded
-        return self.pure(arith.MaxSIOp, self.index(lhs), self.index(rhs))
+        return self._extremum(max, arith.MaxSIOp, lhs, rhs)
+
+    def _extremum(
+        self, function: Callable[..., Extent], op: type[Operation], lhs: Index, rhs: Index
+    ) -> Index:
+        if (found := _of_extents(function, lhs, rhs)) is not None:
+            return found
+        return IndexValue(self, self.pure(op, self.index(lhs), self.index(rhs)))
+
+    def select(self, condition: SSAValue, then: Index, otherwise: Index) -> Index:
+        """Return one of two indices."""
+        return self.index_of(
+            self.pure(arith.SelectOp, condition, self.index(then), self.index(otherwise))
+        )
 
     def smaller(self, lhs: Extent, rhs: Extent) -> Extent:
         """Return the smaller of two extents, which is computed at the start of the function if it
         is not known."""
-        if (folded := self._folded(min, lhs, rhs)) is not None:
-            assert not isinstance(folded, SSAValue)
-            return folded
-        return self.symbol(self.at_start(arith.MinSIOp(self.index(lhs), self.index(rhs))))
+        return self._of_sizes(min, arith.MinSIOp, lhs, rhs)
 
     def larger(self, lhs: Extent, rhs: Extent) -> Extent:
         """Return the larger of two extents, as `smaller`."""
-        if (folded := self._folded(max, lhs, rhs)) is not None:
-            assert not isinstance(folded, SSAValue)
-            return folded
-        return self.symbol(self.at_start(arith.MaxSIOp(self.index(lhs), self.index(rhs))))
+        return self._of_sizes(max, arith.MaxSIOp, lhs, rhs)
 
     def quotient(self, lhs: Extent, rhs: Extent) -> Extent:
         """Return `lhs / rhs`, rounded down, of extents that are not negative and not 0, as
         `smaller`."""
-        if (folded := self._folded(lambda a, b: a // b, lhs, rhs)) is not None:
-            assert not isinstance(folded, SSAValue)
-            return folded
-        return self.symbol(self.at_start(arith.DivUIOp(self.index(lhs), self.index(rhs))))
+        return self._of_sizes(PYTHON["floordiv"], arith.DivUIOp, lhs, rhs)
+
+    def _of_sizes(
+        self,
+        function: Callable[..., Extent],
+        op: Callable[..., Operation],
+        lhs: Extent,
+        rhs: Extent,
+    ) -> Extent:
+        if (found := _of_extents(function, lhs, rhs)) is not None:
+            return found
+        return self.symbol(self.at_start(op(self.index(lhs), self.index(rhs))))
 
     def flat(self, indices: Sequence[Index], shape: Sequence[Index]) -> Index:
         """Return the row-major position of the element at `indices` of a buffer of `shape`."""
         position: Index = 0
         for index, size in zip(indices, shape, strict=True):
-            position = self.add(self.mul(position, size), index)
+            position = position * size + index
         return position
 
     def unflat(self, position: Index, shape: Sequence[Extent]) -> list[Index]:
@@ -388,22 +388,12 @@ class IndexBuilder:
 
     def inside_bounds(self, index: Index, low: Index, high: Index) -> list[SSAValue]:
         """Return the conditions for `low <= index < high`, without those known to hold."""
-        index = self.known(index)
         conditions: list[SSAValue] = []
-        if not self._holds(lambda a, b: a <= b, low, index):
+        if not _of_extents(operator.le, low, index):
             conditions.append(self.pure(arith.CmpiOp, self.index(low), self.index(index), arg=SLE))
-        if not self._holds(lambda a, b: a < b, index, high):
+        if not _of_extents(operator.lt, index, high):
             conditions.append(self.less(index, high))
         return conditions
-
-    def _holds(self, compare: Callable[[Extent, Extent], bool], lhs: Index, rhs: Index) -> bool:
-        """Return whether a comparison is known to hold."""
-        if isinstance(lhs, SSAValue) or isinstance(rhs, SSAValue):
-            return False
-        try:
-            return compare(lhs, rhs)
-        except (TooComplex, UnknownExtent):
-            return False
 
     def all(self, conditions: Sequence[SSAValue]) -> SSAValue:
         """Return the conjunction of `conditions`; the empty one is true."""

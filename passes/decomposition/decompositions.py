@@ -22,7 +22,7 @@ from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ..constants.arrays import Known, constant_of, known
 from ..constants.float_range import reassociates, scale_keeps_range
-from .folding_builder import FoldingBuilder, Term
+from .folding_builder import Folded, FoldingBuilder
 
 __all__ = ["DECOMPOSITIONS"]
 
@@ -42,21 +42,18 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     if not is_ranked(type := op.data.type):
         return None
     folder = FoldingBuilder(builder, element_of(type))
-    scale = folder.rsqrt(folder.add(folder.parameter(op.moving_var), folder.number(op.epsilon)))
+    scale = folder.rsqrt(folder.parameter(op.moving_var) + op.epsilon)
     if op.scale:
-        scale = folder.multiply(scale, folder.parameter(op.gamma))
+        scale = scale * folder.parameter(op.gamma)
     # (x - mean) * scale + beta is x * scale + (beta - mean * scale): with constants, two numbers
     # for each channel.
-    shift = folder.multiply(folder.parameter(op.moving_mean), scale)
-    if op.center:
-        shift = folder.subtract(folder.parameter(op.beta), shift)
-    else:
-        shift = folder.subtract(folder.number(0.0), shift)
+    shift = folder.parameter(op.moving_mean) * scale
+    shift = (folder.parameter(op.beta) if op.center else 0.0) - shift
     axes, rank = _axes([op.axis], type)
     if isinstance(folder.element, Float16Type) and not _keeps_range(scale, shift):
         scale, shift = (folder.broadcast_along(term, axes, rank) for term in (scale, shift))
-        product = folder.multiply(folder.tensor(op.data), scale)
-        return (folder.result(folder.add(product, shift)),)
+        product = folder.tensor(op.data) * scale
+        return (folder.result(product + shift),)
     scaled = MultiplyOp(op.data, folder.result(folder.broadcast_along(scale, axes, rank)))
     builder.insert(scaled)
     return builder.insert(
@@ -64,14 +61,14 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     ).results
 
 
-def _keeps_range(scale: Term, shift: Term) -> bool:
+def _keeps_range(scale: Folded, shift: Folded) -> bool:
     """Return whether `data * scale + shift` is known to stay finite if its product is computed in
     f16, or need not stay finite (`relax.fastmath=reassoc`)."""
     if reassociates():
         return True
-    if not isinstance(scale, Known) or not isinstance(shift, Known):
+    if not isinstance(scale.tensor, Known) or not isinstance(shift.tensor, Known):
         return False
-    return scale_keeps_range(scale.array, shift.array, f16)
+    return scale_keeps_range(scale.tensor.array, shift.tensor.array, f16)
 
 
 def layer_norm(op: ops.LayerNormOp, builder: Builder) -> Sequence[SSAValue] | None:
@@ -126,11 +123,11 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     folder = FoldingBuilder(builder, element_of(type))
     axes, rank = _axes([*op.axes], type)
     data = folder.tensor(op.data)
-    # In f32 for f16, where the square of 256 is infinite: the greatest number is 65504.
-    squares = folder.mean(folder.multiply(data, data), axes)
-    norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
+    # In f32 for f16, where the square of 256 is infinite: the maximum number is 65504.
+    squares = folder.mean(data * data, axes)
+    norm = folder.rsqrt(squares + op.epsilon)
     weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
-    return (folder.result(folder.multiply(folder.multiply(data, norm), weight)),)
+    return (folder.result(data * norm * weight),)
 
 
 def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] | None:
@@ -140,10 +137,10 @@ def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] 
     folder = FoldingBuilder(builder, element_of(type))
     axes, _ = _axes([*op.axis], type)
     data = folder.tensor(op.data)
-    squares = folder.sum(folder.multiply(data, data), axes)
+    squares = folder.sum(data * data, axes)
     # max, where the other norms add epsilon: TVM's topi defines it so.
-    norm = folder.rsqrt(folder.maximum(squares, folder.number(op.eps)))
-    return (folder.result(folder.multiply(data, norm)),)
+    norm = folder.rsqrt(folder.maximum(squares, op.eps))
+    return (folder.result(data * norm),)
 
 
 def bias_add(op: BiasAddOp, builder: Builder) -> Sequence[SSAValue] | None:
@@ -173,27 +170,27 @@ def _newshape(shape: Sequence[int]) -> list[int]:
     return [-1 if size == DYNAMIC_INDEX else size for size in shape]
 
 
-def _normalize(folder: FoldingBuilder, data: Term, axes: Sequence[int], epsilon: float) -> Term:
+def _normalize(folder: FoldingBuilder, data: Folded, axes: Sequence[int], epsilon: float) -> Folded:
     """Build `(data - mean) * rsqrt(variance + epsilon)`, with mean and variance over `axes`."""
     # Two passes over the data: mean(x * x) - mean(x)^2 would cancel where the mean is large.
-    centered = folder.subtract(data, folder.mean(data, axes))
-    variance = folder.mean(folder.multiply(centered, centered), axes)
-    return folder.multiply(centered, folder.rsqrt(folder.add(variance, folder.number(epsilon))))
+    centered = data - folder.mean(data, axes)
+    variance = folder.mean(centered * centered, axes)
+    return centered * folder.rsqrt(variance + epsilon)
 
 
 def _affine(
     folder: FoldingBuilder,
     op: ops.AffineNormOp,
-    data: Term,
+    data: Folded,
     axes: Sequence[int],
     type: TensorType[Attribute],
 ) -> Sequence[SSAValue]:
     """Build `data * gamma + beta` along `axes`; `op` says whether it has gamma and beta."""
     rank = len(type.get_shape())
     if op.scale:
-        data = folder.multiply(data, folder.broadcast_along(folder.parameter(op.gamma), axes, rank))
+        data = data * folder.broadcast_along(folder.parameter(op.gamma), axes, rank)
     if op.center:
-        data = folder.add(data, folder.broadcast_along(folder.parameter(op.beta), axes, rank))
+        data = data + folder.broadcast_along(folder.parameter(op.beta), axes, rank)
     return (folder.result(data),)
 
 

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from .conversion import Lowering, contiguous
-from .types import POINTER, Number, is_buffer, lowered_type, lowered_types
+from .types import POINTER, Number, Word, is_buffer, lowered_type, lowered_types
 
 __all__ = ["C_INTERFACE", "EMIT_C_INTERFACE", "define_c_interface"]
 
@@ -89,7 +89,8 @@ class DescriptorWords:
         offset = self.load(pointer, OFFSET, i64)
         # The offset goes into the pointer, once for each call: buffers have none inside
         # (`types.py`).
-        first = self.build.offset(start, offset, lowered_type(type.element_type))
+        place = Word(self.build, offset)
+        first = self.build.offset(start, place, lowered_type(type.element_type))
         axes = [axis for axis, size in enumerate(type.get_shape()) if size == DYNAMIC_INDEX]
         return [first, *(self.load(pointer, SIZES + axis, i64) for axis in axes)]
 
@@ -110,11 +111,11 @@ class DescriptorWords:
                 values.append(value)
                 field += 1
             start, *open_sizes = values
-            given = iter(open_sizes)
+            given = (Word(build, size) for size in open_sizes)
             sizes: list[Number] = [
                 next(given) if size == DYNAMIC_INDEX else size for size in type.get_shape()
             ]
-            numbers = (0, *sizes, *contiguous(sizes, build.times))
+            numbers = (0, *sizes, *contiguous(sizes))
             # The caller frees the first pointer and reads by the second. They are equal, as a
             # buffer that is returned is taken to begin where it was allocated.
             for value in (start, start, *map(build.number, numbers)):

@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
+from ...dialects.numbers import Function, folded
 from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
 from ...passmanager.fast.creation import create_before
@@ -45,6 +46,7 @@ from .types import (
     POINTER,
     LLVMBuffer,
     Number,
+    Word,
     lowered_type,
     lowered_types,
     strides_of_type,
@@ -62,6 +64,11 @@ NO_FLAGS = llvm.FastMathAttr(None)
 NO_BUNDLES = DenseArrayBase.from_list(i32, ())
 NO_WRAP = IntegerAttr(3, i32)
 """No signed and no unsigned wrap, as a property of arithmetic."""
+WORD_OPERATIONS: Mapping[Function, tuple[type[Operation], Attribute]] = {
+    "add": (llvm.AddOp, NO_WRAP),
+    "sub": (llvm.SubOp, IntegerAttr(0, i32)),  # may be negative
+    "mul": (llvm.MulOp, NO_WRAP),
+}
 UNIT = UnitAttr()
 C_CONVENTION = llvm.CallingConventionAttr("ccc")
 NO_TAIL_CALL = llvm.TailCallKindAttr(llvm.TailCallKind.NONE)
@@ -199,17 +206,17 @@ class Lowering:
         is defined, so that every use has them."""
         type = cast("MemRefType[Attribute]", old.type)
         pointer, *numbers = self.values(old)
-        given = iter(numbers)
+        given = (Word(self, number) for number in numbers)
         sizes = tuple(next(given) if s == DYNAMIC_INDEX else s for s in type.get_shape())
         if not isinstance(type.layout, NoneAttr):
             if (known := strides_of_type(type)) is None:
                 raise self.error(f"has the layout {type.layout}, which has no strides")
             strides = tuple(next(given) if s is None else s for s in known)
         elif all(isinstance(size, int) for size in sizes[1:]):
-            strides = contiguous(sizes, self.times)
+            strides = contiguous(sizes)
         else:
             op, self.op = self.op, following(numbers[-1])
-            strides = contiguous(sizes, self.times)
+            strides = contiguous(sizes)
             self.op = op
         return LLVMBuffer(pointer, sizes, strides, lowered_type(type.element_type))
 
@@ -306,40 +313,22 @@ class Lowering:
 
     def number(self, value: Number) -> SSAValue:
         """Return a number as an i64."""
-        return self.integer(value) if isinstance(value, int) else value
+        return self.integer(value) if isinstance(value, int) else value.value
 
     def numbers(self, given: Sequence[int], open: Sequence[SSAValue]) -> tuple[Number, ...]:
         """Return `given` with the converted values of `open` in the places that it leaves open."""
         rest = iter(open)
-        return tuple(self.value(next(rest)) if n == DYNAMIC_INDEX else n for n in given)
+        return tuple(Word(self, self.value(next(rest))) if n == DYNAMIC_INDEX else n for n in given)
 
-    def plus(self, a: Number, b: Number) -> Number:
-        """Return the sum of two numbers that does not overflow."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        operands = (self.number(a), self.number(b))
-        return self.add(llvm.AddOp, operands, i64, overflowFlags=NO_WRAP)
-
-    def difference(self, a: Number, b: Number) -> SSAValue:
-        """Return `a - b`, which may be negative."""
-        operands = (self.number(a), self.number(b))
-        return self.add(llvm.SubOp, operands, i64, overflowFlags=IntegerAttr(0, i32))
-
-    def times(self, a: Number, b: Number) -> Number:
-        """Return the product of two numbers that does not overflow."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if a == 1 or b == 1:
-            return b if a == 1 else a
-        if a == 0 or b == 0:
-            return 0
-        operands = (self.number(a), self.number(b))
-        return self.add(llvm.MulOp, operands, i64, overflowFlags=NO_WRAP)
+    def emit(self, function: Function, a: Number, b: Number) -> Number:
+        """Return the sum, the difference or the product of two numbers."""
+        if (known := folded(function, a, b)) is not None:
+            return known
+        op, flags = WORD_OPERATIONS[function]
+        return Word(self, self.add(op, (self.number(a), self.number(b)), i64, overflowFlags=flags))
 
     def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
-        """Return one of two values, or a vector of which each lane is from one of two."""
+        """Return one of two values; of vectors, select lane by lane."""
         kind = selection_class(condition.type)
         return self.add(kind, (condition, yes, no), yes.type, fastmathFlags=NO_FLAGS)
 
@@ -354,7 +343,7 @@ class Lowering:
         """Return the pointer to the element of a buffer at unconverted indices."""
         place: Number = 0
         for index, stride in zip(indices, buffer.strides, strict=True):
-            place = self.plus(place, self.times(self.index(index), stride))
+            place = place + self.index(index) * stride
         return self.offset(buffer.pointer, place, buffer.element)
 
     def index(self, old: SSAValue) -> Number:
@@ -371,18 +360,17 @@ class Lowering:
             if isinstance(constant, arith.ConstantOp | llvm.ConstantOp):
                 if isinstance(number := constant.value, IntegerAttr):
                     return number.value.data
-        return new
+        return Word(self, new)
 
     def offset(self, pointer: SSAValue, place: Number, element: Attribute) -> SSAValue:
         """Return the pointer to the element `place` elements further on in the same buffer."""
         if place == 0:
             return pointer
-        if isinstance(place, int) and not -(1 << 31) < place < 1 << 31:
-            place = self.number(place)  # a constant index has 32 bits
-        if isinstance(place, int):
+        # A constant index has 32 bits.
+        if isinstance(place, int) and -(1 << 31) < place < 1 << 31:
             indices, operands = [place], [pointer]
         else:
-            indices, operands = [llvm.GEP_USE_SSA_VAL], [pointer, place]
+            indices, operands = [llvm.GEP_USE_SSA_VAL], [pointer, self.number(place)]
         return self.add(
             llvm.GEPOp,
             operands,
@@ -518,16 +506,14 @@ class Lowering:
         replace_all_uses(old, cast.results[0])
 
 
-def contiguous(
-    sizes: Sequence[Number], times: Callable[[Number, Number], Number]
-) -> tuple[Number, ...]:
+def contiguous(sizes: Sequence[Number]) -> tuple[Number, ...]:
     """Return the strides of elements in row-major order."""
     strides: list[Number] = []
     stride: Number = 1
     for size in reversed(sizes):
         strides.append(stride)
         if len(strides) < len(sizes):
-            stride = times(stride, size)
+            stride = stride * size
     return tuple(strides[::-1])
 
 

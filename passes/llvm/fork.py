@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region, SSAValue
 
 from .conversion import Lowering, integers32
-from .types import POINTER
+from .types import POINTER, Number, Word
 
 __all__ = ["fork"]
 
@@ -102,15 +102,16 @@ def thread_function(
         # The number of threads is asked for: the runtime may start fewer than were wanted.
         for asked in ("omp_get_thread_num", "omp_get_num_threads")
     )
-    size = inner.difference(last, first)
-    following = inner.plus(thread, 1)
+    size = Word(inner, last) - Word(inner, first)
+    number = Word(inner, thread)
+    following = number + 1
 
-    def bound(number: SSAValue) -> SSAValue:
+    def bound(number: Number) -> SSAValue:
         # `size * number / count`: contiguous parts that differ by one at most, and cover the range
         # for any count.
-        part = inner.add(llvm.UDivOp, (inner.number(inner.times(size, number)), count), i64)
-        return inner.number(inner.plus(first, part))
+        part = inner.add(llvm.UDivOp, (inner.number(size * number), count), i64)
+        return inner.number(Word(inner, first) + Word(inner, part))
 
-    start, stop = bound(thread), bound(inner.number(following))
+    start, stop = bound(number), bound(following)
     inner.call_defined(callee, [start, stop, *operands])
     return function

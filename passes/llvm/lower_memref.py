@@ -23,12 +23,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...dialects.numbers import product
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.releases.memref import AssumeAlignmentOp
 from .conversion import Lowering, Patterns, contiguous, convert
-from .types import POINTER, LLVMBuffer, Number, lowered_type
+from .types import POINTER, LLVMBuffer, Number, Word, lowered_type
 
 __all__ = ["MEMREF", "LowerMemref", "is_nontemporal"]
 
@@ -85,9 +86,7 @@ def copy(op: memref.CopyOp, build: Lowering) -> None:
     source, target = build.buffer(op.source), build.buffer(op.destination)
     if not (is_contiguous(op.source) and is_contiguous(op.destination)):
         raise build.error("copies from or to a buffer with a layout: expected a loop")
-    size: Number = bytes_of(source.element)
-    for each in source.sizes:
-        size = build.times(size, each)
+    size = product([bytes_of(source.element), *source.sizes])
     # Not `memmove`, as in MLIR: source and target must not overlap.
     operands = (target.pointer, source.pointer, build.number(size), build.integer(0, i1))
     build.intrinsic("llvm.memcpy.p0.p0.i64", operands)
@@ -106,17 +105,15 @@ def alloc(op: memref.AllocOp, build: Lowering) -> None:
     type = type_of(op.memref)
     element = lowered_type(type.element_type)
     sizes = build.numbers(type.get_shape(), op.dynamic_sizes)
-    size: Number = bytes_of(element)
-    for each in sizes:
-        size = build.times(size, each)
+    size = product([bytes_of(element), *sizes])
     alignment = max(ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data)
     # Rounded up as `aligned_alloc` wants it: size + alignment, rounded down. One unit too many if
     # it is a multiple already, which spares the case of 0 bytes.
-    size = build.plus(size, alignment)
+    size = size + alignment
     if isinstance(size, int):
         size = size // alignment * alignment
     else:
-        size = build.add(llvm.AndOp, (size, build.integer(-alignment)), i64)
+        size = Word(build, build.add(llvm.AndOp, (size.value, build.integer(-alignment)), i64))
     pointer = build.call("aligned_alloc", [build.integer(alignment), build.number(size)], POINTER)
     set_contiguous(op.memref, pointer, sizes, build)
 
@@ -125,13 +122,10 @@ def alloca(op: memref.AllocaOp, build: Lowering) -> None:
     type = type_of(op.memref)
     element = lowered_type(type.element_type)
     sizes = build.numbers(type.get_shape(), op.dynamic_sizes)
-    count: Number = 1
-    for each in sizes:
-        count = build.times(count, each)
     properties: dict[str, Attribute] = {"elem_type": element}
     if op.alignment is not None:
         properties["alignment"] = IntegerAttr(op.alignment.value.data, i64)
-    pointer = build.add(llvm.AllocaOp, (build.number(count),), POINTER, **properties)
+    pointer = build.add(llvm.AllocaOp, (build.number(product(sizes)),), POINTER, **properties)
     set_contiguous(op.memref, pointer, sizes, build)
 
 
@@ -143,7 +137,7 @@ def set_contiguous(
     if not isinstance(type.layout, NoneAttr):
         raise build.error(f"is {type}: expected no layout")
     element = lowered_type(type.element_type)
-    build.set_buffer(old, LLVMBuffer(pointer, sizes, contiguous(sizes, build.times), element))
+    build.set_buffer(old, LLVMBuffer(pointer, sizes, contiguous(sizes), element))
 
 
 def dealloc(op: memref.DeallocOp, build: Lowering) -> None:
@@ -200,8 +194,7 @@ def view(op: memref.ViewOp, build: Lowering) -> None:
 
 
 def reinterpret_cast(op: memref.ReinterpretCastOp, build: Lowering) -> None:
-    """The offset counts from the start of the source, as buffers of which a view is made again are
-    not offset themselves."""
+    """The offset counts from the start of the source: a buffer has no offset of its own."""
     source = build.buffer(op.source)
     (offset,) = build.numbers(op.static_offsets.get_values(), op.offsets)
     new = LLVMBuffer(
@@ -221,8 +214,8 @@ def subview(op: memref.SubviewOp, build: Lowering) -> None:
     place: Number = 0
     for offset, stride in zip(offsets, source.strides, strict=True):
         # Strides are those of the source: a view of a view needs no chain.
-        place = build.plus(place, build.times(offset, stride))
-    strides = [build.times(a, b) for a, b in zip(steps, source.strides, strict=True)]
+        place = place + offset * stride
+    strides = [a * b for a, b in zip(steps, source.strides, strict=True)]
     kept = kept_axes(op.static_sizes.get_values(), type_of(op.result).get_shape())
     new = LLVMBuffer(
         build.offset(source.pointer, place, source.element),
@@ -264,18 +257,11 @@ def reshape(op: memref.ExpandShapeOp | memref.CollapseShapeOp, build: Lowering) 
         sizes = build.numbers(op.static_output_shape.get_values(), op.output_shape)
     else:
         groups = [[axis.value.data for axis in group] for group in op.reassociation]
-        sizes = tuple(product([source.sizes[axis] for axis in group], build) for group in groups)
+        sizes = tuple(product(source.sizes[axis] for axis in group) for group in groups)
     known = zip(type.get_shape(), sizes, strict=True)
     # A size of the type where it is known, so that strides fold to constants.
     sizes = tuple(size if size != DYNAMIC_INDEX else other for size, other in known)
     set_contiguous(op.results[0], source.pointer, sizes, build)
-
-
-def product(numbers: Sequence[Number], build: Lowering) -> Number:
-    total: Number = 1
-    for number in numbers:
-        total = build.times(total, number)
-    return total
 
 
 # Facts about buffers
@@ -288,7 +274,7 @@ def dim(op: memref.DimOp, build: Lowering) -> SSAValue:
     *others, found = map(build.number, sizes)
     # The axis is not known: a chain of selections, which LLVM makes a table of.
     for number, size in enumerate(others):
-        operands = (axis, build.integer(number))
+        operands = (axis.value, build.integer(number))
         holds = build.add(llvm.ICmpOp, operands, i1, predicate=EQUAL)
         found = build.select(holds, size, found)
     return found

@@ -223,12 +223,15 @@ def rows_of(
             steps.append(rest % size)
             rest //= size
         steps.reverse()
-        indices = [*start[:first], *map(build.plus, start[first:], steps)]
+        indices = [
+            *start[:first],
+            *(i + step for i, step in zip(start[first:], steps, strict=True)),
+        ]
         place: Number = 0
         for index, stride in zip(indices, buffer.strides, strict=True):
-            place = build.plus(place, build.times(index, stride))
+            place = place + index * stride
         # Lanes up to the end of the row of the buffer.
-        mask = first_lanes(build.difference(buffer.sizes[-1], indices[-1]), width, build)
+        mask = first_lanes(build.number(buffer.sizes[-1] - indices[-1]), width, build)
         for index, size in zip(indices[first:-1], buffer.sizes[first:-1], strict=True):
             operands = (build.number(index), build.number(size))
             # Unsigned, so that a negative index is out of bounds as well.
@@ -340,7 +343,7 @@ def position(
     shape = type.get_shape()
     place: Number = 0
     for axis, number in enumerate(numbers):
-        place = build.plus(place, build.times(number, prod(shape[axis + 1 :])))
+        place = place + number * prod(shape[axis + 1 :])
     return place, prod(shape[len(numbers) :])
 
 

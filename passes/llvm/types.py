@@ -27,12 +27,14 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.numbers import Value
 from ...dialects.vector_types import is_vector
 
 __all__ = [
     "POINTER",
     "LLVMBuffer",
     "Number",
+    "Word",
     "is_buffer",
     "lowered_type",
     "lowered_types",
@@ -41,7 +43,15 @@ __all__ = [
 
 POINTER = LLVMPointerType()
 
-Number: TypeAlias = "int | SSAValue"
+
+class Word(Value["Number"]):
+    """An i64: a size, a stride or a position. Sums and products do not overflow."""
+
+    __slots__ = ()
+
+
+Number: TypeAlias = int | Word
+Word.partners = (int, Word)
 """A number that is known, or an i64."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...compiler.analysis.constants import integer_constant
+from ...dialects.numbers import Function, folded
 from ...dialects.tir.ops import ForOp, YieldOp
 
 __all__ = ["Index", "LoopBuilder", "known_index"]
@@ -20,6 +21,14 @@ Index: TypeAlias = "SSAValue | int"
 """An index, or an integer that is known."""
 
 OpT = TypeVar("OpT", bound=Operation)
+
+OPERATIONS: Mapping[Function, type[arith.SignlessIntegerBinaryOperation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "mul": arith.MuliOp,
+    "floordiv": arith.FloorDivSIOp,
+    "mod": arith.RemSIOp,
+}
 
 
 def known_index(value: SSAValue) -> Index:
@@ -55,41 +64,36 @@ class LoopBuilder:
             self._constants[index] = self.insert(constant).result
         return self._constants[index]
 
-    # Arithmetic
+    # Arithmetic. There are no operators on values: their operations have to be inserted here.
+
+    def emit(self, function: Function, a: Index, b: Index) -> Index:
+        """Return a function of two indices, which is computed here unless it can be folded."""
+        known = folded(function, a, b)
+        if known is not None:
+            return known
+        return self.insert(OPERATIONS[function](self.value(a), self.value(b))).result
 
     def add(self, a: Index, b: Index) -> Index:
         """Return `a + b`."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a + b
-        if a == 0 or b == 0:
-            return b if a == 0 else a
-        return self.insert(arith.AddiOp(self.value(a), self.value(b))).result
+        return self.emit("add", a, b)
 
-    def subtract(self, a: Index, b: Index) -> Index:
+    def sub(self, a: Index, b: Index) -> Index:
         """Return `a - b`."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a - b
-        return a if b == 0 else self.insert(arith.SubiOp(self.value(a), self.value(b))).result
+        return self.emit("sub", a, b)
 
-    def multiply(self, a: Index, b: int) -> Index:
+    def mul(self, a: Index, b: int) -> Index:
         """Return `a * b`."""
-        return a * b if isinstance(a, int) else self.insert(arith.MuliOp(a, self.value(b))).result
-
-    def divide(self, a: Index, b: int) -> Index:
-        """Return `a / b`, rounded down."""
-        if isinstance(a, int):
-            return a // b
-        return self.insert(arith.FloorDivSIOp(a, self.value(b))).result
+        return self.emit("mul", a, b)
 
     def parity(self, a: Index) -> Index:
         """Return `a mod 2`, for an `a` that is not negative."""
-        return a % 2 if isinstance(a, int) else self.insert(arith.RemSIOp(a, self.value(2))).result
+        return self.emit("mod", a, 2)
 
     def at_least_0(self, a: Index) -> Index:
         """Return `max(a, 0)`."""
-        if isinstance(a, int):
-            return max(a, 0)
-        return self.insert(arith.MaxSIOp(a, self.value(0))).result
+        return (
+            max(a, 0) if isinstance(a, int) else self.insert(arith.MaxSIOp(a, self.value(0))).result
+        )
 
     # Control flow
 

@@ -19,7 +19,7 @@ def chunk_of(
     """
     if isinstance(total, int) and total % chunks == 0:
         size = total // chunks
-        return build.multiply(number, size), size
+        return build.mul(number, size), size
 
     def start_of(chunk: SSAValue) -> SSAValue:
         # `number * total / chunks`: no chunk has to know the sizes of those before it. The product
@@ -28,4 +28,4 @@ def chunk_of(
         return build.insert(arith.DivUIOp(scaled, build.value(chunks))).result
 
     first = start_of(number)
-    return first, build.subtract(start_of(build.value(build.add(number, 1))), first)
+    return first, build.sub(start_of(build.value(build.add(number, 1))), first)

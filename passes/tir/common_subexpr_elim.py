@@ -243,7 +243,7 @@ def is_speculatable(op: Operation) -> bool:
     if type(op) in DIVISIONS:
         divisor = op.operands[1].owner
         value = divisor.value if isinstance(divisor, arith.ConstantOp) else None
-        # The least integer has no quotient by -1.
+        # The minimum integer has no quotient by -1.
         return isinstance(value, IntegerAttr) and value.value.data not in (0, -1)
     if isinstance(op, math.IPowIOp):
         return False

@@ -93,7 +93,7 @@ class LoopPipeliner:
 
     def _keep_condition(self, builder: LoopBuilder) -> None:
         with builder.loop(self._loop, self._first, self._extent) as (inside, variable):
-            step = inside.subtract(variable, self._first)
+            step = inside.sub(variable, self._first)
             following = inside.add(step, 1)
             with inside.when(following, self._extent) as then:
                 if then is not None:
@@ -101,9 +101,9 @@ class LoopPipeliner:
             self._body.rest(inside, variable, inside.parity(step))
 
     def _peel_last(self, builder: LoopBuilder) -> None:
-        last = builder.subtract(self._extent, 1)
+        last = builder.sub(self._extent, 1)
         with builder.loop(self._loop, self._first, last) as (inside, variable):
-            step = inside.subtract(variable, self._first)
+            step = inside.sub(variable, self._first)
             next_half = inside.parity(inside.add(step, 1))
             self._body.fill(inside, inside.add(variable, 1), next_half)
             self._body.rest(inside, variable, inside.parity(step))
@@ -113,18 +113,18 @@ class LoopPipeliner:
                 self._body.rest(epilogue, iteration, epilogue.parity(last))
 
     def _unroll(self, builder: LoopBuilder, split: int) -> None:
-        last = builder.subtract(self._extent, 1)
+        last = builder.sub(self._extent, 1)
         # `last / split` and not `extent / split`: the last iteration, which must not fill, is left
         # over.
-        rounds = builder.at_least_0(builder.divide(last, split))
+        rounds = builder.at_least_0(builder.emit("floordiv", last, split))
         with builder.loop(self._loop, 0, rounds) as (inside, variable):
-            base = inside.add(self._first, inside.multiply(variable, split))
+            base = inside.add(self._first, inside.mul(variable, split))
             for part in range(split):
                 iteration = inside.add(base, part)
                 # An even `split` begins each round at half 0, so that halves are constants.
                 self._body.fill(inside, inside.add(iteration, 1), (part + 1) % 2)
                 self._body.rest(inside, iteration, part % 2)
-        done = builder.multiply(rounds, split)
+        done = builder.mul(rounds, split)
         for part in range(split):
             step = builder.add(done, part)
             with builder.when(step, self._extent) as epilogue:

@@ -157,7 +157,7 @@ class Outlining:
         outer, *others = [known_index(loop.extent) for loop in self.nest]
         if not others:
             return outer
-        return build.multiply(outer, prod(extent for extent in others if isinstance(extent, int)))
+        return build.mul(outer, prod(extent for extent in others if isinstance(extent, int)))
 
     def call(self, build: LoopBuilder, number: BlockArgument, total: Index, chunks: int) -> None:
         """Insert the call that computes a chunk of the iterations."""

@@ -31,7 +31,7 @@ def parallelize_loops(
     """Mark the loops of `func` that `threads` threads are to share as parallel, and make the
     parallel loops serial that are not worth it.
 
-    Of the loops of a nest, those are taken with which it takes the least time: outer loops start
+    Of the loops of a nest, those are taken with which it takes the minimum time: outer loops start
     threads less often, others may have more iterations. Nothing happens for one thread.
     """
     if threads == 1 or func.is_declaration:

@@ -101,7 +101,7 @@ class FunctionSimplifier:
         self.is_changed = False
         self.is_unfinished = False
         """Whether another sweep may find more because of the changes of this one, apart from
-        expressions of which it left a single use."""
+        expressions that have a single use now."""
         self.replaced: list[Operation] = []
         """Expressions that were replaced by values that there were, or by constants."""
         self.simplified_in: dict[SSAValue, int] = {}

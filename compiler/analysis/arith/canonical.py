@@ -43,7 +43,7 @@ class CanonicalArithmetic:
 
     def compare(self, predicate: Predicate, a: LinearForm, b: LinearForm) -> bool | None:
         """Return whether a comparison of two forms holds; None if unknown."""
-        return self.compare_with_zero(predicate, a.minus(b))
+        return self.compare_with_zero(predicate, a - b)
 
     def compare_with_zero(self, predicate: Predicate, difference: LinearForm) -> bool | None:
         """Return whether a comparison of `difference` with 0 holds; None if unknown."""
@@ -63,28 +63,28 @@ class CanonicalArithmetic:
             return difference
         atom = difference.terms[0][0]
         if atom.kind is AtomKind.MOD and atom.operands[0].primitive()[1] < 0:
-            return self.mod(atom.operands[0].scaled(-1), atom.operands[1])
+            return self.mod(-atom.operands[0], atom.operands[1])
         return difference
 
     # Operations
 
     def add(self, a: LinearForm, b: LinearForm, factor: int = 1) -> LinearForm:
         """Return `a + factor * b`; a quotient and its remainder are put together again."""
-        return self._recombine(a.plus(b, factor))
+        return self._recombine(a + b * factor)
 
     def multiply(self, a: LinearForm, b: LinearForm) -> LinearForm:
         """Return the product, multiplied out unless that gives many terms (MAX_PRODUCTS)."""
         if not a.terms or not b.terms:
-            return b.scaled(a.constant) if not a.terms else a.scaled(b.constant)
+            return b * a.constant if not a.terms else a * b.constant
         sizes = [len(one.terms) + bool(one.constant) for one in (a, b)]
         # Opaque, but still hash-consed: the same product of sums is equal to itself.
         if sizes[0] * sizes[1] > MAX_PRODUCTS:
             return self.atoms.function(AtomKind.MUL, *sorted((a, b), key=_sort_key))
-        total = a.scaled(b.constant).plus(b.shifted(-b.constant), a.constant)
+        total = a * b.constant + (b - b.constant) * a.constant
         for left, m in a.terms:
             for right, n in b.terms:
                 product = self.atoms.product([*factors_of(left), *factors_of(right)])
-                total = total.plus(LinearForm(((product, m * n),), 0))
+                total = total + LinearForm(((product, m * n),), 0)
         return self._recombine(total)
 
     def floordiv(self, a: LinearForm, b: LinearForm | int) -> LinearForm:
@@ -92,18 +92,18 @@ class CanonicalArithmetic:
         b = LinearForm((), b) if isinstance(b, int) else b
         if not b.terms:
             if b.constant < 0:
-                return self._quotient_by_constant(a.scaled(-1), -b.constant)
+                return self._quotient_by_constant(-a, -b.constant)
             return self._quotient_by_constant(a, b.constant) if b.constant else ZERO
         whole, left = self._divide_terms(a, b)
         if left == ZERO or self._is_remainder(left, b):
             return whole
-        return whole.plus(self.atoms.function(AtomKind.FLOORDIV, left, b))
+        return whole + self.atoms.function(AtomKind.FLOORDIV, left, b)
 
     def mod(self, a: LinearForm, b: LinearForm | int) -> LinearForm:
         """Return the remainder of `floordiv`, with the sign of the divisor."""
         b = LinearForm((), b) if isinstance(b, int) else b
         if b.constant < 0 and not b.terms:
-            return self.mod(a.scaled(-1), -b.constant).scaled(-1)
+            return -self.mod(-a, -b.constant)
         if not b.terms:
             return self._remainder_by_constant(a, b.constant) if b.constant else ZERO
         _, left = self._divide_terms(self._drop_inner_mods(a, b), b)
@@ -146,13 +146,13 @@ class CanonicalArithmetic:
         `-a div b = a div -b = -(a div b)`, `-a rem b = -(a rem b)` and `a rem -b = a rem b`.
         """
         if not b.terms and b.constant < 0:
-            result = self._truncating(kind, flooring, a, b.scaled(-1))
-            return result.scaled(-1) if kind is AtomKind.DIV else result
+            result = self._truncating(kind, flooring, a, -b)
+            return -result if kind is AtomKind.DIV else result
         if self.can_prove("sgt", b, ZERO):
             if self.is_non_negative(a):
                 return flooring(a, b)
             if self.can_prove("sle", a, ZERO):
-                return flooring(a.scaled(-1), b).scaled(-1)
+                return -flooring(-a, b)
         inner = a.atom
         if kind is AtomKind.REM and inner is not None and inner.has_division:
             # (x rem (c*b)) rem b is x rem b.
@@ -163,7 +163,7 @@ class CanonicalArithmetic:
             if is_rem and self._exact_quotient(divisor, b) is not None:
                 return self.rem(dividend, b)
         if a.primitive()[1] < 0:
-            return self.atoms.function(kind, a.scaled(-1), b).scaled(-1)
+            return -self.atoms.function(kind, -a, b)
         return self.atoms.function(kind, a, b)
 
     def _divide_terms(self, a: LinearForm, b: LinearForm) -> tuple[LinearForm, LinearForm]:
@@ -180,15 +180,15 @@ class CanonicalArithmetic:
         if b.constant or len(b.terms) > 1:
             atom, count = b.terms[0]
             times = a.coefficient(atom) // count
-            left = a.plus(b, -times)
+            left = a - b * times
             return (LinearForm((), times), left) if len(left.terms) < len(a.terms) else (ZERO, a)
         whole, left = ZERO, LinearForm((), a.constant)
         for term in a.terms:
             one = LinearForm((term,), 0)
             if (quotient := self._exact_quotient(one, b)) is not None:
-                whole = whole.plus(quotient)
+                whole = whole + quotient
             else:
-                left = left.plus(one)
+                left = left + one
         return whole, left
 
     def _exact_quotient(self, a: LinearForm, b: LinearForm) -> LinearForm | None:
@@ -221,38 +221,38 @@ class CanonicalArithmetic:
     def _quotient_by_constant(self, a: LinearForm, divisor: int) -> LinearForm:
         """Return `a floordiv divisor` for a positive integer."""
         whole, left = self._divide_terms(a, LinearForm((), divisor))
-        found = self.constraints.range_of(left).floordiv(divisor)
+        found = self.constraints.range_of(left) // divisor
         if (constant := found.constant) is not None:
-            return whole.shifted(constant)
+            return whole + constant
         terms, factor = left.primitive()
         if (common := gcd(factor, divisor)) > 1:
             # (6*x + 5) floordiv 4 is (3*x + 2) floordiv 2, as one may round down after each of two
             # divisions: a floordiv (c*d) = (a floordiv c) floordiv d.
             reduced = _divided(left, common)
-            return whole.plus(self._quotient_by_constant(reduced, divisor // common))
+            return whole + self._quotient_by_constant(reduced, divisor // common)
         if len(terms) == 1 and factor == 1 and terms[0][0].kind is AtomKind.FLOORDIV:
             # (x floordiv m + c) floordiv n is (x + c*m) floordiv (m*n).
             dividend, inner = terms[0][0].operands
             if not inner.terms and inner.constant > 0:
-                dividend = dividend.shifted(left.constant * inner.constant)
-                return whole.plus(self._quotient_by_constant(dividend, inner.constant * divisor))
+                dividend = dividend + left.constant * inner.constant
+                return whole + self._quotient_by_constant(dividend, inner.constant * divisor)
         form = LinearForm((), divisor)
         if self._is_remainder(left, form):
             return whole
-        return whole.plus(self.atoms.function(AtomKind.FLOORDIV, left, form))
+        return whole + self.atoms.function(AtomKind.FLOORDIV, left, form)
 
     def _remainder_by_constant(self, a: LinearForm, divisor: int) -> LinearForm:
         """Return `a mod divisor` for a positive integer."""
         form = LinearForm((), divisor)
         _, left = self._divide_terms(self._drop_inner_mods(a, form), form)
-        found = self.constraints.range_of(left).floordiv(divisor)
+        found = self.constraints.range_of(left) // divisor
         if (constant := found.constant) is not None:
-            return left.shifted(-constant * divisor)
+            return left - constant * divisor
         if (common := gcd(left.primitive()[1], divisor)) > 1:
             # (6*x + 5) mod 4 is 2 * ((3*x + 2) mod 2) + 1.
             reduced = _divided(left, common)
             remainder = self._remainder_by_constant(reduced, divisor // common)
-            return remainder.scaled(common).shifted(left.constant % common)
+            return remainder * common + left.constant % common
         if self._is_remainder(left, form):
             return left
         return self.atoms.function(AtomKind.MOD, left, form)
@@ -265,8 +265,8 @@ class CanonicalArithmetic:
         for atom, count in a.terms:
             if atom.kind is AtomKind.MOD:
                 dividend, inner = atom.operands
-                if self._exact_quotient(inner.scaled(count), divisor) is not None:
-                    a = a.plus(LinearForm.of(atom), -count).plus(dividend, count)
+                if self._exact_quotient(inner * count, divisor) is not None:
+                    a = a - LinearForm.of(atom) * count + dividend * count
         return a
 
     def _is_remainder(self, form: LinearForm, divisor: LinearForm) -> bool:
@@ -296,8 +296,9 @@ class CanonicalArithmetic:
     def _replace_quotient(
         self, total: LinearForm, atom: Atom, count: int, quotient: Atom
     ) -> LinearForm | None:
-        """Return `total` with dividend and remainder in place of the term `count * atom`, of which
-        `quotient` is a factor; None if the other factors are not a multiple of its divisor."""
+        """Return `total` with dividend and remainder in place of the term `count * atom`, where
+        `quotient` is a factor of `atom`. None if the other factors are not a multiple of its
+        divisor."""
         rest = factors_of(atom)
         rest.remove(quotient)
         outer = LinearForm((), count)
@@ -308,19 +309,19 @@ class CanonicalArithmetic:
             return None
         remainder_of = self.mod if quotient.kind is AtomKind.FLOORDIV else self.rem
         remainder = remainder_of(dividend, divisor)
-        without = total.plus(LinearForm.of(atom), -count)
-        return without.plus(self._times(dividend, times)).minus(self._times(remainder, times))
+        without = total - LinearForm.of(atom) * count
+        return without + self._times(dividend, times) - self._times(remainder, times)
 
     def _times(self, form: LinearForm, factor: LinearForm) -> LinearForm:
         """Return the product with a form of one term or a constant, always multiplied out."""
         if not factor.terms:
-            return form.scaled(factor.constant)
+            return form * factor.constant
         (atom, count), total = factor.terms[0], ZERO
         if form.constant:
             total = LinearForm(((atom, count * form.constant),), 0)
         for other, n in form.terms:
             product = self.atoms.product([*factors_of(other), *factors_of(atom)])
-            total = total.plus(LinearForm(((product, n * count),), 0))
+            total = total + LinearForm(((product, n * count),), 0)
         return total
 
 

@@ -16,7 +16,7 @@ __all__ = ["DIVISIONS", "ONE", "ZERO", "Atom", "AtomKind", "LinearForm", "Terms"
 class AtomKind(Enum):
     """The function that an atom applies to its operands."""
 
-    VALUE = "an SSA value of which only the range is known"
+    VALUE = "an SSA value; only its range is known"
     LOOP = "a loop variable, from the first operand to the second, both included"
     FLOORDIV = "quotient, rounded down"
     MOD = "remainder of FLOORDIV, with the sign of the divisor"
@@ -58,7 +58,8 @@ Terms = tuple[tuple[Atom, int], ...]
 class LinearForm(NamedTuple):
     """The sum of `constant` and, for each of `terms`, an atom times its coefficient.
 
-    Equal forms are equal tuples. Integers do not overflow.
+    Forms are added to forms and integers, and multiplied by integers. Equal forms are equal tuples.
+    Integers do not overflow.
     """
 
     terms: Terms
@@ -87,36 +88,34 @@ class LinearForm(NamedTuple):
         """Return the form without the term of `atom`."""
         return LinearForm(tuple(term for term in self.terms if term[0] is not atom), self.constant)
 
-    def shifted(self, constant: int) -> LinearForm:
-        """Return the sum with an integer."""
-        return LinearForm(self.terms, self.constant + constant) if constant else self
-
-    def scaled(self, factor: int) -> LinearForm:
-        """Return the product with an integer."""
-        if factor == 1:
-            return self
-        if factor == 0:
-            return ZERO
-        return LinearForm(tuple((a, c * factor) for a, c in self.terms), self.constant * factor)
-
-    def plus(self, other: LinearForm, factor: int = 1) -> LinearForm:
-        """Return the sum with `factor * other`."""
-        constant = self.constant + factor * other.constant
+    def __add__(self, other: LinearForm | int) -> LinearForm:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if isinstance(other, int):
+            return LinearForm(self.terms, self.constant + other) if other else self
+        constant = self.constant + other.constant
         if not other.terms:
             return LinearForm(self.terms, constant)
         if not self.terms:
-            return LinearForm(other.scaled(factor).terms, constant)
+            return LinearForm(other.terms, constant)
         # A dict and a sort instead of a merge of two sorted tuples: sums are short (MAX_TERMS).
         total = dict(self.terms)
         for atom, count in other.terms:
-            total[atom] = total.get(atom, 0) + factor * count
+            total[atom] = total.get(atom, 0) + count
         terms = [term for term in total.items() if term[1]]
         terms.sort(key=_number)
         return LinearForm(tuple(terms), constant)
 
-    def minus(self, other: LinearForm) -> LinearForm:
-        """Return the difference."""
-        return self.plus(other, -1)
+    def __neg__(self) -> LinearForm:
+        return self * -1
+
+    def __sub__(self, other: LinearForm | int) -> LinearForm:
+        return self + -other
+
+    def __mul__(self, factor: int) -> LinearForm:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if factor == 1:
+            return self
+        if factor == 0:
+            return ZERO
+        return LinearForm(tuple([(a, c * factor) for a, c in self.terms]), self.constant * factor)
 
     def primitive(self) -> tuple[Terms, int]:
         """Return the primitive part of the terms and the factor that was taken out.

@@ -30,7 +30,7 @@ MAX_DEPTH = 32
 recursively."""
 
 MAX_SHIFT = 63
-"""The greatest shift of an index that is read as a multiplication or division."""
+"""The maximum shift of an index that is read as a multiplication or division."""
 
 NSW = arith.IntegerOverflowFlag.NSW
 
@@ -91,12 +91,12 @@ class Linearizer(CanonicalArithmetic, ABC):
             return None
         if number >= ULT and not (self.is_non_negative(a) and self.is_non_negative(b)):
             return None
-        return SIGNED[number], a.minus(b)
+        return SIGNED[number], a - b
 
     # Atoms
 
     def _opaque(self, value: SSAValue) -> LinearForm:
-        """Return a new atom of which only the type is known."""
+        """Return a new atom; only its type is known."""
         atom = self.atoms.new(AtomKind.VALUE, (), value)
         self.constraints.set_initial(atom, range_of_type(value.type))
         return LinearForm.of(atom)
@@ -145,11 +145,11 @@ class Linearizer(CanonicalArithmetic, ABC):
             # forms.
             if extent == ONE:
                 return first
-            last = self.add(first, extent).shifted(-1)
+            last = self.add(first, extent) - 1
         # The step is not used: with a step above 1 the last value is smaller, and the range still
         # right.
         elif isinstance(loop, scf.ForOp) and value is block.args[0] and value.type == INDEX:
-            first, last = self.linear(loop.lb), self.linear(loop.ub).shifted(-1)
+            first, last = self.linear(loop.lb), self.linear(loop.ub) - 1
         else:
             return self._opaque(value)
         return LinearForm.of(self.atoms.new(AtomKind.LOOP, (first, last), value))
@@ -195,14 +195,14 @@ class Linearizer(CanonicalArithmetic, ABC):
         match op:
             case arith.FloorDivSIOp() | arith.DivSIOp():
                 quotient = (self.floordiv if isinstance(op, arith.FloorDivSIOp) else self.div)(a, b)
-                # Only the least integer by -1 overflows, which is undefined behavior.
+                # Only the minimum integer by -1 overflows, which is undefined behavior.
                 # A quotient of unknown range is read as an atom instead, which has the range of the
                 # type.
                 return quotient if b.constant == -1 else self._unless_wrapped(quotient, op)
             case arith.RemSIOp():
                 return self.rem(a, b)
             case arith.CeilDivSIOp() if not b.terms and b.constant > 0:
-                return self.floordiv(a.shifted(b.constant - 1), b)
+                return self.floordiv(a + (b.constant - 1), b)
             case _:
                 pass
         if not (self.is_non_negative(a) and self.is_non_negative(b)):
@@ -215,7 +215,7 @@ class Linearizer(CanonicalArithmetic, ABC):
             case _:
                 # `ceildivui` by any positive b. The signed one needs a constant b, whose sign is
                 # known.
-                return self.floordiv(self.add(a, b).shifted(-1), b)
+                return self.floordiv(self.add(a, b) - 1, b)
 
     def _read_extremum(self, op: arith.SignlessIntegerBinaryOperation) -> LinearForm | None:
         a, b = self.linear(op.lhs), self.linear(op.rhs)
@@ -239,7 +239,7 @@ class Linearizer(CanonicalArithmetic, ABC):
         if not self.is_non_negative(a):
             return None
         if isinstance(op, arith.ShLIOp):
-            return self._unless_wrapped(a.scaled(power), op)
+            return self._unless_wrapped(a * power, op)
         return self.floordiv(a, power)
 
     def _read_mask(self, op: arith.AndIOp) -> LinearForm | None:
@@ -293,11 +293,11 @@ class Linearizer(CanonicalArithmetic, ABC):
         flags = op.properties.get("overflowFlags")
         if isinstance(flags, arith.IntegerOverflowAttr) and NSW in flags.data:
             return form
-        least, most, _ = range_of_type(type)
+        minimum, maximum, _ = range_of_type(type)
         low, high, _ = self.constraints.range_of(form)
-        if low is None or high is None or least is None or most is None:
+        if low is None or high is None or minimum is None or maximum is None:
             return None
-        return form if least <= low and high <= most else None
+        return form if minimum <= low and high <= maximum else None
 
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
+from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, UnknownLoc
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .analyzer import Analyzer
@@ -18,6 +19,9 @@ __all__ = ["FormBuilder", "insert"]
 UNLIMITED = 1 << 30
 
 LEAVES = frozenset((AtomKind.VALUE, AtomKind.LOOP))
+
+COUNTED: SSAValue = Block(arg_types=[INDEX]).args[0]
+"""A value in the place of one that is counted and not created."""
 
 OPERATIONS: dict[AtomKind, type[arith.SignlessIntegerBinaryOperation]] = {
     AtomKind.FLOORDIV: arith.FloorDivSIOp,
@@ -62,11 +66,11 @@ class FormBuilder:
         """
         if not form.terms:
             return self.constant(form.constant, type)
-        if (value := self.analyzer.available_value(form, type)) is not None:
+        if (value := self._available(form, type)) is not None:
             return value
         value = self._build(form)
         if type != INDEX:
-            value = self._insert(arith.IndexCastOp(value, type))
+            value = self._emit(arith.IndexCastOp, value, type)
         if name is not None and value.name_hint is None:
             value.name_hint = name
         return value
@@ -74,50 +78,35 @@ class FormBuilder:
     def constant(self, value: int, type: Attribute) -> SSAValue:
         """Return a constant of an integer type."""
         form = LinearForm((), value)
-        if (available := self.analyzer.available_value(form, type)) is not None:
+        if (available := self._available(form, type)) is not None:
             return available
         width = type.bitwidth if isinstance(type, IntegerType) else INDEX
-        return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
+        op = arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True)
+        return insert(op, self.at)
 
     def cost(self, form: LinearForm, limit: int = UNLIMITED) -> int:
         """Return the number of operations other than constants that `build` creates for `form`.
 
-        Stops counting at `limit`: the result is exact only below it.
+        Stops counting at `limit`.
         """
-        if not form.terms or self._is_available(form):
-            return 0
-        total = len(form.terms) - 1 + bool(form.constant)
-        # `-x` is `0 - x`: the constant 0 is the left operand of the first subtraction.
-        if not form.constant and all(count < 0 for _, count in form.terms):
-            total += 1
-        for atom, count in form.terms:
-            total += abs(count) != 1
-            if total >= limit:
-                break
-            if self._is_available(LinearForm.of(atom)):
-                continue
-            total += atom.value is not None and atom.value.type != INDEX  # the cast
-            if atom.kind in LEAVES:
-                continue
-            total += 1
-            for operand in atom.operands:
-                if total < limit:
-                    total += self.cost(operand, limit - total)
-            if atom.kind is AtomKind.MUL:
-                total += len(atom.operands) - 2
-            elif atom.kind is AtomKind.MOD and not self._is_rem(atom):
-                total += 2
-        return total
+        counter = _Counter(self, limit)
+        try:
+            counter.build(form)
+        except _LimitReached:
+            return limit
+        return counter.count
 
-    def _is_available(self, form: LinearForm) -> bool:
-        value = self.analyzer.available_value(form, INDEX)
-        return value is not None and value not in self.replaced
+    def _available(self, form: LinearForm, type: Attribute = INDEX) -> SSAValue | None:
+        return self.analyzer.available_value(form, type)
 
-    def _insert(self, op: Operation) -> SSAValue:
-        return insert(op, self.at)
+    def _emit(self, cls: Callable[..., Operation], *operands: Any) -> SSAValue:
+        return insert(cls(*operands), self.at)
+
+    def _clone(self, old: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+        return insert(old.clone(dict(zip(old.operands, operands, strict=True))), self.at)
 
     def _build(self, form: LinearForm) -> SSAValue:
-        if (value := self.analyzer.available_value(form, INDEX)) is not None:
+        if (value := self._available(form)) is not None:
             return value
         constant = form.constant
         if not form.terms:
@@ -131,35 +120,35 @@ class FormBuilder:
         for atom, count in terms:
             value = self._build_atom(atom)
             if abs(count) != 1:
-                value = self._insert(arith.MuliOp(value, self.constant(abs(count), INDEX)))
+                value = self._emit(arith.MuliOp, value, self.constant(abs(count), INDEX))
             if total is None:
                 total = value
             else:
-                total = self._insert((arith.AddiOp if count > 0 else arith.SubiOp)(total, value))
+                total = self._emit(arith.AddiOp if count > 0 else arith.SubiOp, total, value)
         assert total is not None
         if constant:
-            total = self._insert(arith.AddiOp(total, self.constant(constant, INDEX)))
+            total = self._emit(arith.AddiOp, total, self.constant(constant, INDEX))
         return total
 
     def _build_atom(self, atom: Atom) -> SSAValue:
-        value = self.analyzer.available_value(LinearForm.of(atom), INDEX)
+        value = self._available(LinearForm.of(atom))
         if value is None and atom.kind in LEAVES:
             value = atom.value
         if value is None and atom.kind is AtomKind.OP:
             value = self._copy(atom)
         if value is not None:
-            return value if value.type == INDEX else self._insert(arith.IndexCastOp(value, INDEX))
+            return value if value.type == INDEX else self._emit(arith.IndexCastOp, value, INDEX)
         first, *others = [self._build(operand) for operand in atom.operands]
         if atom.kind is AtomKind.MUL:
             for other in others:
-                first = self._insert(arith.MuliOp(first, other))
+                first = self._emit(arith.MuliOp, first, other)
             return first
         (other,) = others
         if atom.kind is AtomKind.MOD and not self._is_rem(atom):
             # `arith` has no remainder with the sign of the divisor.
-            quotient = self._insert(arith.FloorDivSIOp(first, other))
-            return self._insert(arith.SubiOp(first, self._insert(arith.MuliOp(quotient, other))))
-        return self._insert(OPERATIONS[atom.kind](first, other))
+            quotient = self._emit(arith.FloorDivSIOp, first, other)
+            return self._emit(arith.SubiOp, first, self._emit(arith.MuliOp, quotient, other))
+        return self._emit(OPERATIONS[atom.kind], first, other)
 
     def _copy(self, atom: Atom) -> SSAValue:
         """Copy the operation of an OP atom, on operands that are built here."""
@@ -170,12 +159,12 @@ class FormBuilder:
             self._build_operand(form, operand)
             for form, operand in zip(atom.operands, old.operands, strict=True)
         ]
-        return self._insert(old.clone(dict(zip(old.operands, operands, strict=True))))
+        return self._clone(old, operands)
 
     def _build_operand(self, form: LinearForm, old: SSAValue) -> SSAValue:
         if old.type != BOOLEAN and is_integer(old.type):
             return self.build(form, old.type)
-        if (value := self.analyzer.available_value(form, old.type)) is not None:
+        if (value := self._available(form, old.type)) is not None:
             return value
         atom = form.atom
         if atom is None or atom.value is None:
@@ -187,3 +176,36 @@ class FormBuilder:
         dividend, divisor = atom.operands
         is_non_negative = self.analyzer.is_non_negative(dividend)
         return is_non_negative and self.analyzer.can_prove("sgt", divisor, ZERO)
+
+
+class _LimitReached(Exception):
+    """Raised to stop counting."""
+
+
+class _Counter(FormBuilder):
+    """Counts the operations that a builder would create, and creates none."""
+
+    def __init__(self, builder: FormBuilder, limit: int) -> None:
+        super().__init__(builder.analyzer, builder.at, builder.replaced)
+        self.count = 0
+        self._limit = limit
+
+    def constant(self, value: int, type: Attribute) -> SSAValue:
+        return COUNTED
+
+    def _available(self, form: LinearForm, type: Attribute = INDEX) -> SSAValue | None:
+        value = self.analyzer.available_value(form, type)
+        return None if value in self.replaced else value
+
+    def _emit(self, cls: Callable[..., Operation], *operands: Any) -> SSAValue:
+        self._add()
+        return COUNTED
+
+    def _clone(self, old: Operation, operands: Sequence[SSAValue]) -> SSAValue:
+        self._add()
+        return old.results[0]
+
+    def _add(self) -> None:
+        self.count += 1
+        if self.count >= self._limit:
+            raise _LimitReached

@@ -320,7 +320,7 @@ def sides_of(
         case "sgt", 1:
             return "sge", left, right
         case _:
-            return predicate, left.shifted(constant), right
+            return predicate, left + constant, right
 
 
 def _divided_constant(predicate: Predicate, constant: int, factor: int) -> int:

@@ -5,7 +5,7 @@ looks for a dimension of each buffer that is written, in which iteration `i` acc
 
     c * i + s + r        with the same c and s in all accesses, and r in a range shorter than c
 
-A buffer that is written otherwise may be scratch memory, of which each thread can have a copy: each
+A buffer that is written otherwise may be scratch memory. Each thread can have a copy of it: each
 iteration writes the same elements, and reads none of them before it has written them all.
 """
 

@@ -29,7 +29,7 @@ from ....passmanager.ir.walk import walk
 __all__ = ["Range", "index_ranges"]
 
 Range: TypeAlias = tuple[int, int]
-"""The least and the greatest number."""
+"""The minimum and the maximum number."""
 
 MOVES = (
     AstypeOp,
@@ -157,16 +157,16 @@ def operands_for(op: Operation, wanted: Range) -> Iterator[tuple[SSAValue, Range
 def inverse(op: Operation, wanted: Range, constants: tuple[int, ...]) -> Range:
     """Return the range of x for which `op` of x and each of the constants is in a range."""
     low, high = wanted
-    least, greatest = min(constants), max(constants)
+    minimum, maximum = min(constants), max(constants)
     match op:
         case AddOp():
-            return low - least, high - greatest
+            return low - minimum, high - maximum
         # `x - c` only: `operands_for` leaves out `c - x`, which reverses the range.
         case SubtractOp():
-            return low + greatest, high + least
+            return low + maximum, high + minimum
         # Rounded inward: `0 <= 2*x <= 5` is x from 0 to 2.
-        case _ if least > 0:
-            return -(-low // least), high // greatest
+        case _ if minimum > 0:
+            return -(-low // minimum), high // maximum
         # With a factor that is 0 or negative, only x = 0: the product 0 is a valid index.
         case _:
             return 0, 0

@@ -115,15 +115,15 @@ def split_range(
         begin = analyzer.maximum(begin, analyzer.minimum(low, end))
         # If the part before has iterations, `begin` is `min(low, end)`: all of them are below
         # `low`.
-        before.append(low.shifted(-1))
+        before.append(low - 1)
         lows += [low, begin]
     finish = end
-    if high is not None and not analyzer.can_prove("sge", high.shifted(1), end):
-        finish = analyzer.maximum(begin, analyzer.minimum(high.shifted(1), end))
-        after.append(high.shifted(1))
-        highs += [high, finish.shifted(-1)]
+    if high is not None and not analyzer.can_prove("sge", high + 1, end):
+        finish = analyzer.maximum(begin, analyzer.minimum(high + 1, end))
+        after.append(high + 1)
+        highs += [high, finish - 1]
     parts = [
-        IterationRange(whole.begin, begin, whole.lows, [*before, begin.shifted(-1)]),
+        IterationRange(whole.begin, begin, whole.lows, [*before, begin - 1]),
         IterationRange(begin, finish, lows, highs, is_middle=True),
         IterationRange(finish, end, [*after, finish], whole.highs),
     ]
@@ -134,7 +134,7 @@ def _includes(analyzer: Analyzer, interval: Interval, part: IterationRange) -> b
     """Return whether `interval` provably includes all of `part`."""
     prove = analyzer.can_prove
     low, high = interval
-    return (low is None or any(prove("sle", low, least) for least in part.lows)) and (
+    return (low is None or any(prove("sle", low, lowest) for lowest in part.lows)) and (
         high is None or any(prove("sge", high, most) for most in part.highs)
     )
 
@@ -145,6 +145,6 @@ def _is_disjoint(analyzer: Analyzer, interval: Interval, part: IterationRange) -
     low, high = interval
     return (
         (low is not None and any(prove("sgt", low, most) for most in part.highs))
-        or (high is not None and any(prove("slt", high, least) for least in part.lows))
+        or (high is not None and any(prove("slt", high, lowest) for lowest in part.lows))
         or (low is not None and high is not None and prove("sgt", low, high))
     )

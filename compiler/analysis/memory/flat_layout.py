@@ -112,7 +112,7 @@ def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayo
         case memref.ReinterpretCastOp() if source.begin is not None:
             (offset,) = _forms(op.static_offsets, op.offsets, analyzer)
             strides = _forms(op.static_strides, op.strides, analyzer)
-            return replace(source, offset=offset.shifted(-source.begin), strides=tuple(strides))
+            return replace(source, offset=offset - source.begin, strides=tuple(strides))
         case _:
             return None
 

@@ -17,8 +17,6 @@ from ....dialects.numbers import (
     equal,
     less,
     maximum,
-    minus,
-    plus,
     select,
 )
 from ....dialects.relax.data.creation import ArangeOp
@@ -29,15 +27,17 @@ __all__ = ["number_of_steps"]
 
 
 def number_of_steps(op: ArangeOp, facts: Facts) -> Number:
-    """Return the number of steps from `start` to `stop`: 0 if that is not finite, which the kernel
-    asserts that it is."""
+    """Return the number of steps from `start` to `stop`, or 0 if it is not finite.
+
+    The kernel asserts that it is finite.
+    """
     element_type = tensor_type(op.start).element_type
     # Float bounds have no known elements, so that a run alone knows how they are rounded.
     if not is_integer(element_type):
         return Computed(_float_steps, tuple(map(Scalar, op.operands)))
     start, stop, step = (number_of(facts, value) for value in op.operands)
     if isinstance(step, int) and step > 0:
-        return ceildiv(maximum(minus(stop, start), 0), step)
+        return ceildiv(maximum(stop - start, 0), step)
     return _integer_steps(start, stop, step)
 
 
@@ -45,8 +45,8 @@ def _integer_steps(start: Number, stop: Number, step: Number) -> Number:
     """Return the number of integers start + i * step before `stop`; 0 for a step of 0."""
     is_zero = equal(step, 0)
     rounding = select(less(step, 0), 1, -1)
-    distance = plus(plus(minus(stop, start), step), rounding)
-    # The least integer divided by -1 is a trap of the processor.
+    distance = stop - start + step + rounding
+    # The minimum integer divided by -1 is a trap of the processor.
     distance = maximum(distance, -(2**63) + 1)
     count = Computed("divsi", (distance, select(is_zero, 1, step)))
     return select(is_zero, 0, maximum(count, 0))
@@ -81,7 +81,7 @@ def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
     )
     quotient = of(arith.SelectOp, is_some, quotient, number(0))
     steps = insert(arith.FPToSIOp(quotient, i64))
-    one, none = (insert(arith.ConstantOp(IntegerAttr(n, i64))) for n in (1, 0))
+    one, zero = (insert(arith.ConstantOp(IntegerAttr(n, i64))) for n in (1, 0))
 
     def reaches(steps: SSAValue) -> SSAValue:
         """Return whether `start` plus this many steps is at or beyond `stop`."""
@@ -95,5 +95,5 @@ def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
         of(arith.SelectOp, reaches(fewer), fewer, steps),
         more,
     )
-    steps = of(arith.SelectOp, is_some, steps, none)
+    steps = of(arith.SelectOp, is_some, steps, zero)
     return insert(arith.IndexCastOp(steps, IndexType()))

@@ -2,7 +2,7 @@
 what is to be computed at run time.
 
 An operation infers its result types from operand types whose unknown sizes have expressions
-(`SymbolicSize`). A dimension of which nothing is known is None.
+(`SymbolicSize`). An unknown dimension is None.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ....dialects.dimension_names import dimension_names_in, with_dimension_names
-from ....dialects.numbers import Computed, as_size
+from ....dialects.numbers import Computed, Symbolic, as_size
 from ....dialects.relax.dimensions import dimensions_in, symbolic_type
 from ....dialects.relax.graph import GraphOp
 from ....dialects.relax.shapes import SymbolicSize, broadcast_sizes
@@ -58,7 +58,7 @@ class SymbolicShapes:
         self._broadcast: dict[frozenset[Size], Size] = {}
         """The symbols to which sizes broadcast."""
         self._unlimited: dict[Size, Size] = {}
-        """The sizes of which symbols are the minimum with a number above 1."""
+        """Symbol -> the size whose minimum with a number above 1 it is."""
         graph = CallGraph(module) if graph is None else graph
         self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
         # A call substitutes in the results of its callee, which therefore has to be known. In a
@@ -247,19 +247,19 @@ class SymbolicShapes:
     def _size(self, declared: int, inferred: int) -> int:
         if declared not in (DYNAMIC_INDEX, inferred):
             return declared
-        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Size)
+        is_sure = isinstance(inferred, SymbolicSize) and isinstance(inferred.number, Symbolic)
         if is_sure or inferred != DYNAMIC_INDEX:
             return inferred
         number = inferred.number if isinstance(inferred, SymbolicSize) else None
         if number is not None and (pair := broadcast_sizes(number)) is not None:
-            return SymbolicSize(self._joined(*pair))
+            return SymbolicSize(Symbolic(self._joined(*pair)))
         new = self._new()
         match number:
-            case Computed("minsi", (Size() as size, int(limit))) if limit > 1:
+            case Computed("minsi", (Symbolic(size), int(limit))) if limit > 1:
                 self._unlimited[new] = size
             case _:
                 pass
-        return SymbolicSize(new)
+        return SymbolicSize(Symbolic(new))
 
     def _new(self) -> Size:
         return Size.symbol(f"?{next(self._numbers)}")
@@ -300,8 +300,8 @@ def _common(shapes: Sequence[Sizes | None]) -> Dimensions:
 
 
 def name_results(function: FuncOp, shapes: SymbolicShapes) -> None:
-    """Give the results of `function` the sizes that were found as names; a dimension of which
-    nothing is known keeps the name that it has."""
+    """Give the results of `function` the sizes that were found as names. An unknown dimension
+    keeps the name that it has."""
     types = function.function_type.outputs.data
     given = function.res_attrs or [DictionaryAttr({})] * len(types)
     attributes: list[DictionaryAttr] = []

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ....dialects.numbers import (
+    PYTHON,
     Condition,
     Number,
     as_number,
@@ -26,12 +27,7 @@ from ....dialects.numbers import (
     less,
     maximum,
     minimum,
-    minus,
-    plus,
     product,
-    quotient,
-    sum_of,
-    times,
 )
 from ....dialects.relax.constant import ConstantOp, FullOp, constant_integers
 from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
@@ -204,7 +200,7 @@ def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
         shape = facts.elements_of(op.operands[1])
     if elements is None or shape is None or len(shape) != 1 or shape[0] is None:
         return None
-    number = as_number(shape[0])
+    number = as_number(shape[0]) if isinstance(shape[0], Size) else shape[0]
     if not isinstance(number, int) or not 0 <= number <= MAX_ELEMENTS:
         return None
     if len(elements) == number:
@@ -220,16 +216,16 @@ Function: TypeAlias = "Callable[[Number, Number], Number | None]"
 def _divided(a: Number, b: Number) -> Number | None:
     """Return the quotient rounded down or toward zero, which is the same for these."""
     # Rounding modes of ONNX `Div` (to 0) and Python's `//` (down) differ for negative numbers.
-    return quotient(a, b) if isinstance(b, int) and b > 0 and at_least(a, 0) else None
+    return a // b if isinstance(b, int) and b > 0 and at_least(a, 0) else None
 
 
 def _remainder(a: Number, b: Number) -> Number | None:
     whole = _divided(a, b)
-    return None if whole is None else minus(a, times(whole, b))
+    return None if whole is None else a - whole * b
 
 
 def _at_least(a: Number, b: Number) -> Condition:
-    return less(b, plus(a, 1))
+    return less(b, a + 1)
 
 
 def _differ(a: Number, b: Number) -> bool | None:
@@ -238,7 +234,7 @@ def _differ(a: Number, b: Number) -> bool | None:
 
 
 _FUNCTIONS: dict[type[Operation], Function] = {
-    AddOp: plus,
+    AddOp: PYTHON["add"],
     DivideOp: _divided,
     EqualOp: equal,
     FloorDivideOp: _divided,
@@ -250,9 +246,9 @@ _FUNCTIONS: dict[type[Operation], Function] = {
     MaximumOp: maximum,
     MinimumOp: minimum,
     ModOp: _remainder,
-    MultiplyOp: times,
+    MultiplyOp: PYTHON["mul"],
     NotEqualOp: _differ,
-    SubtractOp: minus,
+    SubtractOp: PYTHON["sub"],
 }
 
 
@@ -305,7 +301,7 @@ def _product(op: ProdOp, facts: Facts) -> Sequence[Size | None] | None:
 
 
 def _sum(op: SumOp, facts: Facts) -> Sequence[Size | None] | None:
-    return _reduced(op, facts, sum_of)
+    return _reduced(op, facts, sum)
 
 
 def _reduced(

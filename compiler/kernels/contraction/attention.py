@@ -94,18 +94,18 @@ class Heads:
     ) -> None:
         """Write loops that compute the product of two matrices, in the wide type."""
         contraction = Contraction(
-            (self.block, columns),
-            self.wide,
-            self.wide,
-            (),
-            rows,
-            (),
-            columns,
-            (terms,),
-            lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
-            lambda b, ks, at: convert(b, b.read(rhs, [*ks, at.column]), self.wide),
-            lambda b, at: [at.m, at.column],
-            lambda b, index: Coordinates([], index[0], [], index[1]),
+            shape=(self.block, columns),
+            element=self.wide,
+            total=self.wide,
+            batch=(),
+            m=rows,
+            rows=(),
+            columns=columns,
+            terms=(terms,),
+            read_lhs=lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
+            rhs=lambda b, ks, at: convert(b, b.read(rhs, [*ks, at.column]), self.wide),
+            index_of=lambda b, at: [at.m, at.column],
+            coordinates_of=lambda b, index: Coordinates([], index[0], [], index[1]),
             rhs_along_terms=rhs_along_terms,
         )
         write_contraction(self.b, contraction, finish)
@@ -119,7 +119,7 @@ class Heads:
 
         def query(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             row, k = index
-            element = b.read(self.query, [self.n, b.add(first, row), head, k])
+            element = b.read(self.query, [self.n, first + row, head, k])
             return multiply(b, widen(b, element), scale)
 
         # Scaled once, and contiguous.
@@ -144,7 +144,7 @@ class Heads:
         """Return the index in the bias of the score at `index` in the block."""
         row, key = index
         batch, queries, heads, _ = self.query.shape
-        at, frame = [self.n, head, self.b.add(first, row), key], (batch, heads, queries, self.keys)
+        at, frame = [self.n, head, first + row, key], (batch, heads, queries, self.keys)
         return broadcast_index(self.b, at, bias.shape, frame)
 
     def write_masks(self, head: Index, first: Index, rows: Index) -> None:
@@ -163,8 +163,8 @@ class Heads:
             # -inf and the result is NaN, as in the interpreter.
             past = self.keys - whole if op.causal_mask == "BottomRight" else 0
             with b.loop(rows) as row:
-                end = b.min(b.max(b.add(b.add(first, row), past + 1), 0), self.keys)
-                with b.loop(b.sub(self.keys, end), min=end) as key:
+                end = b.min(b.max(first + row + (past + 1), 0), self.keys)
+                with b.loop(self.keys - end, min=end) as key:
                     b.store(b.number(-inf, self.wide), self.scores, [row, key])
 
     def write_powers(self, rows: Index) -> SSAValue:
@@ -174,14 +174,14 @@ class Heads:
         # Loops of their own, so that processors overlap the trees of several rows.
         maxima, factors = b.alloc((self.block,), wide), b.alloc((self.block,), wide)
         with b.loop(rows) as row:
-            greatest = b.fold(
+            row_max = b.fold(
                 (self.keys,),
                 b.number(-inf, wide),
                 greater,
                 lambda i: b.load(scores, [row, *i]),
                 contiguous=True,
             )
-            b.store(greatest, maxima, [row])
+            b.store(row_max, maxima, [row])
         with b.loop(rows) as row:
 
             def power(index: Sequence[Index]) -> SSAValue:
@@ -211,14 +211,14 @@ class Heads:
 
         def finish(index: Sequence[Index], value: SSAValue) -> None:
             row, column = index
-            # The sum of a row divides its `dim` results, not its powers, of which there are as many
-            # as keys.
+            # The sum of a row divides its `dim` results, not its powers: there are as many of
+            # these as keys.
             factor = b.load(factors, [row])
             value = multiply(b, value, factor)
             if self.op.nan_to_zero:  # the weights of a row are NaN if, and only if, their sum is
                 nan = b.pure(arith.CmpfOp, factor, factor, arg="uno")
                 value = b.pure(arith.SelectOp, nan, b.number(0, self.wide), value)
-            place = [self.n, b.add(first, row), head, column]
+            place = [self.n, first + row, head, column]
             store(place, convert(b, value, self.query.element))
 
         powers = Buffer((self.block, self.keys), self.wide, self.scores)
@@ -267,14 +267,14 @@ def attention(
             # (multi-head) is group 1.
             group = heads // kv_heads
             with b.nest((group, b.ceildiv(rows, block)), [ForKind.SERIAL] * 2) as (member, number):
-                head = b.add(b.mul(kv_head, group), member)
+                head = kv_head * group + member
                 if isinstance(rows, int):
                     # All blocks have the same static size: the last one overlaps the one before it,
                     # and computes some queries twice, with the same results.
                     first, count = b.chunk_start(number, block, rows), block
                 else:
-                    first = b.mul(number, block)
-                    count = b.min(block, b.sub(rows, first))
+                    first = number * block
+                    count = b.min(block, rows - first)
                 part.write_scores(head, first, count, columns)
                 part.write_masks(head, first, count)
                 part.write_result(head, first, count, store)

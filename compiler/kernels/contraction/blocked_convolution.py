@@ -1,5 +1,5 @@
-"""Convolutions in blocked layouts: the channels of a block, such as the 16 of NCHW16c, are next to
-each other in data and result. The terms of a sum are so, and the outputs that a vector has."""
+"""Convolutions in blocked layouts, such as NCHW16c: channels are stored in blocks. The terms of a
+sum are next to each other in the data, and the outputs of one vector in the result."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["blocked_convolution", "is_blocked"]
 
 MAX_CUTS, MAX_COLUMNS = 3, 12
-"""The most kinds of taps along the columns, each of which is code of its own and takes time to
-compile, and the columns of the largest tile that fits into the registers of all processors."""
+"""The maximum number of kinds of taps along the columns: each kind is code of its own, and takes
+time to compile. And the columns of the largest tile that fits into the registers of all
+processors."""
 MAX_OVERHANG = 14
 """The columns of the longest tile, which may begin at the last column of an unknown number."""
 
@@ -173,7 +174,7 @@ class BlockedProduct:
         #
         # so that terms are in the order of the data in memory, not in that of OIHW.
         blocks, *taps, lane = b.unflat(k, self.terms)
-        channel = b.add(b.mul(blocks, self.terms[-1]), lane)
+        channel = blocks * self.terms[-1] + lane
         inputs = volume(self.terms) // volume(self.terms[1:-1])
         shape = (self.groups, self.outputs, inputs, *self.terms[1:-1])
         value = b.read(b.reshaped(self.weight, shape), [batch[1], m, channel, *taps])
@@ -187,31 +188,30 @@ class BlockedProduct:
         else:
             windows = self.windows
             place = [
-                b.add(b.mul(i, windows[axis].stride), b.mul(tap, windows[axis].dilation))
-                for axis, (i, tap) in pairs
+                i * windows[axis].stride + tap * windows[axis].dilation for axis, (i, tap) in pairs
             ]
         image, group = at.batch
-        blocks = b.add(b.mul(group, self.terms[0]), blocks)
+        blocks = group * self.terms[0] + blocks
         value = b.read(self.data, [image, blocks, *place, lane])
         return convert(b, value, self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
         (image, group), m, row, column = at
-        m = b.add(b.mul(group, self.outputs), m)
+        m = group * self.outputs + m
         if self.block is None:
             return [image, m, *row, column]
         # Lanes of a vector are adjacent m of one block, so a vector is stored as a whole
         # (`rows_together`); a vector that crosses two blocks is transposed and stored by columns.
-        return [image, b.floordiv(m, self.block), *row, column, b.mod(m, self.block)]
+        return [image, m // self.block, *row, column, m % self.block]
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         if self.block is None:
             image, m, *row, column = index
         else:
             image, blocks, *row, column, lane = index
-            m = b.add(b.mul(blocks, self.block), lane)
-        group = b.floordiv(m, self.outputs)
-        return Coordinates([image, group], b.mod(m, self.outputs), row, column)
+            m = blocks * self.block + lane
+        group = m // self.outputs
+        return Coordinates([image, group], m % self.outputs, row, column)
 
     def matrices(self, weight: Array) -> Array:
         """Return the elements of the weight as a matrix whose columns are the terms."""
@@ -237,18 +237,18 @@ class BlockedProduct:
         if self.block is not None:
             shape = (images, outputs // self.block, *self.out, self.block)
         return Contraction(
-            shape,
-            element,
-            self.total,
-            (images, self.groups),
-            self.outputs,
-            (*rows,),
-            columns,
-            self.terms,
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=shape,
+            element=element,
+            total=self.total,
+            batch=(images, self.groups),
+            m=self.outputs,
+            rows=(*rows,),
+            columns=columns,
+            terms=self.terms,
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             rhs_along_terms=True,
             weights=self.weights(b),
             rows_together=self.block or 1,

@@ -80,11 +80,11 @@ class ByteWords(Scheduled):
         # Byte 0 is in the lowest bits, as in the packed weights, whatever the byte order of the
         # host: the word is made by shifts, not by a load of four bytes.
         size = known(self.data.shape[self.axis])
-        first = b.mul(index[self.axis], BYTES)
+        first = index[self.axis] * BYTES
         word: SSAValue | None = None
         for byte in range(BYTES):
             place = [*index]
-            place[self.axis] = b.add(first, byte)
+            place[self.axis] = first + byte
             # Of 6 bytes, word 1 is 4 5 5 5. The weights there are 0, so any byte would do that may
             # be read; one beyond the end might not be mapped.
             if size % BYTES:

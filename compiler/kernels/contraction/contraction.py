@@ -17,8 +17,8 @@ from ..layouts import known
 from ..scalars import (
     convert,
     exact_integer,
-    greatest,
-    least,
+    maximum_of,
+    minimum_of,
     multiply_add,
     signless_form,
     wide_type,
@@ -193,17 +193,17 @@ def total_type(
 
 
 EXACT = 1 << 24
-"""The greatest number up to which f32 holds all integers."""
+"""The maximum number up to which f32 holds all integers."""
 
 
 def greatest_sum(lhs: Attribute, rhs: Attribute, terms: int, weights: Sequence[Array]) -> int:
     """Return a bound of the magnitude of sums of up to `terms` products of integers."""
-    low, high = int(least(lhs)), int(greatest(lhs))
+    low, high = int(minimum_of(lhs)), int(maximum_of(lhs))
     if not weights:
-        return int(terms * max(-low, high) * max(-least(rhs), greatest(rhs)))
+        return int(terms * max(-low, high) * max(-minimum_of(rhs), maximum_of(rhs)))
     bounds = [0]
     for matrix in weights:
-        # The greatest sum has the greatest datum at each positive weight, and the least one at each
+        # The maximum sum has the maximum datum at each positive weight, and the minimum one at each
         # negative weight: of ui8 and the weights 3 -2, sums are from -510 to 765. The bound is 765;
         # without the weights it is 65280.
         wide = matrix.astype("int64")

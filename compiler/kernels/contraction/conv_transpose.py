@@ -76,19 +76,19 @@ class TransposedConvolution(Scheduled):
         taps: list[Index] = []
         places: list[Index] = []
         for i, number, n, v in zip(place, numbers, self.extents, self.windows, strict=False):
-            at = b.add(i, v.before)
+            at = i + v.before
             if v.dilation == 1:  # the taps are `at % stride`, and each `stride` after it
-                tap = b.add(b.mod(at, v.stride), b.mul(number, v.stride))
-                source = b.sub(b.floordiv(at, v.stride), number)
+                tap = at % v.stride + number * v.stride
+                source = at // v.stride - number
                 conditions += b.inside_bounds(source, 0, n)
                 if v.size % v.stride:
                     conditions.append(b.less(tap, v.size))
             else:
-                tap, moved = number, b.sub(at, b.mul(number, v.dilation))
-                source = b.floordiv(moved, v.stride)
+                tap, moved = number, at - number * v.dilation
+                source = moved // v.stride
                 conditions += b.inside_bounds(moved, 0, n * v.stride)
                 if v.stride > 1:
-                    conditions.append(b.equal(b.mod(moved, v.stride), 0))
+                    conditions.append(b.equal(moved % v.stride, 0))
             taps.append(tap)
             places.append(source)
         return conditions, taps, places
@@ -131,7 +131,7 @@ class TransposedConvolution(Scheduled):
         with b.loops(counts) as (first, *numbers):
             conditions, taps, source = self.sources(b, place, numbers)
             with b.when(conditions), b.loop(together) as i:
-                tap = b.add(b.mul(first, together), i)
+                tap = first * together + i
                 whole = last.size % together == 0
                 with b.when([] if whole else [b.less(tap, last.size)]):
                     index = [*outer, *taps, tap, *source]
@@ -193,9 +193,9 @@ class SumsOfRow:
     def add(self, b: KernelBuilder, tap: Index, product: Callable[[Index], SSAValue]) -> None:
         """Write a loop that adds the products of the elements of the data and the weights at
         `tap`."""
-        remainder, first = self.place_of(b, b.mul(tap, self.window.dilation))
+        remainder, first = self.place_of(b, tap * self.window.dilation)
         with b.elements((self.extent,), self.lanes) as (i,):
-            at = [remainder, b.add(first, i)]
+            at = [remainder, first + i]
             b.store(b.sum(b.load(self.sums, at), product(i)), self.sums, at)
 
     @contextmanager
@@ -205,7 +205,7 @@ class SumsOfRow:
         if self.flat is not None and self.window.stride > 1:
             self.interleave(b, self.flat)
         with b.elements((self.width,), b.lanes) as (column,):
-            at = b.add(column, self.window.before)
+            at = column + self.window.before
             if self.flat is not None:
                 yield column, b.load(self.flat, [at])
             else:
@@ -214,19 +214,19 @@ class SumsOfRow:
     def place_of(self, b: KernelBuilder, position: Index) -> list[Index]:
         """Return the place in `sums` of a position of the result, with the padding in front."""
         stride = self.window.stride
-        return [b.mod(position, stride), b.floordiv(position, stride)]
+        return [position % stride, position // stride]
 
     def interleave(self, b: KernelBuilder, flat: SSAValue) -> None:
         """Write a loop that copies the sums to `flat`, in the order of the result."""
         stride, columns = self.window.stride, self.shape[1]
         type = VectorType(self.element, [self.lanes])
         with b.loop(columns // self.lanes) as chunk:
-            first = b.mul(chunk, self.lanes)
+            first = chunk * self.lanes
             places = [[b.index(i), b.index(first)] for i in range(stride)]
             rows = [b.insert(vector.LoadOp(self.sums, p, type)).results[0] for p in places]
-            start = b.mul(first, stride)
+            start = first * stride
             for i, row in enumerate(interleave(b, rows, 1, self.lanes)):
-                place = [b.index(b.add(start, i * self.lanes))]
+                place = [b.index(start + i * self.lanes)]
                 b.insert(vector.StoreOp(row, flat, place))
 
 
@@ -306,18 +306,18 @@ class Products:
                 lambda batch: batch[1],
             )
         return Contraction(
-            (images, groups, taps, points),
-            self.total,
-            self.total,
-            (images, groups),
-            m,
-            (),
-            columns,
-            (inputs,),
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=(images, groups, taps, points),
+            element=self.total,
+            total=self.total,
+            batch=(images, groups),
+            m=m,
+            rows=(),
+            columns=columns,
+            terms=(inputs,),
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             weights=weights,
         )
 

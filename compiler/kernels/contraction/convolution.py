@@ -61,7 +61,16 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     if is_blocked(op):
         block = out_layout.factors.get("c")
         windows = windows_of(op)
-        return blocked_convolution(b, data, weight, windows, op.groups, block, element, constants)
+        return blocked_convolution(
+            b=b,
+            data=data,
+            weight=weight,
+            windows=windows,
+            groups=op.groups,
+            block=block,
+            element=element,
+            constants=constants,
+        )
     if is_blocked_depthwise(op):
         return blocked_depthwise(b, data, weight, windows_of(op), element, constants)
     if b.groups is None:
@@ -230,17 +239,17 @@ def place_in_data(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
     """Return the place of the element that the window at `place` has at the `offsets`."""
-    firsts = [b.mul(i, stride) for i, stride in zip(place, strides, strict=True)]
-    return [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
+    firsts = [i * stride for i, stride in zip(place, strides, strict=True)]
+    return [i + offset for i, offset in zip(firsts, offsets, strict=True)]
 
 
 def place_in_phases(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
     """Return the same place in data that `split_phases` or `split_tiles` returned."""
-    phases = [b.mod(o, stride) for o, stride in zip(offsets, strides, strict=True)]
-    shifts = [b.floordiv(o, stride) for o, stride in zip(offsets, strides, strict=True)]
-    return [*phases, *(b.add(i, shift) for i, shift in zip(place, shifts, strict=True))]
+    phases = [o % stride for o, stride in zip(offsets, strides, strict=True)]
+    shifts = [o // stride for o, stride in zip(offsets, strides, strict=True)]
+    return [*phases, *(i + shift for i, shift in zip(place, shifts, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -292,20 +301,20 @@ class ImageProduct:
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         matrix = b.reshaped(self.kernel, (self.outputs, self.terms))
-        output = b.add(b.mul(batch[1], self.per_group), m)
+        output = batch[1] * self.per_group + m
         return convert(b, b.read(matrix, [output, k]), self.total)
 
     def rhs(self, b: KernelBuilder, terms: Sequence[Index], at: Coordinates) -> SSAValue:
         image, (channel, *taps) = self.image, terms
-        channel = b.add(b.mul(at.batch[1], self.inputs), channel)
-        offsets = [b.mul(tap, x.dilation) for tap, x in zip(taps, self.geometry.windows)]
+        channel = at.batch[1] * self.inputs + channel
+        offsets = [tap * x.dilation for tap, x in zip(taps, self.geometry.windows)]
         place = image.place(b, offsets, [*at.rows, at.column])
         value = b.read(image.data, [at.batch[0], channel, *place])
         return convert(b, value, self.total)
 
     def index_of(self, b: KernelBuilder, at: Coordinates) -> list[Index]:
         (image, group), m, row, column = at
-        index = [image, b.add(b.mul(group, self.per_group), m), *row, column]
+        index = [image, group * self.per_group + m, *row, column]
         return index if self.merged else moved_index(b, index, self.plain, self.geometry.out_layout)
 
     def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
@@ -314,8 +323,8 @@ class ImageProduct:
         number, channel, *row, column = index
         if self.merged and self.image.rows:
             *row, column = b.unflat(column, self.out)
-        group = b.floordiv(channel, self.per_group)
-        return Coordinates([number, group], b.mod(channel, self.per_group), row, column)
+        group = channel // self.per_group
+        return Coordinates([number, group], channel % self.per_group, row, column)
 
     def weights(self, b: KernelBuilder) -> PackedWeights | None:
         """Return the matrices of the groups, if the weight is a constant."""
@@ -330,18 +339,18 @@ class ImageProduct:
         """Return the products as a contraction."""
         image = self.image
         contraction = Contraction(
-            self.shape,
-            element,
-            self.total,
-            (image.data.shape[0], self.geometry.groups),
-            self.per_group,
-            image.rows,
-            image.columns,
-            (self.inputs, *image.taps),
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=self.shape,
+            element=element,
+            total=self.total,
+            batch=(image.data.shape[0], self.geometry.groups),
+            m=self.per_group,
+            rows=image.rows,
+            columns=image.columns,
+            terms=(self.inputs, *image.taps),
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             weights=self.weights(b),
             merged=self.merged,
             rows_together=self.rows_together,
@@ -367,20 +376,20 @@ def of_points(
     if (constant := b.constant(kernel)) is not None:
         weights = PackedWeights(constant, False, lambda array: array.reshape(1, outputs, terms))
     return Contraction(
-        shape,
-        element,
-        total,
-        (images,),
-        1,
-        (),
-        outputs,
-        (terms,),
-        lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
-        lambda b, ks, at: convert(
+        shape=shape,
+        element=element,
+        total=total,
+        batch=(images,),
+        m=1,
+        rows=(),
+        columns=outputs,
+        terms=(terms,),
+        read_lhs=lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
+        rhs=lambda b, ks, at: convert(
             b, b.read(b.reshaped(kernel, (outputs, terms)), [at.column, *ks]), total
         ),
-        lambda b, at: [at.batch[0], at.column, at.m],
-        lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
+        index_of=lambda b, at: [at.batch[0], at.column, at.m],
+        coordinates_of=lambda b, index: Coordinates([index[0]], index[2], [], index[1]),
         weights=weights,
         rhs_along_terms=True,
     )

@@ -79,7 +79,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         b.loop(t.columns // at_once, ForKind.PARALLEL) as column_tile,
         b.loop(t.m) as m,
     ):
-        first = b.mul(column_tile, at_once)
+        first = column_tile * at_once
         sums = b.alloc(shape, t.total, "local")
         unrolled = [UNROLLED, VECTORIZED]
         with b.nest(shape, unrolled) as index:
@@ -87,20 +87,20 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
 
         def add_term(j: Index, v: Index, k: Index) -> None:
             left = t.lhs(b, batch, m, k)
-            right = t.rhs(b, [k], Coordinates(batch, m, [], b.add(first, j)))
+            right = t.rhs(b, [k], Coordinates(batch, m, [], first + j))
             b.store(t.multiply_add(b, b.load(sums, [j, v]), left, right), sums, [j, v])
 
         with b.loop(terms // lanes) as chunk, b.nest(shape, unrolled) as (j, v):
-            add_term(j, v, b.add(b.mul(chunk, lanes), v))
+            add_term(j, v, chunk * lanes + v)
         if not isinstance(terms, int):
             # All of them go to lane 0: a vector of a number of lanes that is not known would need a
             # mask.
             with b.loop(terms % lanes) as v, b.loop(at_once, UNROLLED) as j:
-                add_term(j, 0, b.add(terms // lanes * lanes, v))
+                add_term(j, 0, terms // lanes * lanes + v)
         elif terms % lanes:
             rest = terms - terms % lanes
             with b.nest((at_once, terms % lanes), unrolled) as (j, v):
-                add_term(j, v, b.add(rest, v))
+                add_term(j, v, rest + v)
         # Indexed by the loop variable `j` below, `sums` itself could not be in registers.
         tile_of_sums = b.alloc(shape, t.total, "local")
         with b.nest(shape, unrolled) as index:
@@ -111,4 +111,4 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
             with b.loop(lanes) as v:
                 b.store(b.sum(b.load(total, [0]), b.load(tile_of_sums, [j, v])), total, [0])
             value = t.element_of(b, b.load(total, [0]))
-            finish(t.index_of(b, Coordinates(batch, m, [], b.add(first, j))), value)
+            finish(t.index_of(b, Coordinates(batch, m, [], first + j)), value)

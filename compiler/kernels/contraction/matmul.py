@@ -188,42 +188,44 @@ class MatrixProduct:
         """Return the products as a contraction; `constant` is the matrix on the right if it is
         one."""
         return Contraction(
-            self.shape,
-            element,
-            self.total,
-            self.batch,
-            self.m,
-            (),
-            self.n,
-            (self.k,),
-            self.lhs,
-            self.rhs,
-            self.index_of,
-            self.coordinates_of,
+            shape=self.shape,
+            element=element,
+            total=self.total,
+            batch=self.batch,
+            m=self.m,
+            rows=(),
+            columns=self.n,
+            terms=(self.k,),
+            read_lhs=self.lhs,
+            rhs=self.rhs,
+            index_of=self.index_of,
+            coordinates_of=self.coordinates_of,
             weights=None if constant is None else PackedWeights(constant, False, self.matrices),
             rhs_along_terms=self.transpose_b,
         )
 
     def with_rows_as_columns(self, element: Attribute) -> Contraction:
-        """Return the products of a matrix and one column with the rows of the matrix as columns of
-        the contraction, of which vectors can be made."""
+        """Return the products of a matrix and one column.
+
+        The rows of the matrix are the columns of the contraction, so that they fill vectors.
+        """
 
         def swapped(at: Coordinates) -> Coordinates:
             return at._replace(m=at.column, column=at.m)
 
         return Contraction(
-            self.shape,
-            element,
-            self.total,
-            self.batch,
-            1,
-            (),
-            self.m,
-            (self.k,),
-            lambda b, batch, m, k: self.rhs(b, [k], Coordinates(batch, 0, [], m)),
-            lambda b, terms, at: self.lhs(b, at.batch, at.column, *terms),
-            lambda b, at: self.index_of(b, swapped(at)),
-            lambda b, index: swapped(self.coordinates_of(b, index)),
+            shape=self.shape,
+            element=element,
+            total=self.total,
+            batch=self.batch,
+            m=1,
+            rows=(),
+            columns=self.m,
+            terms=(self.k,),
+            read_lhs=lambda b, batch, m, k: self.rhs(b, [k], Coordinates(batch, 0, [], m)),
+            rhs=lambda b, terms, at: self.lhs(b, at.batch, at.column, *terms),
+            index_of=lambda b, at: self.index_of(b, swapped(at)),
+            coordinates_of=lambda b, index: swapped(self.coordinates_of(b, index)),
             rhs_along_terms=not self.transpose_a,
         )
 

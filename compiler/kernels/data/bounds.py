@@ -69,7 +69,7 @@ def check_lengths(
 
 
 Range: TypeAlias = tuple[Extent | None, Extent]
-"""The least number, if there is one, and the greatest."""
+"""The minimum number, if there is one, and the maximum."""
 
 
 def is_known(op: Operation, b: KernelBuilder, value: SSAValue, bounds: Range, message: str) -> bool:
@@ -93,10 +93,10 @@ def within(known: tuple[int, int] | None, bounds: Range) -> bool:
 
 def is_index(b: KernelBuilder, value: SSAValue, size: Extent) -> SSAValue:
     """Return the condition that an index is -size, ..., size - 1."""
-    # One unsigned comparison for two: with size 3, -3 ... 2 become 0 ... 5, -4 the greatest number,
-    # and the greatest i64 wraps around to one that is still far above 6.
-    shifted = b.index(b.add(as_index(b, value), size))
-    return b.pure(arith.CmpiOp, shifted, b.index(2 * size), arg="ult")
+    # One unsigned comparison for two: with size 3, -3 ... 2 become 0 ... 5, -4 the maximum number,
+    # and the maximum i64 wraps around to one that is still far above 6.
+    shifted = as_index(b, value) + size
+    return b.pure(arith.CmpiOp, b.index(shifted), b.index(2 * size), arg="ult")
 
 
 def check(

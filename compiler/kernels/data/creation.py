@@ -88,9 +88,9 @@ def trilu(op: ops.TriluOp, b: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
         # k may be any i64: clipped to where all or nothing is kept, it cannot overflow in the sum
         # below.
         diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
-        first = b.add(index[-2], diagonal)  # the column on the diagonal
+        first = index[-2] + diagonal  # the column on the diagonal
         place = index[-1]
-        kept = b.less(b.sub(first, 1), place) if op.upper else b.less(place, b.add(first, 1))
+        kept = b.less(first - 1, place) if op.upper else b.less(place, first + 1)
         return b.choose([kept], lambda: b.read(data, index), lambda: b.number(0, data.element))
 
     return moved(op, b, read)

@@ -90,8 +90,8 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
     lowest = convert(b, b.read(threshold[0], []), wide) if threshold else None
     batches, number, _ = boxes.shape
     most = b.min(b.max(as_index(b, b.read(limit, [])), 0), number)
-    room = b.mul(b.mul(most, scores.shape[0]), scores.shape[1])
-    b.require(b.less(b.sub(room, 1), output.shape[0]), f"{op.name}: no room for the boxes", op)
+    room = most * scores.shape[0] * scores.shape[1]
+    b.require(b.less(room - 1, output.shape[0]), f"{op.name}: no room for the boxes", op)
     place = b.variable(0)
     with b.loop(batches) as batch:
         corners = corners_of(op, b, boxes, batch, number, wide)
@@ -101,18 +101,18 @@ def kernel(op: NonMaxSuppressionOp, name: str) -> PrimFuncOp:
             row = sort_rows(b, rows, candidates)
             # The chosen boxes are copied side by side, so that LLVM compares a vector of them.
             chosen, taken = b.alloc((BOX, number), wide), b.variable(0)
-            with b.loop(candidates) as i, b.when([b.less(b.load(taken, [0]), most)]):
-                before, box = b.load(taken, [0]), rows.place(b, row, i)
+            with b.loop(candidates) as i, b.when([b.less(b.load_index(taken, [0]), most)]):
+                before, box = b.load_index(taken, [0]), rows.place(b, row, i)
                 own = [b.load(corners, [box, value]) for value in range(BOX)]
                 with b.when([b.negation(is_suppressed(b, own, chosen, before, overlap))]):
                     for value in range(BOX):
                         b.store(own[value], chosen, [value, before])
-                    b.store(b.index(b.add(before, 1)), taken, [0])
-                    at = b.load(place, [0])
+                    b.store(before + 1, taken, [0])
+                    at = b.load_index(place, [0])
                     for axis, value in enumerate((batch, column, box)):
                         index = b.pure(arith.IndexCastOp, b.index(value), target_type=i64)
                         b.store(index, output.buffer, [at, axis])
-                    b.store(b.index(b.add(at, 1)), place, [0])
+                    b.store(at + 1, place, [0])
     total = b.pure(arith.IndexCastOp, b.load(place, [0]), target_type=i64)
     b.store(total, count.buffer, [0])
     return b.finish()
@@ -124,7 +124,7 @@ def write_candidates(
     outer: tuple[Index, Index],
     lowest: SSAValue | None,
     rows: SortBuffers,
-) -> SSAValue:
+) -> Index:
     """Write the keys of the scores that are above a threshold, and their places, to the first of
     `rows`; return how many there are."""
     count = b.variable(0)
@@ -132,12 +132,12 @@ def write_candidates(
         score = widen(b, b.read(scores, [*outer, box]))
         conditions = [] if lowest is None else [less(b, lowest, score)]
         with b.when(conditions):
-            at = b.load(count, [0])
+            at = b.load_index(count, [0])
             # The order of the negated scores: a NaN comes last.
             negated = b.pure(arith.NegfOp, score)
-            rows.store(b, 0, at, key_of(b, negated, False), b.index(box))
-            b.store(b.index(b.add(at, 1)), count, [0])
-    return b.load(count, [0])
+            rows.store(b, 0, at, key_of(b, negated, False), box)
+            b.store(at + 1, count, [0])
+    return b.load_index(count, [0])
 
 
 def check(
@@ -155,7 +155,7 @@ def check(
 
 
 BOX = 5
-"""The numbers that are stored of a box: the least coordinate along each axis, the greatest along
+"""The numbers that are stored of a box: the minimum coordinate along each axis, the maximum along
 each axis, and the area."""
 
 
@@ -197,7 +197,7 @@ def is_suppressed(
     b: KernelBuilder,
     box: Sequence[SSAValue],
     chosen: SSAValue,
-    number: SSAValue,
+    number: Index,
     threshold: SSAValue,
 ) -> SSAValue:
     """Return whether a box overlaps one of the first `number` that were chosen."""

@@ -15,7 +15,7 @@ from ....dialects.relax.shapes import normalize_axis
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, volume
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
-from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply, select
+from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply
 from .bounds import check_coordinates, check_indices, require_elements
 from .manipulation import Part, moved, reshaped, sliced
 
@@ -28,16 +28,16 @@ def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index
     if isinstance(start, int) and isinstance(step, int) and isinstance(size, int):
         return slice(start, None, step).indices(size)[0]
     if isinstance(start, int):
-        start = start if start >= 0 else b.add(size, start)
+        start = start if start >= 0 else size + start
     else:
-        start = select(b, b.less(start, 0), b.add(start, size), start)
+        start = b.select(b.less(start, 0), start + size, start)
     if isinstance(step, int):
         # Of 5 elements, [9:] begins at 5 and has none, and [9::-1] at 4; [-9:] begins at 0, and
         # [-9::-1] at -1 and has none.
-        low, high = (0, size) if step > 0 else (-1, b.sub(size, 1))
+        low, high = (0, size) if step > 0 else (-1, size - 1)
     else:
-        low = select(b, b.less(step, 0), -1, 0)
-        high = b.add(low, size)
+        low = b.select(b.less(step, 0), -1, 0)
+        high = low + size
     return b.max(low, b.min(start, high))
 
 
@@ -72,7 +72,7 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
 def place_of(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return the position of an index, which counts from the end if it is negative."""
     at = as_index(b, value)
-    return select(b, b.less(at, 0), b.add(at, size), at)
+    return b.select(b.less(at, 0), at + size, at)
 
 
 def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
@@ -85,8 +85,8 @@ def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     divisor = b.max(size, 1)
     # arith.remsi has the sign of the index: for -4 and size 3 it is -1, and the position is 2. It
     # is undefined for size 0, even in a loop that does not run: it may be hoisted out of that.
-    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))
-    return select(b, b.less(rest, 0), b.add(rest, size), rest)
+    rest = b.index_of(b.pure(arith.RemSIOp, b.index(as_index(b, value)), b.index(divisor)))
+    return b.select(b.less(rest, 0), rest + size, rest)
 
 
 TAKEN = {"raise": place_of, "wrap": wrapped}

@@ -35,7 +35,7 @@ from ..builder import (
 from ..elementwise.broadcast import require_broadcast
 from ..layouts import known_shape, relayout
 from ..merged_dimensions import merged_order, order_of
-from ..scalars import as_index, select
+from ..scalars import as_index
 from ..tensors import Concatenated
 from ..tiles.transposed import Transposed
 from .bounds import check_lengths, require_size
@@ -62,7 +62,7 @@ def sliced(
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
         for axis, (first, step) in parts.items():
-            place[axis] = b.add(b.mul(index[axis], step), first)
+            place[axis] = index[axis] * step + first
         return b.read(data, place)
 
     return moved(op, b, read, number)
@@ -166,7 +166,7 @@ def flip(op: FlipOp, b: KernelBuilder, data: Tensor) -> Tensor:
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
         for axis in axes:
-            place[axis] = b.sub(data.shape[axis] - 1, index[axis])
+            place[axis] = data.shape[axis] - 1 - index[axis]
         return b.read(data, place)
 
     return moved(op, b, read)
@@ -185,7 +185,7 @@ def reverse_sequence(
         at = index[seq]
         length = as_index(b, b.read(lengths, [index[batch]]))
         place = [*index]
-        place[seq] = select(b, b.less(at, length), b.sub(b.sub(length, 1), at), at)
+        place[seq] = b.select(b.less(at, length), length - 1 - at, at)
         return b.read(data, place)
 
     return moved(op, b, read)
@@ -215,7 +215,7 @@ def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        place[axis] = b.floordiv(index[axis], repeats)
+        place[axis] = index[axis] // repeats
         return b.read(data, place)
 
     return moved(op, b, read)
@@ -260,7 +260,7 @@ def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
 
     def part(number: int, start: Index, end: Index) -> Tensor:
         size = b.shape_of(op.results[number])[axis]
-        require_size(op, b, size, b.max(0, b.sub(end, start)), axis)
+        require_size(op, b, size, b.max(0, end - start), axis)
         return sliced(op, b, data, {axis: (start, 1)}, number)
 
     return tuple(part(number, *ends) for number, ends in enumerate(bounds))
@@ -275,11 +275,11 @@ def bounds_of_parts(
         parts = split_slices(size, op.indices, sections)
         return [part.indices(size)[:2] for part in parts]
     if op.indices is not None:
-        bounds = [b.max(0, b.add(size, n)) if n < 0 else b.min(n, size) for n in op.indices]
+        bounds = [b.max(0, size + n) if n < 0 else b.min(n, size) for n in op.indices]
     else:
         length = (size + (sections - 1)) // sections
         if not is_at_most(length * (sections - 1), size):
-            fits = b.less(b.sub(length * (sections - 1), 1), size)
+            fits = b.less(length * (sections - 1) - 1, size)
             b.require(fits, f"{op.name}: dimension {axis} does not split into {sections}", op)
         bounds = [length * i for i in range(1, sections)]
     return [*zip([0, *bounds], [*bounds, size], strict=True)]

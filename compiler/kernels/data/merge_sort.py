@@ -14,7 +14,15 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder
-from ..scalars import convert, is_unsigned, select, step_type, widen
+from ..scalars import (
+    as_index,
+    convert,
+    is_unsigned,
+    maximum_of,
+    minimum_of,
+    step_type,
+    widen,
+)
 
 __all__ = ["RUN", "SortBuffers", "allocate_rows", "key_of", "key_type", "select_first", "sort_rows"]
 
@@ -39,7 +47,7 @@ def key_of(b: KernelBuilder, value: SSAValue, descending: bool) -> SSAValue:
     else:
         key = convert(b, value, type)
         if is_unsigned(value.type):  # the order of signed numbers
-            key = b.pure(arith.XOrIOp, key, b.number(least(type), type))
+            key = b.pure(arith.XOrIOp, key, b.number(minimum_of(type), type))
     return b.pure(arith.XOrIOp, key, b.number(-1, type)) if descending else key
 
 
@@ -52,15 +60,7 @@ def bits_in_order(b: KernelBuilder, value: SSAValue, type: IntegerType) -> SSAVa
     inverted = b.pure(arith.ShRUIOp, sign, b.number(1, type))
     key = b.pure(arith.XOrIOp, bits, inverted)
     is_number = b.pure(arith.CmpfOp, value, value, arg="ord")
-    return b.pure(arith.SelectOp, is_number, key, b.number(greatest(type), type))
-
-
-def least(type: IntegerType) -> int:
-    return -(1 << type.bitwidth - 1)
-
-
-def greatest(type: IntegerType) -> int:
-    return (1 << type.bitwidth - 1) - 1
+    return b.pure(arith.SelectOp, is_number, key, b.number(maximum_of(type), type))
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,16 @@ class SortBuffers:
     key_type: IntegerType
 
     def key(self, b: KernelBuilder, row: Index, number: Index) -> SSAValue:
-        return b.load(self.keys, [row, b.add(number, 1)])
+        return b.load(self.keys, [row, number + 1])
 
-    def place(self, b: KernelBuilder, row: Index, number: Index) -> SSAValue:
-        return b.load(self.places, [row, b.add(number, 1)])
+    def place(self, b: KernelBuilder, row: Index, number: Index) -> Index:
+        return b.load_index(self.places, [row, number + 1])
 
     def store(
-        self, b: KernelBuilder, row: Index, number: Index, key: SSAValue, place: SSAValue
+        self, b: KernelBuilder, row: Index, number: Index, key: SSAValue, place: Index
     ) -> None:
-        b.store(key, self.keys, [row, b.add(number, 1)])
-        b.store(place, self.places, [row, b.add(number, 1)])
+        b.store(key, self.keys, [row, number + 1])
+        b.store(place, self.places, [row, number + 1])
 
 
 def allocate_rows(b: KernelBuilder, size: Extent, key: IntegerType) -> SortBuffers:
@@ -100,19 +100,19 @@ def sort_rows(b: KernelBuilder, rows: SortBuffers, size: Index) -> Index:
     #     1 2 3 4 5 .    runs of four
     #     1 2 3 4 5 .    runs of eight
     runs = b.ceildiv(size, RUN)
-    whole = b.mul(runs, RUN)
-    with b.loop(b.sub(whole, size), min=size) as number:
-        rows.store(b, 0, number, b.number(greatest(rows.key_type), rows.key_type), b.index(0))
+    whole = runs * RUN
+    with b.loop(whole - size, min=size) as number:
+        rows.store(b, 0, number, b.number(maximum_of(rows.key_type), rows.key_type), 0)
     with b.loop(runs) as run:
-        sort_run(b, rows, b.mul(run, RUN))
+        sort_run(b, rows, run * RUN)
     count = levels(b, runs)
 
     def level(number: Index, width: Index) -> None:
         """Merge pairs of sorted runs of `width` entries each."""
-        source, both = b.mod(b.add(number, 1), 2), b.mul(2, width)
+        source, both = (number + 1) % 2, 2 * width
         with b.loop(b.ceildiv(whole, both)) as pair:
-            start = b.mul(pair, both)
-            middle, end = (b.min(b.add(start, size), whole) for size in (width, both))
+            start = pair * both
+            middle, end = (b.min(start + size, whole) for size in (width, both))
             merge(b, rows, SortedRuns(source, start, middle, end))
 
     if isinstance(count, int) and count <= 3:  # a call of loops of unknown extent takes 3 us more
@@ -120,8 +120,8 @@ def sort_rows(b: KernelBuilder, rows: SortBuffers, size: Index) -> Index:
             level(number, RUN << number)
     else:
         with b.loop(count) as number:
-            level(number, b.pure(arith.ShLIOp, b.index(RUN), b.index(number)))
-    return b.mod(b.add(count, 1), 2)
+            level(number, shifted(b, RUN, number))
+    return (count + 1) % 2
 
 
 def levels(b: KernelBuilder, runs: Index) -> Index:
@@ -131,10 +131,15 @@ def levels(b: KernelBuilder, runs: Index) -> Index:
 
     # No dimension has 2^62 elements.
     def counted(number: SSAValue, index: list[Index]) -> SSAValue:
-        width = b.pure(arith.ShLIOp, b.index(1), b.index(index[0]))
-        return b.index(b.add(number, select(b, b.less(width, runs), 1, 0)))
+        width = shifted(b, 1, index[0])
+        return b.index(b.index_of(number) + b.select(b.less(width, runs), 1, 0))
 
-    return b.accumulate((62,), b.index(0), counted)
+    return b.index_of(b.accumulate((62,), b.index(0), counted))
+
+
+def shifted(b: KernelBuilder, value: Index, by: Index) -> Index:
+    """Return `value * 2 ** by`."""
+    return b.index_of(b.pure(arith.ShLIOp, b.index(value), b.index(by)))
 
 
 def sort_run(b: KernelBuilder, rows: SortBuffers, start: Index) -> None:
@@ -143,9 +148,9 @@ def sort_run(b: KernelBuilder, rows: SortBuffers, start: Index) -> None:
     # vector of others.
     ranks = b.alloc((RUN,), i32, "local")
     with b.loop(RUN, ForKind.VECTORIZED) as lane:
-        own, rank = rows.key(b, 0, b.add(start, lane)), b.number(0, i32)
+        own, rank = rows.key(b, 0, start + lane), b.number(0, i32)
         for number in range(RUN):
-            other = rows.key(b, 0, b.add(start, number))
+            other = rows.key(b, 0, start + number)
             equal = b.pure(arith.CmpiOp, other, own, arg="eq")
             before = b.pure(
                 arith.OrIOp,
@@ -155,9 +160,9 @@ def sort_run(b: KernelBuilder, rows: SortBuffers, start: Index) -> None:
             rank = b.pure(arith.AddiOp, rank, convert(b, before, i32))
         b.store(rank, ranks, [lane])
     with b.loop(RUN, ForKind.UNROLLED) as lane:
-        rank = b.pure(arith.IndexCastOp, b.load(ranks, [lane]), target_type=IndexType())
-        number = b.add(start, lane)
-        rows.store(b, 1, b.add(start, rank), rows.key(b, 0, number), rows.place(b, 0, number))
+        rank = as_index(b, b.load(ranks, [lane]))
+        number = start + lane
+        rows.store(b, 1, start + rank, rows.key(b, 0, number), rows.place(b, 0, number))
 
 
 @dataclass(frozen=True)
@@ -177,79 +182,79 @@ def merge(b: KernelBuilder, rows: SortBuffers, pair: SortedRuns) -> None:
     # as one. Both write the entry in the middle if their number is odd.
     ends = pair.middle, pair.end
     first = [b.variable(value) for value in (pair.start, pair.middle)]
-    last = [b.variable(b.sub(value, 1)) for value in ends]
-    size = b.sub(pair.end, pair.start)
+    last = [b.variable(value - 1) for value in ends]
+    size = pair.end - pair.start
     with b.loop(b.ceildiv(size, 2)) as step:
-        left, right = (b.load(cursor, [0]) for cursor in first)
+        left, right = (b.load_index(cursor, [0]) for cursor in first)
         less = is_right_less(b, rows, pair, left, right)
         left_done = b.negation(b.less(left, pair.middle))
         takes_right = b.all([b.less(right, pair.end), b.pure(arith.OrIOp, left_done, less)])
-        move(b, rows, pair, b.add(pair.start, step), either(b, takes_right, right, left))
+        move(b, rows, pair, pair.start + step, either(b, takes_right, right, left))
         advance(b, first, (left, right), takes_right, 1)
 
-        left, right = (b.load(cursor, [0]) for cursor in last)
+        left, right = (b.load_index(cursor, [0]) for cursor in last)
         less = is_right_less(b, rows, pair, left, right)
         right_done = b.less(right, pair.middle)
         takes_left = b.all(
             [b.negation(b.less(left, pair.start)), b.pure(arith.OrIOp, right_done, less)]
         )
-        target = b.sub(b.sub(pair.end, 1), step)
+        target = pair.end - 1 - step
         move(b, rows, pair, target, either(b, takes_left, left, right))
         advance(b, last, (left, right), b.negation(takes_left), -1)
 
 
-def either(b: KernelBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+def either(b: KernelBuilder, condition: SSAValue, then: Index, otherwise: Index) -> Index:
     """Return one of two indices, by a condition that changes at random."""
     # LLVM would branch, and half of the branches would be mispredicted.
-    choice = b.insert(arith.SelectOp(condition, then, otherwise))
+    choice = b.insert(arith.SelectOp(condition, b.index(then), b.index(otherwise)))
     choice.attributes[UNPREDICTABLE] = UnitAttr()
-    return choice.results[0]
+    return b.index_of(choice.results[0])
 
 
 def is_right_less(
-    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, left: SSAValue, right: SSAValue
+    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, left: Index, right: Index
 ) -> SSAValue:
     keys = (rows.key(b, pair.source, number) for number in (right, left))
     return b.pure(arith.CmpiOp, *keys, arg="slt")
 
 
 def move(
-    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, target: Index, number: SSAValue
+    b: KernelBuilder, rows: SortBuffers, pair: SortedRuns, target: Index, number: Index
 ) -> None:
     """Copy an entry to a place in the other row."""
     key, place = rows.key(b, pair.source, number), rows.place(b, pair.source, number)
-    rows.store(b, b.sub(1, pair.source), target, key, place)
+    rows.store(b, 1 - pair.source, target, key, place)
 
 
 def advance(
     b: KernelBuilder,
     cursors: list[SSAValue],
-    values: tuple[SSAValue, SSAValue],
+    values: tuple[Index, Index],
     is_right: SSAValue,
     by: int,
 ) -> None:
     """Move the right one of two cursors, or the left one."""
-    moves = select(b, is_right, by, 0)
-    for cursor, value, moved in zip(cursors, values, (b.sub(by, moves), moves), strict=True):
-        b.store(b.index(b.add(value, moved)), cursor, [0])
+    moves = b.select(is_right, by, 0)
+    for cursor, value, moved in zip(cursors, values, (by - moves, moves), strict=True):
+        b.store(value + moved, cursor, [0])
 
 
 def select_first(b: KernelBuilder, rows: SortBuffers, size: Index, count: Index) -> None:
     """Move the `count` entries that are first in order, of the first `size` of row 0, to its front;
     they stay in the order of the row."""
-    # The bound is the greatest number that is above fewer than `count` keys. It is found bit by
+    # The bound is the maximum number that is above fewer than `count` keys. It is found bit by
     # bit, which takes a comparison of all keys for each, but in vectors, and as long whatever the
     # keys are. Half of the bits leave few keys that may be first, as a rule.
     type = rows.key_type
     half = type.bitwidth // 2
     bound = b.alloc((1,), type, "local")
-    b.store(b.number(least(type), type), bound, [0])
+    b.store(b.number(minimum_of(type), type), bound, [0])
     find_bits(b, rows, size, count, bound, half, half)
     limit = b.pure(arith.OrIOp, b.load(bound, [0]), b.number((1 << half) - 1, type))
     size = keep(b, rows, size, limit, size)
     find_bits(b, rows, size, count, bound, half, 0)
     limit = b.load(bound, [0])
-    keep(b, rows, size, limit, b.sub(count, count_less(b, rows, size, limit)))
+    keep(b, rows, size, limit, count - count_less(b, rows, size, limit))
 
 
 def find_bits(
@@ -265,14 +270,14 @@ def find_bits(
     it."""
     type = rows.key_type
     with b.loop(bits) as step:
-        bit = b.pure(arith.IndexCastOp, b.index(b.sub(lowest + bits - 1, step)), target_type=type)
+        bit = b.pure(arith.IndexCastOp, b.index(lowest + bits - 1 - step), target_type=type)
         known = b.load(bound, [0])
         tried = b.pure(arith.AddiOp, known, b.pure(arith.ShLIOp, b.number(1, type), bit))
         fits = b.less(count_less(b, rows, size, tried), count)
         b.store(b.pure(arith.SelectOp, fits, tried, known), bound, [0])
 
 
-def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue) -> SSAValue:
+def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue) -> Index:
     """Return how many of the first `size` keys of row 0 are less than a bound."""
     # In the type of the keys, so that vectors have as many lanes.
     number = b.accumulate(
@@ -284,12 +289,10 @@ def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue
             convert(b, b.pure(arith.CmpiOp, rows.key(b, 0, *at), bound, arg="slt"), bound.type),
         ),
     )
-    return b.pure(arith.IndexCastOp, number, target_type=IndexType())
+    return as_index(b, number)
 
 
-def keep(
-    b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equal: Index
-) -> SSAValue:
+def keep(b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equal: Index) -> Index:
     """Move the entries of row 0 whose keys are less than a limit, and the first `equal` of those
     with that key, to the front; return how many there are."""
     kept, left = b.variable(0), b.variable(equal)
@@ -297,11 +300,11 @@ def keep(
         key = rows.key(b, 0, number)
         with b.when([b.pure(arith.CmpiOp, key, limit, arg="sle")]):
             is_equal = b.pure(arith.CmpiOp, key, limit, arg="eq")
-            at, others = b.load(kept, [0]), b.load(left, [0])
-            others = b.sub(others, select(b, is_equal, 1, 0))
-            b.store(b.index(others), left, [0])
+            at, others = b.load_index(kept, [0]), b.load_index(left, [0])
+            others = others - b.select(is_equal, 1, 0)
+            b.store(others, left, [0])
             fits = b.pure(arith.OrIOp, b.negation(is_equal), b.less(-1, others))
             with b.when([fits]):
                 rows.store(b, 0, at, key, rows.place(b, 0, number))
-                b.store(b.index(b.add(at, 1)), kept, [0])
-    return b.load(kept, [0])
+                b.store(at + 1, kept, [0])
+    return b.load_index(kept, [0])

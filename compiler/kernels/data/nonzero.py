@@ -57,13 +57,12 @@ def nonzero_kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
     shape = parameter_shape(b, x)
     # One loop in row-major order, as the place of each column is the number of those before it.
     # Threads would need the counts of their parts first (a prefix sum).
-    place = b.alloc((1,), IndexType(), "local")
-    b.store(b.index(0), place, [0])
-    size = b.insert(dim_op(output, b.index(1))).results[0] if fills else None
+    place = b.variable(0)
+    size = b.index_of(b.insert(dim_op(output, b.index(1))).results[0]) if fills else None
     with b.elements(shape) as index:
         flag = is_nonzero(b, b.load(x, index))
         with b.when([flag]):
-            at = b.load(place, [0])
+            at = b.load_index(place, [0])
             if size is not None:
                 # The result has as many columns as the other kernel counted. If a caller passes a
                 # smaller one, columns are left out: no store is out of bounds.
@@ -71,7 +70,7 @@ def nonzero_kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
                     for axis, i in enumerate(index):
                         number = b.pure(arith.IndexCastOp, b.index(i), target_type=i64)
                         b.store(number, output, [axis, at])
-            b.store(b.index(b.add(at, 1)), place, [0])
+            b.store(at + 1, place, [0])
     if not fills:
         total = b.pure(arith.IndexCastOp, b.load(place, [0]), target_type=i64)
         b.store(total, output, [])

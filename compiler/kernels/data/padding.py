@@ -13,7 +13,6 @@ from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent
 from ..builder import Elements, KernelBuilder, Legalization, Tensor
-from ..scalars import select
 from ..tensors import Concatenated
 from .manipulation import moved
 
@@ -30,7 +29,7 @@ def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
         value = wrapped(int(value), element)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = [b.sub(i, before) for i, (before, _) in zip(index, pairs, strict=True)]
+        place = [i - before for i, (before, _) in zip(index, pairs, strict=True)]
         conditions: list[SSAValue] = []
         for i, size, (before, after) in zip(place, data.shape, pairs, strict=True):
             if before > 0:
@@ -49,10 +48,10 @@ def require_kept(
     empty dimension."""
     for axis, (size, (before, after)) in enumerate(zip(data.shape, pairs, strict=True)):
         copies = op.pad_mode != "constant" and max(before, after) > 0
-        least = max(0, -before) + max(0, -after) + copies
-        if not isinstance(size, int) and least:
-            message = f"{op.name}: dimension {axis} has fewer than {least} elements"
-            b.require(b.less(least - 1, size), message, op)
+        minimum = max(0, -before) + max(0, -after) + copies
+        if not isinstance(size, int) and minimum:
+            message = f"{op.name}: dimension {axis} has fewer than {minimum} elements"
+            b.require(b.less(minimum - 1, size), message, op)
 
 
 def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
@@ -67,10 +66,10 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
         before, after = pairs[axis]
         cut = max(0, -before)
         kept = data.shape[axis] - cut - max(0, -after)
-        at = b.sub(i, max(0, before))
+        at = i - max(0, before)
         if before > 0 or after > 0:
             at = inside(b, at, kept, mode, max(0, before))
-        return b.add(at, cut)
+        return at + cut
 
     def columns(start: Extent, end: Extent, shift: int | None = None) -> Tensor:
         """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
@@ -79,10 +78,7 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             *outer, i = index
             place = [source(b, axis, at) for axis, at in enumerate(outer)]
-            if shift is None:
-                last = source(b, len(outer), b.add(i, start))
-            else:
-                last = b.add(i, start - shift)
+            last = source(b, len(outer), i + start) if shift is None else i + (start - shift)
             return b.read(data, [*place, last])
 
         return Elements((*shape[:-1], end - start), data.element, read)
@@ -100,21 +96,21 @@ def inside(
     """Return the position in a dimension of `size` of the element at `place`, which may be in the
     padding; `before` elements of padding come before the dimension, None if that is not known."""
     if mode == "edge" or size == 1:
-        return b.max(0, b.min(place, b.sub(size, 1)))
+        return b.max(0, b.min(place, size - 1))
     # Of one element, the period of reflections would be 0.
-    period = b.max(size if mode == "circular" else b.mul(2, b.sub(size, 1)), 1)
+    period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
     # Of 0 1 2 3, reflections have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
     # 4 = 2. Padding may be longer than the data: positions go through several periods. A multiple
     # of the period first makes the position positive, as `b.mod` needs; -(-before // period) is
     # enough.
     if isinstance(period, int) and before is not None:
-        at = b.mod(b.add(place, -(-before // period) * period), period)
+        at = (place + -(-before // period) * period) % period
     else:
-        rest = b.pure(arith.RemSIOp, b.index(place), b.index(period))
-        at = select(b, b.less(rest, 0), b.index(b.add(rest, period)), rest)
+        rest = b.index_of(b.pure(arith.RemSIOp, b.index(place), b.index(period)))
+        at = b.select(b.less(rest, 0), rest + period, rest)
     if mode == "circular":
         return at
-    return select(b, b.less(at, size), at, b.sub(period, at))
+    return b.select(b.less(at, size), at, period - at)
 
 
 def wrapped(value: int, element: IntegerType) -> int:

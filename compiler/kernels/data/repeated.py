@@ -51,7 +51,7 @@ class Tiled(Scheduled):
         with b.loops([*outer, last // width]) as (*index, copy):
             row = Tiled((*outer, width), self.element, self.data)
             with b.elements([width], b.element_lanes) as (i,):
-                place = b.add(b.mul(copy, width), i)
+                place = copy * width + i
                 store([*index, place], row.read(b, [*index, i]))
 
 
@@ -63,7 +63,7 @@ class Repeated(Scheduled):
     repeats: int
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return b.read(self.data, [*index[:-1], b.floordiv(index[-1], self.repeats)])
+        return b.read(self.data, [*index[:-1], index[-1] // self.repeats])
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         extent = self.data.shape[-1]
@@ -106,12 +106,12 @@ class Repeated(Scheduled):
             # `start * repeats`, then overlap those of that vector.
             start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
-                b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
+                b.store(b.read(self.data, [*index, start + lane]), row, [lane])
             repeat_lanes(b, row, rows, lanes, self.repeats)
-            first = b.mul(start, self.repeats)
+            first = start * self.repeats
             with b.loop(self.repeats, ForKind.UNROLLED) as i:
                 with b.loop(lanes, ForKind.VECTORIZED) as lane:
-                    place = b.add(b.add(first, b.mul(i, lanes)), lane)
+                    place = first + i * lanes + lane
                     store([*index, place], b.load(rows, [i, lane]))
 
 

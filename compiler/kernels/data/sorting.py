@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.data import sorting as ops
@@ -13,7 +12,7 @@ from ....dialects.relax.dynamic.computation import DynamicTopkOp
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, is_at_most
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
-from ..scalars import convert, select
+from ..scalars import as_index, convert
 from ..sizes.parameters import parameters, require_sizes
 from .merge_sort import RUN, allocate_rows, key_of, key_type, select_first, sort_rows
 
@@ -31,13 +30,13 @@ def order(b: KernelBuilder, data: Tensor, axis: int, descending: bool, count: Ex
         rows = allocate_rows(b, size, key_type(data.element))
         with b.loop(size) as i:
             element = b.read(data, [*outer[:axis], i, *outer[axis:]])
-            rows.store(b, 0, i, key_of(b, element, descending), b.index(i))
+            rows.store(b, 0, i, key_of(b, element, descending), i)
         selects = worth_selecting(size, count)
         if selects:
             select_first(b, rows, size, count)
         row = sort_rows(b, rows, count if selects else size)
         with b.loop(count) as i:
-            place = convert(b, rows.place(b, row, i), i64)
+            place = convert(b, b.index(rows.place(b, row, i)), i64)
             b.store(place, result, [*outer[:axis], i, *outer[axis:]])
     return Buffer(shape, i64, result)
 
@@ -53,7 +52,7 @@ def at_indices(data: Tensor, indices: Tensor, axis: int) -> Elements:
     """Return the elements of `data` at `indices` along `axis`."""
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = b.pure(arith.IndexCastOp, b.read(indices, index), target_type=IndexType())
+        place = as_index(b, b.read(indices, index))
         return b.read(data, [*index[:axis], place, *index[axis + 1 :]])
 
     return Elements(indices.shape, data.element, compute)
@@ -79,8 +78,8 @@ def topk(op: ops.TopkOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, Tensor
 def topk_of(op: DynamicTopkOp, b: KernelBuilder, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     axis, (number,) = op.axis % len(data.shape), parameters(b, k)
     size = data.shape[axis]
-    b.require(b.less(number, b.add(size, 1)), f"{op.name}: k exceeds dimension {axis}", op)
-    selected = select(b, b.less(number, 1), size, number)
+    b.require(b.less(number, size + 1), f"{op.name}: k exceeds dimension {axis}", op)
+    selected = b.select(b.less(number, 1), size, number)
     for result in op.results:
         shape = (*data.shape[:axis], selected, *data.shape[axis + 1 :])
         require_sizes(op, b, b.shape_of(result), shape)

@@ -19,7 +19,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Legalization, Store, Tensor
-from ..scalars import as_index, convert, select, widen
+from ..scalars import as_index, convert, widen
 from ..tensors import scheduled
 from .bounds import require_elements, within
 from .indexing import clipped
@@ -75,7 +75,7 @@ class Lanes:
     def place(self, b: KernelBuilder, lane: Sequence[Index]) -> list[Index]:
         """Return the row and the tree of a lane."""
         return [
-            b.add(first, i) if end % count == 0 else b.min(b.add(first, i), b.sub(end, 1))
+            first + i if end % count == 0 else b.min(first + i, end - 1)
             for i, (count, first, end) in zip(lane, (self.rows, self.trees), strict=True)
         ]
 
@@ -103,13 +103,13 @@ class Forest:
             at_once = WALKS // together
         size = ROWS // at_once * at_once  # so that no row is in two blocks
         with b.loop(b.ceildiv(rows, size), ForKind.PARALLEL) as block:
-            first = b.mul(block, size)
-            count = b.min(size, b.sub(rows, first))
+            first = block * size
+            count = b.min(size, rows - first)
             with (
                 b.loop(b.ceildiv(trees, together)) as group,
                 b.loop(b.ceildiv(count, at_once)) as i,
             ):
-                row, tree = b.add(first, b.mul(i, at_once)), b.mul(group, together)
+                row, tree = first + i * at_once, group * together
                 self.walk(Lanes((at_once, row, rows), (together, tree, trees)), store)
 
     def walk(self, lanes: Lanes, store: Store) -> None:
@@ -121,17 +121,17 @@ class Forest:
         with b.nest(lanes.shape, kinds) as lane:
             _, tree = lanes.place(b, lane)
             root = self.index(self.roots, [tree], self.nodes.shape[0])
-            b.store(b.index(root), at, lane)
+            b.store(root, at, lane)
 
         def step() -> SSAValue:
             """Let each lane take a step; return whether one is at another node then."""
             moved = b.alloc((1,), i1, "local")
             b.store(b.number(False, i1), moved, [0])
             with b.nest(lanes.shape, kinds) as lane:
-                node = b.load(at, lane)
+                node = b.load_index(at, lane)
                 child = self.child(lanes.place(b, lane)[0], node)
                 b.store(child, at, lane)
-                differs = b.pure(arith.CmpiOp, node, child, arg="ne")
+                differs = b.pure(arith.CmpiOp, b.index(node), b.index(child), arg="ne")
                 b.store(b.pure(arith.OrIOp, b.load(moved, [0]), differs), moved, [0])
             return b.load(moved, [0])
 
@@ -151,14 +151,14 @@ class Forest:
         with b.loop(depth % LEVELS):
             step()
 
-    def child(self, row: Index, node: SSAValue) -> SSAValue:
+    def child(self, row: Index, node: Index) -> Index:
         """Return the child of a node to which a row of the data goes."""
         b, count = self.b, self.nodes.shape[0]
         feature = self.index(self.nodes, [node, 0], self.data.shape[1])
         first, second = (self.index(self.nodes, [node, i], count) for i in (1, 2))
         value, split = b.read(self.data, [row, feature]), b.read(self.splits, [node])
         is_first = b.pure(arith.CmpfOp, widen(b, value), widen(b, split), arg="ole")
-        return select(b, is_first, first, second)
+        return b.select(is_first, first, second)
 
     def index(self, table: Tensor, place: Sequence[Index], size: Extent) -> Index:
         """Return an element of a table as an index of a dimension of `size`."""

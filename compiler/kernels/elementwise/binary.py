@@ -1,7 +1,7 @@
 """Legalizations of element-wise functions of two tensors.
 
 Operands for which an operation of arith is undefined never reach it: division by zero gives 0, the
-least integer divided by -1 gives itself, a shift by more than the width shifts all bits out.
+minimum integer divided by -1 gives itself, a shift by more than the width shifts all bits out.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the quotient of integers, truncated toward zero."""
     if constant_of(rhs) not in (None, 0, -1):
         return b.pure(arith.DivSIOp, lhs, rhs)
-    # x86 traps for the least integer / -1, and arith.divsi is undefined; 0 - x wraps around
+    # x86 traps for the minimum integer / -1, and arith.divsi is undefined; 0 - x wraps around
     # instead, which is right for all x.
     minus_one = b.pure(arith.CmpiOp, rhs, b.number(-1, rhs.type), arg="eq")
     zero = b.number(0, lhs.type)

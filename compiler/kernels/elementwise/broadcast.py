@@ -1,4 +1,4 @@
-"""Broadcasting of sizes, of which some are known at run time only."""
+"""Broadcasting of sizes. Some of them are known at run time only."""
 
 from __future__ import annotations
 

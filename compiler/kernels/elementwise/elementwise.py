@@ -18,12 +18,12 @@ from ..no_kernel import NoKernel
 from ..scalars import (
     computable,
     convert,
-    greatest,
     is_float,
     is_unsigned,
-    least,
     maximum,
+    maximum_of,
     minimum,
+    minimum_of,
     signless_form,
     widen,
     with_sign,
@@ -160,8 +160,8 @@ def clip_unsigned(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
 def saturated(number: float, element: Attribute) -> int:
     """Return `number` truncated toward zero and clipped to the range of `element`."""
     if number in (inf, -inf):
-        return int(greatest(element) if number > 0 else least(element))
-    return int(min(max(int(number), least(element)), greatest(element)))
+        return int(maximum_of(element) if number > 0 else minimum_of(element))
+    return int(min(max(int(number), minimum_of(element)), maximum_of(element)))
 
 
 # Conversions
@@ -193,7 +193,7 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     assert is_integer(target)
     if target == i1:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
-    low, high = least(target), greatest(target)
+    low, high = minimum_of(target), maximum_of(target)
     # What a kernel has computed from bytes, for example, needs no tests: they are five operations
     # beside one conversion. A float that may be NaN has no finite magnitude.
     if magnitude(x) <= high:
@@ -204,8 +204,8 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     nan = b.pure(arith.CmpfOp, x, x, arg="uno")
     outside = b.pure(arith.OrIOp, b.pure(arith.OrIOp, above, below), nan)
     inside = b.pure(arith.SelectOp, outside, b.number(0.0, x.type), x)
-    # The bounds as floats: `low` is a power of 2, too, but the greatest i32 is none. f32 has no
-    # number between 2^31 - 128 and 2^31, so "at least 2^31" is "above the greatest i32".
+    # The bounds as floats: `low` is a power of 2, too, but the maximum i32 is none. f32 has no
+    # number between 2^31 - 128 and 2^31, so "at least 2^31" is "above the maximum i32".
     whole = b.pure(arith.FPToSIOp, inside, target_type=target)
     whole = b.pure(arith.SelectOp, above, b.number(high, target), whole)
     return b.pure(arith.SelectOp, below, b.number(low, target), whole)
@@ -219,15 +219,15 @@ def to_explicit(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
         return to_wide_unsigned(b, x, target)
     # Through i64, which has all numbers of 32 bits: saturation is one minimum and one maximum.
     wide = to_integer(b, x, i64)
-    raised = maximum(b, wide, b.number(least(target), i64))
-    return convert(b, minimum(b, raised, b.number(greatest(target), i64)), target)
+    raised = maximum(b, wide, b.number(minimum_of(target), i64))
+    return convert(b, minimum(b, raised, b.number(maximum_of(target), i64)), target)
 
 
 def to_wide_unsigned(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     """Return `x` truncated toward zero and clipped to the range of an unsigned type of 64 bits."""
     if not is_unsigned(target):
         return with_sign(b, to_integer(b, x, signless_form(target)), target)
-    limit = b.number(float(greatest(target) + 1), x.type)  # a power of 2, so exact
+    limit = b.number(float(maximum_of(target) + 1), x.type)  # a power of 2, so exact
     above = b.pure(arith.CmpfOp, x, limit, arg="oge")
     inside = b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="oge")  # NaN is not
     inside = b.pure(arith.AndIOp, inside, b.pure(arith.CmpfOp, x, limit, arg="olt"))

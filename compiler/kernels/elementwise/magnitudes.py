@@ -21,7 +21,7 @@ in f32."""
 
 def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
     """Return a number that the absolute value of an integer or a float does not exceed; infinity
-    for a float of which none is known, which may also be NaN.
+    for a float without a known bound, which may also be NaN.
 
     With `%b` of type i8, `arith.mulf (arith.sitofp %b), 2.0` is at most 256.
     """
@@ -62,5 +62,5 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
 
 
 def power_of_two(number: float) -> float:
-    """Return the least power of two that `number`, which is not negative, does not exceed."""
+    """Return the minimum power of two that `number`, which is not negative, does not exceed."""
     return 2.0 ** ceil(log2(number)) if number else 0.0

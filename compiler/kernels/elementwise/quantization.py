@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.elementwise import quantization as ops
 from ....dialects.relax.types import is_integer, tensor_type
 from ..builder import KernelBuilder, Legalization
-from ..scalars import convert, greatest, is_unsigned, least, less, step_type
+from ..scalars import convert, is_unsigned, less, maximum_of, minimum_of, step_type
 from .elementwise import of_any_sign
 
 __all__ = ["QUANTIZATION"]
@@ -46,8 +46,8 @@ def dequantize(
 
 
 def as_float(b: KernelBuilder, x: SSAValue, wide: Attribute) -> SSAValue:
-    """Convert a number to a float; through i32, of which processors have vectors, the integers that
-    it holds."""
+    """Convert a number to a float. Integers that i32 holds are converted through i32, as processors
+    have vectors of these."""
     if is_integer(x.type) and x.type.bitwidth <= (31 if is_unsigned(x.type) else 32):
         x = convert(b, x, i32)
         return b.pure(arith.SIToFPOp, x, target_type=wide)
@@ -55,7 +55,7 @@ def as_float(b: KernelBuilder, x: SSAValue, wide: Attribute) -> SSAValue:
 
 
 def saturated(b: KernelBuilder, quotient: SSAValue, zero_point: SSAValue) -> SSAValue:
-    """Return round(quotient) + zero point, saturated; NaN gives the least integer.
+    """Return round(quotient) + zero point, saturated; NaN gives the minimum integer.
 
     The bounds are integers, so that saturation may come first. What is left is small, and its sum
     with 1.5 * 2^23 has no bits for fractions in f32: the addition rounds, ties to even, and the
@@ -73,7 +73,7 @@ def saturated(b: KernelBuilder, quotient: SSAValue, zero_point: SSAValue) -> SSA
     zero = as_float(b, zero_point, wide)
     low, high = (
         b.pure(arith.SubfOp, b.number(float(bound(type)), wide), zero)
-        for bound in (least, greatest)
+        for bound in (minimum_of, maximum_of)
     )
     value = b.pure(arith.SelectOp, less(b, low, quotient), quotient, low)
     value = b.pure(arith.SelectOp, less(b, value, high), value, high)

@@ -11,27 +11,52 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, f64, i64
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.numbers import Function, Term
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, UnknownExtent
 from ..builder import KernelBuilder
 from ..scalars import add, convert, divide, multiply, select
 
-__all__ = ["Coordinate", "clipped", "nearest_integer", "rounded"]
+__all__ = ["F64", "Coordinate", "clipped", "nearest_integer", "rounded", "value_of"]
 
 
 NOMINAL = 64
 """The extent of a dimension from which it is concluded how others are resized by the same scale."""
 
 
-Number: TypeAlias = SSAValue | float
-"""A value of type f64, or a number that is known."""
+class F64(Term["Number", "Number"]):
+    """A number of type f64 that a kernel computes."""
+
+    def __init__(self, b: KernelBuilder, value: SSAValue) -> None:
+        self.b = b
+        self.value = value
+
+    def apply(self, function: Function, a: Number, b: Number) -> Number:
+        return F64(self.b, FUNCTIONS[function](self.b, value_of(self.b, a), value_of(self.b, b)))
+
+
+Number: TypeAlias = F64 | float
+"""A number of type f64, known or computed."""
+
+F64.partners = (F64, float)
+FUNCTIONS: Mapping[Function, Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]] = {
+    "add": add,
+    "sub": lambda b, x, y: b.pure(arith.SubfOp, x, y),
+    "mul": multiply,
+    "div": divide,
+}
+
+
+def value_of(b: KernelBuilder, x: Number) -> SSAValue:
+    """Return a number as a value."""
+    return x.value if isinstance(x, F64) else b.number(x, f64)
 
 
 @dataclass(frozen=True)
 class Coordinate:
     """The coordinates, in a dimension of `extent`, of the elements of its resized form of `size`.
 
-    With a scale, the exact new size is scale * extent, of which `size` is the integer part (ONNX).
+    With a scale, the exact new size is scale * extent; `size` is its integer part (ONNX).
     """
 
     mode: str
@@ -44,46 +69,40 @@ class Coordinate:
     def map(self, b: KernelBuilder | None, x: Number) -> Number:
         """Return the coordinate of element `x`: a number if all of it is known, or else computed by
         operations that `b` writes."""
-        a = Arithmetic(b)
-        extent, size = a.number(self.extent), a.number(self.size)
-        length = size if self.scale is None else a.times(self.scale, extent)
+        extent, size = number_of(b, self.extent), number_of(b, self.size)
+        length = size if self.scale is None else self.scale * extent
 
         def back(x: Number) -> Number:
             # The product first: a coordinate that is an integer is then exact.
-            return a.over(a.times(x, extent), size) if self.scale is None else a.over(x, self.scale)
+            return x * extent / size if self.scale is None else x / self.scale
 
         def along(x: Number) -> Number:
-            return a.over(a.times(x, a.plus(extent, -1.0)), a.plus(length, -1.0))
+            return x * (extent - 1.0) / (length - 1.0)
 
         # ONNX's `coordinate_transformation_mode`; TVM has all but half_pixel_symmetric. From 3 to 6
         # elements, half_pixel gives -0.25 0.25 0.75 1.25 1.75 2.25, asymmetric 0 0.5 1 1.5 2 2.5,
         # and align_corners 0 0.4 0.8 1.2 1.6 2: only the last one keeps both ends.
         match self.mode:
             case "half_pixel":
-                return a.plus(back(a.plus(x, 0.5)), -0.5)
+                return back(x + 0.5) - 0.5
             case "half_pixel_symmetric":
                 # `length` is scale * extent before it is cut to `size`; what is cut off is half at
                 # each side.
-                share = a.plus(1.0, a.times(-1.0, a.over(size, length)))
-                shift = a.times(a.over(extent, 2.0), share)
-                return a.plus(a.plus(back(a.plus(x, 0.5)), shift), -0.5)
+                shift = extent / 2.0 * (1.0 - size / length)
+                return back(x + 0.5) + shift - 0.5
             case "pytorch_half_pixel":
-                return a.if_many(self.size, lambda: a.plus(back(a.plus(x, 0.5)), -0.5), lambda: x)
+                return if_many(b, self.size, lambda: back(x + 0.5) - 0.5, lambda: x)
             case "tf_half_pixel_for_nn":
-                return back(a.plus(x, 0.5))
+                return back(x + 0.5)
             case "align_corners":
-                return a.if_many(self.size, lambda: along(x), lambda: x)
+                return if_many(b, self.size, lambda: along(x), lambda: x)
             case "asymmetric":
                 return back(x)
             case _:
-                last = a.plus(extent, -1.0)
-                first, share = a.times(self.start, last), self.end - self.start
-                middle = a.over(a.times(self.start + self.end, last), 2.0)
-                return a.if_many(
-                    self.size,
-                    lambda: a.plus(along(a.times(x, share)), first),
-                    lambda: a.plus(x, middle),
-                )
+                last = extent - 1.0
+                first, share = self.start * last, self.end - self.start
+                middle = (self.start + self.end) * last / 2.0
+                return if_many(b, self.size, lambda: along(x * share) + first, lambda: x + middle)
 
     def is_identity(self) -> bool:
         """Return whether the coordinates are the indices."""
@@ -122,58 +141,25 @@ class Coordinate:
 
     def write(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Return the coordinate of the element at `index`, in f64."""
-        return Arithmetic(b).value(self.map(b, convert(b, b.index(index[0]), f64)))
+        return value_of(b, self.map(b, F64(b, convert(b, b.index(index[0]), f64))))
 
 
-@dataclass(frozen=True)
-class Arithmetic:
-    """Arithmetic on f64, of which numbers that are known are folded."""
+def number_of(b: KernelBuilder | None, extent: Extent) -> Number:
+    """Return an extent as a float."""
+    if isinstance(extent, int):
+        return float(extent)
+    assert b is not None
+    return F64(b, b.count(extent, f64))
 
-    b: KernelBuilder | None
 
-    def number(self, extent: Extent) -> Number:
-        """Return an extent as a float."""
-        if isinstance(extent, int):
-            return float(extent)
-        assert self.b is not None
-        return self.b.count(extent, f64)
-
-    def value(self, x: Number) -> SSAValue:
-        """Return a number as a value."""
-        if isinstance(x, SSAValue):
-            return x
-        assert self.b is not None
-        return self.b.number(x, f64)
-
-    def plus(self, x: Number, y: Number) -> Number:
-        return self._computed(float.__add__, add, x, y)
-
-    def times(self, x: Number, y: Number) -> Number:
-        return self._computed(float.__mul__, multiply, x, y)
-
-    def over(self, x: Number, y: Number) -> Number:
-        return self._computed(float.__truediv__, divide, x, y)
-
-    def _computed(
-        self,
-        known: Callable[[float, float], float],
-        unknown: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue],
-        x: Number,
-        y: Number,
-    ) -> Number:
-        if not isinstance(x, SSAValue) and not isinstance(y, SSAValue):
-            return known(x, y)
-        assert self.b is not None
-        return unknown(self.b, self.value(x), self.value(y))
-
-    def if_many(
-        self, size: Extent, many: Callable[[], Number], one: Callable[[], Number]
-    ) -> Number:
-        """Return a number that depends on whether a size is more than 1."""
-        if isinstance(size, int):
-            return many() if size > 1 else one()
-        assert self.b is not None
-        return select(self.b, self.b.less(1, size), self.value(many()), self.value(one()))
+def if_many(
+    b: KernelBuilder | None, size: Extent, many: Callable[[], Number], one: Callable[[], Number]
+) -> Number:
+    """Return a number that depends on whether a size is more than 1."""
+    if isinstance(size, int):
+        return many() if size > 1 else one()
+    assert b is not None
+    return F64(b, select(b, b.less(1, size), value_of(b, many()), value_of(b, one())))
 
 
 ROUNDINGS: Mapping[str, tuple[float, type[Operation], Callable[[float], int]]] = {
@@ -199,8 +185,8 @@ def nearest_integer(x: float, rounding: str) -> int:
     return function(x + shift)
 
 
-def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> SSAValue:
+def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> Index:
     """Return the index in a dimension that is nearest to the integer `x`."""
     number = b.pure(arith.FPToSIOp, x, target_type=i64)
     at = b.pure(arith.IndexCastOp, number, target_type=IndexType())
-    return b.index(b.max(0, b.min(at, b.sub(extent, 1))))
+    return b.max(0, b.min(b.index_of(at), extent - 1))

@@ -25,18 +25,19 @@ from ..elementwise.elementwise import to_explicit
 from ..layouts import relayout
 from ..scalars import (
     add,
+    as_index,
     computable,
     convert,
     divide,
-    greatest,
     is_unsigned,
-    least,
     maximum,
+    maximum_of,
     minimum,
+    minimum_of,
     multiply,
     select,
 )
-from .coordinates import Coordinate, clipped, nearest_integer, rounded
+from .coordinates import F64, Coordinate, clipped, nearest_integer, rounded, value_of
 
 __all__ = ["RESIZE", "resize_to"]
 
@@ -114,8 +115,8 @@ def as_element(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValu
         return convert(b, value, element)
     # 2^63 - 1 is 2^63 as f64, and fptosi of that is poison: the bound is 2^63 - 1024, and of ui64
     # 2^64 - 2048. Types of up to 53 bits have their own bounds.
-    low, high = int(least(element)), int(greatest(element))
-    excess = max(0, high.bit_length() - 53)  # the greatest f64 that is not above it
+    low, high = int(minimum_of(element)), int(maximum_of(element))
+    excess = max(0, high.bit_length() - 53)  # the maximum f64 that is not above it
     high -= (1 << excess) - 1
     value = minimum(b, maximum(b, value, b.number(low, f64)), b.number(high, f64))
     if is_unsigned(element):
@@ -135,10 +136,10 @@ def nearest(
 
     def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         x = rounded(b, coordinate.write(b, index), rounding)
-        return clipped(b, x, coordinate.extent)
+        return b.index(clipped(b, x, coordinate.extent))
 
     table = b.buffered(Elements((coordinate.size,), IndexType(), place))
-    return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
+    return along(data, axis, coordinate.size, lambda b, i: b.index_of(b.read(table, [i])))
 
 
 def repeats(coordinate: Coordinate, rounding: str) -> int | None:
@@ -188,21 +189,19 @@ def interpolated(
         x = coordinate.write(b, [i])
         base = b.pure(math.FloorOp, x)
         whole = b.pure(arith.FPToSIOp, base, target_type=i64)
-        start = b.pure(arith.IndexCastOp, whole, target_type=IndexType())
+        start = as_index(b, whole)
         total = b.alloc((1,), f64, "local")
         b.store(b.number(0, f64), total, [0])
         with b.loop(taps) as tap:
-            offset = b.add(tap, first)
-            distance = b.pure(
-                arith.SubfOp, convert(b, b.index(offset), f64), b.pure(arith.SubfOp, x, base)
-            )
-            distance = multiply(b, distance, b.number(shrink, f64))
+            offset = tap + first
+            old = F64(b, convert(b, b.index(offset), f64))
+            distance = value_of(b, (old - (F64(b, x) - F64(b, base))) * shrink)
             weight = cubic_weight(b, distance, sampling.alpha) if cubic else hat(b, distance)
-            at = b.add(start, offset)
+            at = start + offset
             if sampling.exclude:
                 there = b.all(b.inside_bounds(at, 0, extent))
                 weight = select(b, there, weight, b.number(0, f64))
-            b.store(b.index(b.max(0, b.min(at, b.sub(extent, 1)))), places, [tap, i])
+            b.store(b.max(0, b.min(at, extent - 1)), places, [tap, i])
             b.store(weight, weights, [tap, i])
             b.store(add(b, b.load(total, [0]), weight), total, [0])
         if sampling.exclude or sampling.antialias:
@@ -214,7 +213,7 @@ def interpolated(
         """Return new element `i` along `axis`; `source` returns the old element at a position."""
 
         def term(tap: Index) -> SSAValue:
-            value = as_float(b, source(b.load(places, [tap, i])), element)
+            value = as_float(b, source(b.load_index(places, [tap, i])), element)
             return multiply(b, value, convert(b, b.load(weights, [tap, i]), element))
 
         if taps == 2:
@@ -242,7 +241,7 @@ def interpolated(
 
 @dataclass(eq=False)
 class FromRows(Scheduled):
-    """A tensor each row of which is computed from a row of `data`, which is computed first.
+    """A tensor whose rows are computed from the rows of `data`: a row of `data` is computed first.
 
     `compute` returns an element, given its position in the row and a function that returns the
     element of the row of `data` at a position.
@@ -277,44 +276,28 @@ def as_float(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
     return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=element)
 
 
-def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
-    return b.pure(math.AbsFOp, x)
+def absolute(b: KernelBuilder, x: SSAValue) -> F64:
+    return F64(b, b.pure(math.AbsFOp, x))
 
 
 def hat(b: KernelBuilder, distance: SSAValue) -> SSAValue:
     """Return the weight at `distance` in linear interpolation: 1 - |distance|, at least 0."""
-    less = b.pure(arith.SubfOp, b.number(1, f64), absolute(b, distance))
-    return maximum(b, less, b.number(0, f64))
+    return maximum(b, value_of(b, 1.0 - absolute(b, distance)), b.number(0, f64))
 
 
 def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue:
-    """Return the weight at `distance` in cubic interpolation.
+    """Return the weight at `distance` in cubic interpolation; `alpha` is -0.75 in ONNX and PyTorch.
 
     Source: R. Keys, Cubic Convolution Interpolation for Digital Image Processing, 1981.
     """
     x = absolute(b, distance)
-
-    def number(value: float) -> SSAValue:
-        return b.number(float(value), f64)
-
-    def times(*factors: SSAValue) -> SSAValue:
-        value, *others = factors
-        for other in others:
-            value = multiply(b, value, other)
-        return value
-
-    def less(lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return b.pure(arith.SubfOp, lhs, rhs)
-
-    # For x up to 1, (a + 2) x^3 - (a + 3) x^2 + 1; up to 2, a x^3 - 5 a x^2 + 8 a x - 4 a; then 0.
-    # Alpha is -0.75 in ONNX and PyTorch.
-    near = times(less(times(number(alpha + 2), x), number(alpha + 3)), x, x)
-    near = add(b, near, number(1))
-    far = times(add(b, times(less(x, number(5)), x), number(8)), x, number(alpha))
-    far = less(far, number(4 * alpha))
-    inner = b.pure(arith.CmpfOp, x, number(1), arg="ole")
-    outer = b.pure(arith.CmpfOp, x, number(2), arg="olt")
-    return select(b, inner, near, select(b, outer, far, number(0)))
+    near = value_of(b, ((alpha + 2) * x - (alpha + 3)) * x * x + 1.0)
+    far = value_of(b, ((x - 5.0) * x + 8.0) * x * alpha - 4 * alpha)
+    is_near, is_far = (
+        b.pure(arith.CmpfOp, x.value, b.number(bound, f64), arg=predicate)
+        for bound, predicate in ((1, "ole"), (2, "olt"))
+    )
+    return select(b, is_near, near, select(b, is_far, far, b.number(0, f64)))
 
 
 def extrapolated(

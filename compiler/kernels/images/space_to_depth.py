@@ -24,10 +24,10 @@ def space_to_depth(op: ops.SpaceToDepthOp, b: KernelBuilder, data: Tensor) -> Te
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
-        at = b.floordiv(channel, c)  # the position in the block
-        row, column = b.floordiv(at, block), b.mod(at, block)
-        place = [image, b.mod(channel, c), b.add(b.mul(y, block), row)]
-        return b.read(data, [*place, b.add(b.mul(x, block), column)])
+        at = channel // c  # the position in the block
+        row, column = at // block, at % block
+        place = [image, channel % c, y * block + row]
+        return b.read(data, [*place, x * block + column])
 
     shape = (n, c * block * block, height // block, width // block)
     return relayout(Elements(shape, data.element, read), plain, layout)
@@ -42,18 +42,15 @@ def depth_to_space(op: ops.DepthToSpaceOp, b: KernelBuilder, data: Tensor) -> Te
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
-        at = b.add(b.mul(b.mod(y, block), block), b.mod(x, block))  # the position in the block
+        at = y % block * block + x % block  # the position in the block
         # As in ONNX. With blocks of 2 and 2 channels a b, the 8 channels of the data are, by rows
         # of a block,
         #
         #     DCR: a b  a b  a b  a b        CRD: a a a a  b b b b
         #
         # CRD is the pixel shuffle of PyTorch. `space_to_depth` writes the order of DCR.
-        if op.mode == "DCR":
-            source = b.add(b.mul(at, channels), channel)
-        else:
-            source = b.add(b.mul(channel, block * block), at)
-        return b.read(data, [image, source, b.floordiv(y, block), b.floordiv(x, block)])
+        source = at * channels + channel if op.mode == "DCR" else channel * (block * block) + at
+        return b.read(data, [image, source, y // block, x // block])
 
     shape = (n, channels, height * block, width * block)
     return relayout(Elements(shape, data.element, read), plain, layout)

@@ -18,11 +18,11 @@ from ..reduced_dimensions import reduced_axes
 from ..scalars import (
     compare_integers,
     convert,
-    greatest,
     is_float,
-    least,
     maximum,
+    maximum_of,
     minimum,
+    minimum_of,
     select,
     step_type,
     widen,
@@ -179,6 +179,6 @@ def index_of(order: Order) -> Legalization:
 
 
 ARG_REDUCTION: dict[type[Operation], Legalization] = {
-    ops.ArgmaxOp: index_of(Order(("ugt", "oge"), ("sgt", "sge"), maximum, least)),
-    ops.ArgminOp: index_of(Order(("ult", "ole"), ("slt", "sle"), minimum, greatest)),
+    ops.ArgmaxOp: index_of(Order(("ugt", "oge"), ("sgt", "sge"), maximum, minimum_of)),
+    ops.ArgminOp: index_of(Order(("ult", "ole"), ("slt", "sle"), minimum, maximum_of)),
 }

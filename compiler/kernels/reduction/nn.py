@@ -106,8 +106,8 @@ def less_maximum(
         return widen(b, b.read(data, row.index(outer, inner)))
 
     def compute(outer: list[Index]) -> None:
-        greatest = row.fold(b, b.number(-inf, wide), greater, lambda inner: element(outer, inner))
-        b.store(greatest, maxima, outer)
+        row_max = row.fold(b, b.number(-inf, wide), greater, lambda inner: element(outer, inner))
+        b.store(row_max, maxima, outer)
 
     row.for_each(b, compute)
     return lambda outer, inner: b.pure(arith.SubfOp, element(outer, inner), b.load(maxima, outer))

@@ -278,7 +278,7 @@ def group_norm(
 
     def of_channel(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         channel = index[channels]
-        places = [b.floordiv(channel, size), b.mod(channel, size)] if size else [0, 0]
+        places = [channel // size, channel % size] if size else [0, 0]
         return value(b, [*index[:channels], *places, *index[channels + 1 :]])
 
     return affine(op, data, gamma, beta, [channels], of_channel)
@@ -328,8 +328,8 @@ def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) 
 
 
 def l2_normalize(op: ops.L2NormalizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    least = b.number(op.eps, step_type(data.element))
-    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, least))
+    eps = b.number(op.eps, step_type(data.element))
+    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, eps))
     return wide_elements(data, value)
 
 
@@ -347,10 +347,10 @@ def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
     with b.loops(shape[: axis + 1]) as (*outer, center):
         with b.elements(inner, b.lanes) as index:
             b.store(b.number(0.0, wide), sums, [*outer, center, *index])
-        low = b.max(b.sub(center, before), 0)
-        high = b.min(b.add(center, size - before), shape[axis])
+        low = b.max(center - before, 0)
+        high = b.min(center + (size - before), shape[axis])
         with (
-            b.loop(b.sub(high, low), min=low) as near,
+            b.loop(high - low, min=low) as near,
             b.elements(inner, b.lanes) as index,
         ):
             x = widen(b, b.read(data, [*outer, near, *index]))

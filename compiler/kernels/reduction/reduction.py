@@ -21,12 +21,12 @@ from ..scalars import (
     add,
     convert,
     divide,
-    greatest,
     is_float,
     is_unsigned,
-    least,
     maximum,
+    maximum_of,
     minimum,
+    minimum_of,
     multiply,
     step_type,
     wide_type,
@@ -204,10 +204,7 @@ def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
     # Of no floats, 0 / 0 is NaN, as in numpy; of no integers, a division would trap.
     if not is_float(total.type):
         count = b.max(count, 1)
-    if isinstance(count, SSAValue):
-        number = convert(b, count, total.type)
-    else:
-        number = b.number(count, total.type)
+    number = b.number(count, total.type)
     if is_float(total.type) or is_unsigned(total.type):
         return divide(b, total, number)
     return quotient(b, total, number)
@@ -216,8 +213,8 @@ def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
 FUNCTIONS: dict[str, tuple[Function, Bound]] = {
     "sum": (add, lambda _: 0),
     "mean": (add, lambda _: 0),
-    "max": (maximum, least),
-    "min": (minimum, greatest),
+    "max": (maximum, minimum_of),
+    "min": (minimum, maximum_of),
     "prod": (multiply, lambda _: 1),
 }
 """Functions of two elements, and their identities: the results for an empty range."""

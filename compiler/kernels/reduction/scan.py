@@ -43,7 +43,7 @@ class Scan:
         # log2(lanes) steps (Hillis and Steele, 1986) is not used: it would change the order of
         # float sums.
         with b.loop(size) as j:
-            place = b.sub(b.sub(size, 1), j) if op.reverse else j
+            place = size - 1 - j if op.reverse else j
             x = widen(b, read(place))
             before = b.load(total, [0])
             after = self.function(b, before, x)

@@ -6,10 +6,9 @@ the other dimensions have one in the inner nest.
 
 from __future__ import annotations
 
-from functools import reduce
-
 from xdsl.ir import Attribute, Operation
 
+from ....dialects.numbers import product
 from ....dialects.relax.dynamic.computation import (
     DynamicCumprodOp,
     DynamicCumsumOp,
@@ -23,7 +22,6 @@ from ..reduction.scan import PRODUCTS, SUMS, Scan
 from ..scalars import (
     computable,
     convert,
-    select,
     step_type,
     wide_type,
 )
@@ -47,12 +45,12 @@ def reduce_along(op: DynamicReduceOp, b: KernelBuilder, data: Tensor, axes: Tens
         # loop of this nest has an extent that is known, so none is vectorized: models have constant
         # axes.
         gone = any_of(b, [is_axis(b, place, axis, rank) for place in places])
-        inner.append(select(b, gone, size, 1))
-        outer.append(select(b, gone, 1, size))
+        inner.append(b.select(gone, size, 1))
+        outer.append(b.select(gone, 1, size))
     if op.keepdims:
         require_sizes(op, b, result, outer)
     else:
-        whole = b.equal(volume(result), reduce(b.mul, outer, 1))
+        whole = b.equal(volume(result), product(outer))
         b.require(whole, f"{op.name}: the result has another size than the axes give", op)
     element, is_mean = computable(data.element), op.reduction == "mean"
     type = wide_type(element) if is_mean else step_type(element)
@@ -63,12 +61,12 @@ def reduce_along(op: DynamicReduceOp, b: KernelBuilder, data: Tensor, axes: Tens
             total = b.alloc((1,), type, "local")
             b.store(b.number(identity(element), type), total, [0])
             with b.loops(inner) as along:
-                place = [b.add(*pair) for pair in zip(index, along, strict=True)]
+                place = [i + j for i, j in zip(index, along, strict=True)]
                 x = convert(b, b.read(data, place), type)
                 b.store(combine(b, b.load(total, [0]), x), total, [0])
             value = b.load(total, [0])
             if is_mean:
-                value = over_count(b, value, reduce(b.mul, inner, 1))
+                value = over_count(b, value, product(inner))
             store([b.flat(index, outer)], convert(b, value, element))
 
     return scheduled(op, b, (volume(result),), element, loops)
@@ -84,15 +82,15 @@ def scan_along(scan: Scan) -> Legalization:
         rank, (place,) = len(data.shape), parameters(b, axis)
         require_axes(op, b, [place], rank)
         require_sizes(op, b, b.shape_of(op.result), data.shape)
-        place = select(b, b.less(place, 0), b.index(b.add(place, rank)), place)
+        place = b.select(b.less(place, 0), place + rank, place)
         element: Attribute = computable(data.element)
         rows: Index = 1
         size: Index = 1
         columns: Index = 1
         for number, extent in enumerate(data.shape):
-            rows = b.mul(rows, select(b, b.less(number, place), extent, 1))
-            size = b.mul(size, select(b, b.equal(place, number), extent, 1))
-            columns = b.mul(columns, select(b, b.less(place, number), extent, 1))
+            rows = rows * b.select(b.less(number, place), extent, 1)
+            size = size * b.select(b.equal(place, number), extent, 1)
+            columns = columns * b.select(b.less(place, number), extent, 1)
         # Of shape (2, 3, 4) along axis 1: rows 2, size 3, columns 4, computed at run time. The
         # buffer is one dimension, as views of it in these sizes have the same row-major positions.
         count = volume(data.shape)

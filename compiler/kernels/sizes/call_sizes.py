@@ -12,7 +12,15 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAt
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from ....dialects.numbers import Computed, Dimension, Element, Insert, Number, Scalar
+from ....dialects.numbers import (
+    Computed,
+    Dimension,
+    Element,
+    Insert,
+    Number,
+    Scalar,
+    Symbolic,
+)
 from ....dialects.relax.constant import constant_integers, constant_number
 from ....dialects.relax.dimensions import symbolic_type
 from ....dialects.relax.types import is_ranked, is_tensor
@@ -138,8 +146,8 @@ class SizeScope(ABC):
             match number:
                 case int():
                     value = self.value_of(Size.of(number))
-                case Size():
-                    value = self.value_of(number)
+                case Symbolic(size):
+                    value = self.value_of(size)
                 case Element():
                     value = self.element(number.value, number.index)
                 case Dimension():
@@ -344,9 +352,9 @@ class CallSizes(SizeScope):
     def size(self, value: SSAValue, axis: int) -> SSAValue:
         shape = self.of(value)
         assert shape is not None
-        if isinstance(size := shape[axis], Size):
-            return self.value_of(size)
-        return self.insert(tensor.DimOp(value, self.constant(axis)))
+        if isinstance(size := shape[axis], Dimension):
+            return self.insert(tensor.DimOp(value, self.constant(axis)))
+        return self.value_of(size)
 
     def read_element(self, value: SSAValue, index: int) -> SSAValue:
         type = value.type

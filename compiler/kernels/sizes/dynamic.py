@@ -36,7 +36,6 @@ from ..data.padding import inside
 from ..data.repeated import Tiled
 from ..data.sorting import topk_of
 from ..images.resize import resize_to
-from ..scalars import select
 from .axes import DYNAMIC_AXES
 from .parameters import (
     any_of,
@@ -62,7 +61,7 @@ def tile(op: DynamicTileOp, b: KernelBuilder, data: Tensor, reps: Tensor) -> Ten
     # As numpy's tile: (2,) of (3, 4) is (1, 2), and (2, 1, 1) of (3,) repeats (1, 1, 3).
     given = [1] * (len(shape) - len(numbers)) + numbers
     sizes = (1,) * (len(shape) - len(data.shape)) + data.shape
-    require_sizes(op, b, shape, [b.mul(*pair) for pair in zip(given, sizes, strict=True)])
+    require_sizes(op, b, shape, [n * size for n, size in zip(given, sizes, strict=True)])
     return Tiled(shape, data.element, data)
 
 
@@ -92,15 +91,15 @@ def resize(op: DynamicResizeOp, b: KernelBuilder, data: Tensor, size: Tensor) ->
 
 
 def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> tuple[Tensor, ...]:
-    axis, start = op.axis % len(data.shape), b.index(0)
-    starts: list[SSAValue] = []
+    axis, start = op.axis % len(data.shape), 0
+    starts: list[Index] = []
     for result, size in zip(op.results, parameters(b, sizes), strict=True):
         shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
         b.require(b.less(-1, size), f"{op.name}: the size of a part is negative", op)
         require_sizes(op, b, b.shape_of(result), shape)
         starts.append(start)
         # Sizes are checked to be not negative, and to add up: no part exceeds the data.
-        start = b.index(b.add(start, size))
+        start = start + size
     whole = b.equal(start, data.shape[axis])
     b.require(whole, f"{op.name}: the sizes of the parts do not add up to dimension {axis}", op)
 
@@ -127,24 +126,25 @@ def pad(
     require_axes(op, b, places, rank)
     rows: list[tuple[Index, Index, Index]] = []
     for axis, size in enumerate(data.shape):
-        before, after = b.index(0), b.index(0)
+        before: Index = 0
+        after: Index = 0
         for i, place in enumerate(places):
             along = is_axis(b, place, axis, rank)
             # ONNX: all widths before, then all after, in the order of `axes`.
-            before = select(b, along, numbers[i], before)
-            after = select(b, along, numbers[i + len(places)], after)
-        cut = b.max(0, b.sub(0, before))
-        kept = b.sub(b.sub(size, cut), b.max(0, b.sub(0, after)))
+            before = b.select(along, numbers[i], before)
+            after = b.select(along, numbers[i + len(places)], after)
+        cut = b.max(0, 0 - before)
+        kept = size - cut - b.max(0, 0 - after)
         b.require(b.less(-1, kept), f"{op.name}: more than dimension {axis} is removed", op)
         if mode != "constant":
             some = any_of(b, [b.less(0, kept), b.less(b.max(before, after), 1)])
             b.require(some, f"{op.name}: dimension {axis} has no elements to copy", op)
-        require_size(op, b, b.shape_of(op.result)[axis], b.add(b.add(size, before), after), axis)
+        require_size(op, b, b.shape_of(op.result)[axis], size + before + after, axis)
         rows.append((before, cut, kept))
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         if mode == "constant":
-            place = [b.sub(i, before) for i, (before, _, _) in zip(index, rows, strict=True)]
+            place = [i - before for i, (before, _, _) in zip(index, rows, strict=True)]
             conditions = [
                 condition
                 for i, size in zip(place, data.shape, strict=True)
@@ -152,7 +152,7 @@ def pad(
             ]
             return b.choose(conditions, lambda: b.read(data, place), lambda: b.read(value, []))
         place = [
-            b.add(inside(b, b.sub(i, b.max(0, before)), kept, mode), cut)
+            inside(b, i - b.max(0, before), kept, mode) + cut
             for i, (before, cut, kept) in zip(index, rows, strict=True)
         ]
         return b.read(data, place)

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def parameters(b: KernelBuilder, values: Tensor) -> list[SSAValue]:
+def parameters(b: KernelBuilder, values: Tensor) -> list[Index]:
     """Return the elements of a parameter, an integer vector or a scalar, as indices; NoKernel if
     their number is not known."""
     if not isinstance(count := volume(values.shape), int):
@@ -41,26 +41,26 @@ def constant_parameter(op: Operation, b: KernelBuilder, value: SSAValue) -> list
 
 
 def any_of(b: KernelBuilder, conditions: Sequence[SSAValue]) -> SSAValue:
-    """Return the disjunction of `conditions`, of which there is one at least."""
+    """Return the disjunction of one or more `conditions`."""
     value, *rest = conditions
     for condition in rest:
         value = b.pure(arith.OrIOp, value, condition)
     return value
 
 
-def is_axis(b: KernelBuilder, element: SSAValue, axis: int, rank: int) -> SSAValue:
+def is_axis(b: KernelBuilder, element: Index, axis: int, rank: int) -> SSAValue:
     """Return whether an element of a list of axes, which may be negative, is `axis`."""
     return any_of(b, [b.equal(element, axis), b.equal(element, axis - rank)])
 
 
-def require_axes(op: Operation, b: KernelBuilder, axes: Sequence[SSAValue], rank: int) -> None:
+def require_axes(op: Operation, b: KernelBuilder, axes: Sequence[Index], rank: int) -> None:
     """Assert that `axes` are dimensions of a tensor of that rank, each at most once."""
     for i, axis in enumerate(axes):
         inside = b.all(b.inside_bounds(axis, -rank, rank))
         b.require(inside, f"{op.name}: an axis is out of bounds for rank {rank}", op)
         for other in axes[:i]:
             # For rank 3, -1 and 2 are the same axis: their distance is the rank.
-            distance = b.sub(axis, other)
+            distance = axis - other
             same = any_of(b, [b.equal(distance, n) for n in (-rank, 0, rank)])
             b.require(b.negation(same), f"{op.name}: an axis is given twice", op)
 

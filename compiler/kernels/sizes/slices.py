@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
-
 from ....dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
 from ....dialects.relax.shapes import normalize_axes
+from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Shape
 from ..builder import KernelBuilder, Tensor
 from ..data.indexing import first_of
@@ -44,9 +43,9 @@ def parts_along(
     op: DynamicStridedSliceOp,
     b: KernelBuilder,
     shape: Shape,
-    axes: Sequence[SSAValue],
-    begins: Sequence[SSAValue],
-    steps: Sequence[SSAValue],
+    axes: Sequence[Index],
+    begins: Sequence[Index],
+    steps: Sequence[Index],
 ) -> dict[int, Part]:
     """Return the part of each dimension, for axes and steps that are not known."""
     rank = len(shape)
@@ -55,12 +54,13 @@ def parts_along(
         b.require(b.negation(b.equal(step, 0)), f"{op.name}: a stride is 0", op)
     parts: dict[int, Part] = {}
     for axis, size in enumerate(shape):
-        first, by = b.index(0), b.index(1)
+        first: Index = 0
+        by: Index = 1
         for place, begin, step in zip(axes, begins, steps, strict=True):
             along = is_axis(b, place, axis, rank)
             # `axes` has each dimension once at most, so at most one of these selects changes it.
-            first = select(b, along, first_of(b, begin, step, size), first)
-            by = select(b, along, step, by)
+            first = b.select(along, first_of(b, begin, step, size), first)
+            by = b.select(along, step, by)
         parts[axis] = first, by
     return parts
 
@@ -76,7 +76,7 @@ def require_inside(
     for axis, (first, step) in parts.items():
         # Callers compute the size by a shape rule from `end`; that the last element is inside is
         # all that memory safety needs, whatever the rule gave. `end` itself is not read.
-        last = b.add(first, b.mul(b.sub(result[axis], 1), step))
+        last = first + (result[axis] - 1) * step
         inside = b.all(b.inside_bounds(last, 0, shape[axis]))
         empty = b.equal(result[axis], 0)
         b.require(

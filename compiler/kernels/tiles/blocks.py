@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.index_builder import IndexValue
 from ..builder import Buffer, KernelBuilder
 from ..contraction.contraction import Contraction
 from .schedule import Schedule
@@ -57,7 +58,7 @@ def part(b: KernelBuilder, first: Index, extent: Index, whole: Extent) -> Index:
     # that its loops have static bounds.
     if isinstance(extent, int) and whole % extent == 0:
         return extent
-    return b.min(extent, b.sub(whole, first))
+    return b.min(extent, whole - first)
 
 
 @overload
@@ -75,7 +76,6 @@ def padded(extent: Extent, to: int) -> Extent:
 
 def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAValue]:
     """Return the condition that a column of a tile of `step` columns is in the block."""
-    count = b.known(count)
     if isinstance(count, int) and count % step == 0:
         return []
     return [b.likely(b.less(column, count))]
@@ -83,4 +83,4 @@ def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAV
 
 def is_multiple(extent: Index, of: int) -> bool:
     """Return whether an extent is known to be a multiple of a number."""
-    return not isinstance(extent, SSAValue) and extent % of == 0
+    return not isinstance(extent, IndexValue) and extent % of == 0

@@ -169,7 +169,7 @@ def scatter_cycles(s: Schedule, e: Extents) -> float:
 
 
 def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
-    """Return the tiles that cover the columns of a block in place, of which the last one of a row
+    """Return the number of tiles that cover the columns of a block in place. The last one of a row
     counts as the part of a tile that it takes."""
     if not e.columns_known:
         rest = rest_columns(s)

@@ -85,11 +85,11 @@ class Edges:
         assert extent is not None
         # Rows are a loop, not unrolled: its bounds do what cuts do for columns. In row 0 of padding
         # 1, `start` is -1, and with dilation 1 the first tap inside is 1; with dilation 2 also.
-        start = b.sub(b.mul(row[0], window.stride), window.before)
-        first = b.ceildiv(b.max(b.sub(0, start), 0), window.dilation)
-        end = b.min(b.ceildiv(b.max(b.sub(extent, start), 0), window.dilation), window.size)
+        start = row[0] * window.stride - window.before
+        first = b.ceildiv(b.max(0 - start, 0), window.dilation)
+        end = b.min(b.ceildiv(b.max(extent - start, 0), window.dilation), window.size)
         with (
-            b.loop(b.max(b.sub(end, first), 0), min=first) as tap,
+            b.loop(b.max(end - first, 0), min=first) as tap,
             self.rows(b, row[1:]) as others,
         ):
             self.place(b, axis, row[0], tap)
@@ -98,8 +98,8 @@ class Edges:
     def place(self, b: KernelBuilder, axis: int, i: Index, tap: Index) -> Index:
         """Return the position in the image of a tap of window `i` along an axis."""
         window = self.windows[axis]
-        at = b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
-        return b.sub(at, window.before)
+        at = i * window.stride + tap * window.dilation
+        return at - window.before
 
     def inside(
         self, b: KernelBuilder, place: Sequence[Index], taps: Sequence[Index]
@@ -109,6 +109,6 @@ class Edges:
         for i, tap, window, extent in zip(place, taps, self.windows, self.extents, strict=True):
             if extent is None:
                 continue
-            at = b.add(b.mul(i, window.stride), b.mul(tap, window.dilation))
+            at = i * window.stride + tap * window.dilation
             conditions += b.inside_bounds(at, window.before, extent + window.before)
         return conditions

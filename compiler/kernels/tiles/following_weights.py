@@ -12,7 +12,6 @@ from ....dialects.tir.ops import PrefetchOp
 from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction
 from ..layouts import known
-from ..scalars import select
 from .blocks import ColumnBlock
 from .cost_model import LINE
 from .schedule import Schedule
@@ -27,8 +26,8 @@ as the processor prefetches no further than to the end of one."""
 
 @dataclass(frozen=True)
 class Following:
-    """The weights after those that the tiles of columns of a block multiply with, of which each of
-    these tiles prefetches a part: weights come from memory once in a call, and nothing else hides
+    """The weights after those that the tiles of columns of a block multiply with. Each of these
+    tiles prefetches a part: weights come from memory once in a call, and nothing else hides
     how long that takes."""
 
     buffer: SSAValue
@@ -47,9 +46,9 @@ class Following:
     def prefetch(self, b: KernelBuilder, k: Index) -> None:
         """Write the prefetch of the elements for term `k` of the tile. One prefetch for each term
         is faster than several at once."""
-        start = b.add(self.first, b.mul(k, self.pitch))
+        start = self.first + k * self.pitch
         for line in range(0, self.step, self.line):
-            b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(b.add(start, line))]))
+            b.insert(PrefetchOp(self.buffer, [b.index(self.group), b.index(start + line)]))
 
 
 def following_weights(
@@ -81,20 +80,21 @@ def following_weights(
     # they are the block, once. If width is not a multiple of count, the last tiles prefetch parts
     # again.
     line = max(1, LINE // bytes_of(t.total))
-    step = pitch = -(-width // count) if isinstance(count, int) else min(width, line)
-    next_input = b.min(b.add(terms[0], s.inputs), inputs)
-    next_term = b.add(b.mul(m_tile, all_terms), b.mul(next_input, each))
+    step = -(-width // count) if isinstance(count, int) else min(width, line)
+    pitch: Index = step
+    next_input = b.min(terms[0] + s.inputs, inputs)
+    next_term = m_tile * all_terms + next_input * each
     # After the last block there is none: it is prefetched itself, without a branch. A prefetch has
     # no effect on results, and never faults.
-    start = b.mul(b.min(next_term, tiles * all_terms - held), width)
-    part = b.min(b.mul(number, held * step), held * (width - step))
+    start = b.min(next_term, tiles * all_terms - held) * width
+    part = b.min(number * (held * step), held * (width - step))
     if not isinstance(count, int):
         # The first tiles prefetch a line for each term until they have prefetched all.
-        pitch = select(b, b.less(number, -(-width // step)), step, 0)
+        pitch = b.select(b.less(number, -(-width // step)), step, 0)
     return Following(
         b.view(block.weights.buffer, (groups, tiles * all_terms * width)),
         t.weights.group_of(block.batch),
-        b.add(start, part),
+        start + part,
         step,
         pitch,
         line,
@@ -117,7 +117,7 @@ def weights_ahead(
     if tiles * terms * width * size <= b.target.l2_cache:
         return None
     # After the last tile there is none: it prefetches itself.
-    first = b.min(b.add(b.mul(tile, terms * width), AHEAD // size), (tiles - 1) * terms * width)
+    first = b.min(tile * (terms * width) + AHEAD // size, (tiles - 1) * terms * width)
     return Following(
         b.view(block.weights.buffer, (groups, tiles * terms * width)),
         t.weights.group_of(block.batch),

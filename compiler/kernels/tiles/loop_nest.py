@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
-
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.index_builder import IndexValue
 from ....dialects.tir.ops import ForKind
 from ..builder import Buffer, KernelBuilder, Store, is_more
 from ..contraction.contraction import Contraction
@@ -90,7 +89,7 @@ def write_blocks(
         b.loop(b.ceildiv(image_rows, rows), ForKind.PARALLEL) as row_block,
         b.loop(b.ceildiv(t.columns, columns), ForKind.PARALLEL) as column_block,
     ):
-        first_row, first_column = b.mul(row_block, rows), b.mul(column_block, columns)
+        first_row, first_column = row_block * rows, column_block * columns
         block = ColumnBlock(
             batch,
             first_row,
@@ -140,7 +139,7 @@ def write_terms(
         return tile.number, tile.m_tile if m_tile is None else 0
 
     with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
-        first = b.mul(term_block, s.inputs)
+        first = term_block * s.inputs
         terms = first, part(b, first, s.inputs, inputs)
         if block.panel is not None:
             pack_columns(b, t, s, block, terms)
@@ -157,7 +156,7 @@ def write_terms(
 
 def sums_shape(t: Contraction, s: Schedule, all_rows: bool) -> Shape:
     """Return the shape of the sums of all tiles of a block of columns, or of one row of tiles."""
-    assert not isinstance(t.m, SSAValue)
+    assert not isinstance(t.m, IndexValue)
     down = (t.m + (s.rows_of_tile - 1)) // s.rows_of_tile if all_rows else 1
     across = -(-s.rows * s.columns // s.tile)
     if s.in_place and not has_rows(t, s):
@@ -179,11 +178,11 @@ def for_tiles(
         m_tiles = (0, down) if m_tile is None else (m_tile, 1)
         for_tiles_in_place(b, t, s, block, m_tiles, write)
         return
-    count = b.ceildiv(b.mul(block.rows, block.columns), s.tile)
+    count = b.ceildiv(block.rows * block.columns, s.tile)
     loops = (count, down) if s.lhs_inside else (down, count)
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
-        first = b.mul(column_tile, s.tile)
+        first = column_tile * s.tile
         write(ContractionTile(b, t, s, block, m_tile, column_tile, first, s.m, column_tile, count))
 
 
@@ -203,30 +202,30 @@ def for_tiles_in_place(
         whole, last = columns // s.tile, columns % s.tile
         others: Index = 1 if last else 0
     else:
-        whole, last = b.floordiv(columns, s.tile), rest_columns(s)
-        others = b.ceildiv(b.sub(columns, b.mul(whole, s.tile)), last)
-    across = b.add(whole, others)
+        whole, last = columns // s.tile, rest_columns(s)
+        others = b.ceildiv(columns - whole * s.tile, last)
+    across = whole + others
     if has_rows(t, s):
         lines, count = 1, across
     else:
         lines = block.rows
-        count = b.mul(s.rows if isinstance(t.columns, int) else lines, across)
+        count = (s.rows if isinstance(t.columns, int) else lines) * across
     first, down = m_tiles
     with b.loop(lines) as row:
         line = block
         if not has_rows(t, s):
-            line = replace(block, first_row=b.add(block.first_row, row), rows=1)
+            line = replace(block, first_row=block.first_row + row, rows=1)
 
         def write_tile(column_tile: Index, column: Index, m: int, is_whole: bool) -> None:
-            number = b.add(b.mul(row, across), column_tile)
+            number = row * across + column_tile
             with b.loop(down, min=first) as m_tile:
                 place = m_tile, column_tile
                 write(ContractionTile(b, t, s, line, *place, column, m, number, count, is_whole))
 
         if whole != 0:
             with b.loop(whole) as column_tile:
-                write_tile(column_tile, b.mul(column_tile, s.tile), s.m, is_whole=True)
+                write_tile(column_tile, column_tile * s.tile, s.m, is_whole=True)
         if others != 0:
             with b.loop(others) as i:
-                column = b.add(b.mul(whole, s.tile), b.mul(i, last))
-                write_tile(b.add(whole, i), column, last, is_whole=isinstance(columns, int))
+                column = whole * s.tile + i * last
+                write_tile(whole + i, column, last, is_whole=isinstance(columns, int))

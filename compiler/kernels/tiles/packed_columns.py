@@ -57,15 +57,15 @@ def pack_columns(
         elif count % s.tile:  # the lanes of the last tile beyond the block
             whole = count // s.lanes * s.lanes
             with b.covering(padded(count, s.tile) - whole, s.lanes) as place:
-                b.store(b.number(0, t.total), block.panel, [k, b.add(whole, place)])
+                b.store(b.number(0, t.total), block.panel, [k, whole + place])
         vectors = b.covering(block.columns, s.lanes, widths)
         if t.margin:  # a vector may end in the next row of the panel, which is packed later
             vectors = whole_vectors(b, block.columns, s.lanes)
         with b.loop(block.rows) as r, vectors as column:
-            row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
-            source = Coordinates(block.batch, 0, row, b.add(block.first_column, column))
-            value = t.rhs(b, [b.add(first_input, channel), *tap], source)
-            b.store(value, block.panel, [k, b.add(b.mul(r, block.width), column)])
+            row = b.unflat(block.first_row + r, t.rows) if t.rows else []
+            source = Coordinates(block.batch, 0, row, block.first_column + column)
+            value = t.rhs(b, [first_input + channel, *tap], source)
+            b.store(value, block.panel, [k, r * block.width + column])
 
 
 @contextmanager
@@ -73,17 +73,17 @@ def whole_vectors(b: KernelBuilder, count: Index, lanes: int) -> Generator[Index
     """Build the body of a vectorized loop over `count` elements, and over those that fill the last
     vector."""
     with b.loop(b.ceildiv(count, lanes)) as chunk, b.loop(lanes, ForKind.VECTORIZED) as lane:
-        yield b.add(b.mul(chunk, lanes), lane)
+        yield chunk * lanes + lane
 
 
 def clear_rest(b: KernelBuilder, t: Contraction, s: Schedule, block: ColumnBlock, k: Index) -> None:
     """Write loops that set the lanes of the last tile beyond a block of unknown extents to zero, at
     term `k` of the panel."""
     assert block.panel is not None
-    count = b.mul(block.rows, block.columns)
-    whole = b.mul(b.floordiv(count, s.lanes), s.lanes)
-    end = b.mul(b.ceildiv(count, s.tile), s.tile)
-    vectors = b.floordiv(b.sub(end, whole), s.lanes)
+    count = block.rows * block.columns
+    whole = count // s.lanes * s.lanes
+    end = b.ceildiv(count, s.tile) * s.tile
+    vectors = (end - whole) // s.lanes
     with b.loop(vectors) as v, b.loop(s.lanes, ForKind.VECTORIZED) as lane:
-        place = b.add(b.add(whole, b.mul(v, s.lanes)), lane)
+        place = whole + v * s.lanes + lane
         b.store(b.number(0, t.total), block.panel, [k, place])

@@ -44,7 +44,7 @@ NOMINAL_IMAGE = 64
 
 WIDTHS = 56, 28, 14, 7
 """The extents of images that schedules for unknown ones are chosen for: those of the stages of a
-network for images of 224, each of which takes about as long."""
+network for images of 224. Each stage takes about as long."""
 
 
 @dataclass(frozen=True)

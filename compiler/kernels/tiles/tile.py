@@ -68,9 +68,9 @@ class ContractionTile:
 
     def __post_init__(self) -> None:
         b, block = self.b, self.block
-        self.first_m = b.mul(self.m_tile, self.schedule.rows_of_tile)
+        self.first_m = self.m_tile * self.schedule.rows_of_tile
         self.sums = b.alloc(self.shape, self.contraction.total, "local")
-        self.columns = b.mul(block.rows, block.columns)
+        self.columns = block.rows * block.columns
         """The number of columns of the block."""
 
     @property
@@ -84,27 +84,27 @@ class ContractionTile:
 
     def places(self, i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
         """Return the row of lhs and the column in the tile of a sum."""
-        b, s = self.b, self.schedule
-        return in_order(s, (i, b.add(b.mul(v, s.lanes), lane)))
+        s = self.schedule
+        return in_order(s, (i, v * s.lanes + lane))
 
     def at(self, i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
         """Return the row of lhs and the column in the block of a sum."""
         # With 2 vectors of 8 lanes, sum (i, v, lane) = (3, 1, 5) is row 3 and column 13 of the
         # tile, or by rows, row 13 and column 3.
         row, column = self.places(i, v, lane)
-        return self.b.add(self.first_m, row), self.b.add(self.first, column)
+        return self.first_m + row, self.first + column
 
     def image_place(self, column: Index, i: Index) -> tuple[Index, Index]:
         """Return the row and the column of the image for column `column` of the block, `i` of the
         tile."""
         b, t, block = self.b, self.contraction, self.block
         if not has_rows(t, self.schedule):
-            return block.first_row, b.add(block.first_column, column)
+            return block.first_row, block.first_column + column
         # `first` is a multiple of t.columns here, so the two quotients can be added: with rows of 7
         # columns and tiles of 14, column 9 of tile 1 is column 2 of row 2 + 1. Where products are
         # added, `i` is unrolled, and its quotient and remainder are constants.
-        row = b.add(b.floordiv(self.first, t.columns), b.floordiv(i, t.columns))
-        return b.add(block.first_row, row), b.mod(i, t.columns)
+        row = b.floordiv(self.first, t.columns) + b.floordiv(i, t.columns)
+        return block.first_row + row, b.mod(i, t.columns)
 
     def clear(self) -> None:
         """Set the sums to zero."""
@@ -139,18 +139,18 @@ class ContractionTile:
         """Write a loop that adds the products of some terms; columns are in `panel`."""
         b, taps = self.b, volume(self.contraction.terms[1:])
         first_input, inputs = terms
-        with b.loop(b.mul(inputs, taps)) as k, self.each_sum(self.m) as index:
+        with b.loop(inputs * taps) as k, self.each_sum(self.m) as index:
             right = b.load(panel, [k, self.at(*index)[1]])
-            self.add_product(index, b.add(b.mul(first_input, taps), k), right)
+            self.add_product(index, first_input * taps + k, right)
 
     def add_packed_weights(self, terms: tuple[Index, Index]) -> None:
         """Write a loop that adds the products of some terms; columns are a packed constant."""
         b, block = self.b, self.block
         first_input, inputs = terms
-        tile = b.add(b.floordiv(block.first_column, self.schedule.tile), self.column_tile)
+        tile = block.first_column // self.schedule.tile + self.column_tile
         following = weights_ahead(b, self.contraction, block, tile)
         with b.loop(inputs) as k:
-            k = b.add(first_input, k)
+            k = first_input + k
             if following is not None:
                 following.prefetch(b, k)
             with self.each_sum(self.m) as index:
@@ -234,10 +234,10 @@ class ContractionTile:
             if part.following is not None:
                 part.following.prefetch(b, b.flat([part.input, *tap, *channel], t.terms))
             # What does not depend on the sums is computed here, not in the unrolled loops.
-            indices = [b.add(part.first_input, part.input), *tap, *channel]
+            indices = [part.first_input + part.input, *tap, *channel]
             k = b.flat(indices, t.terms)
             with self.each_sum(m) as (i, *of_lhs):
-                index = [b.add(i, before), *of_lhs]
+                index = [i + before, *of_lhs]
                 column = self.at(*index)[1]
                 inside = []
                 if not s.in_place and not t.margin:
@@ -249,15 +249,15 @@ class ContractionTile:
                         # The last tile of a row has more columns than the row: they repeat its last
                         # one, and their sums are not used. An image with a margin has elements
                         # there.
-                        source = b.min(source, b.sub(t.columns, 1))
+                        source = b.min(source, t.columns - 1)
                     row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, indices, Coordinates(block.batch, 0, row, source))
                     self.add_product(index, k, right)
 
     @contextmanager
     def each_sum(self, m: int) -> Generator[list[Index]]:
-        """Build the body of loops over `m` of the sums and all vectors. The operand of which a tile
-        has fewer stays in registers, the other is read one by one."""
+        """Build the body of loops over `m` of the sums and all vectors. The smaller operand of a
+        tile stays in registers, the other is read one by one."""
         b, s = self.b, self.schedule
         # For 6 rows of lhs and 2 vectors of columns, an iteration loads the 2 vectors, and then,
         # row by row, one element of lhs for 2 products: 12 sums, 2 vectors and 1 element are in
@@ -276,10 +276,10 @@ class ContractionTile:
         if t.weights is not None and t.weights.is_lhs:
             left = read_weights(b, t, block, self.m_tile, k, self.places(i, v, lane)[0])
         else:
-            m = b.add(self.first_m, i)
+            m = self.first_m + i
             # Rows beyond the last one repeat it: their sums are not used.
             whole = is_multiple(t.m, self.schedule.m)
-            left = t.lhs(b, block.batch, m if whole else b.min(m, b.sub(t.m, 1)), k)
+            left = t.lhs(b, block.batch, m if whole else b.min(m, t.m - 1), k)
         total = t.multiply_add(b, b.load(self.sums, index), left, right)
         b.store(total, self.sums, index)
 
@@ -346,8 +346,8 @@ class ContractionTile:
 
 
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
-    """Return what is of rows of lhs and what is of columns in the order of vectors: that of which
-    lanes are comes last."""
+    """Return a pair for rows of lhs and for columns in the order of vectors: the part that lanes
+    belong to comes last."""
     first, second = pair
     return (second, first) if s.by_rows else (first, second)
 
@@ -376,7 +376,7 @@ def transpose_vectors(
     element = sums.type.element_type
     count, _, lanes = shape
     # Of m x lanes sums, squares of lanes x lanes are transposed. 6 vectors of 8 lanes are one
-    # square, of which 2 rows are repeated and 2 columns of the result not read.
+    # square: 2 of its rows are repeated, and 2 columns of the result not read.
     result = b.alloc((lanes, padded(count, lanes)), element, "local")
     type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
     outer = [*map(b.index, tile)]
@@ -410,10 +410,10 @@ def finish_column(
 ) -> None:
     """Write the use of the element at a row of lhs and a column of a block."""
     if t.merged:
-        first = b.add(b.mul(block.first_row, t.columns), block.first_column)
-        row, column = [], b.add(first, column)
+        first = block.first_row * t.columns + block.first_column
+        row, column = [], first + column
     else:
         row = b.unflat(block.first_row, t.rows) if t.rows else []
-        column = b.add(block.first_column, column)
+        column = block.first_column + column
     at = Coordinates(block.batch, m, row, column)
     finish(t.index_of(b, at), t.element_of(b, total))

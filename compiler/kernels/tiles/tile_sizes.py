@@ -53,7 +53,16 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
             for inputs in parts:
                 for lhs_inside in (True, False):
                     for columns in shares(e.columns, vectors * lanes, target.cores):
-                        yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
+                        yield Schedule(
+                            m,
+                            vectors,
+                            lanes,
+                            1,
+                            columns,
+                            inputs,
+                            packs=False,
+                            lhs_inside=lhs_inside,
+                        )
             continue
         known = e.columns_known and fits(m, e, lanes)
         # Of an unknown number of columns, a tile may have some beyond the last one: it reads those
@@ -64,7 +73,17 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
             # anyway; the sums go to memory in between, so a block has to serve many columns.
             cached = inputs_in_cache(vectors * lanes, e, target)
             for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
-                whole = Schedule(m, vectors, lanes, rows, e.columns, e.inputs, False, True, True)
+                whole = Schedule(
+                    m,
+                    vectors,
+                    lanes,
+                    rows,
+                    e.columns,
+                    e.inputs,
+                    packs=False,
+                    lhs_inside=True,
+                    by_rows=True,
+                )
                 yield whole
                 yield replace(whole, lhs_inside=False)
                 if known and cached < e.inputs:
@@ -72,12 +91,14 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         if (e.block > 1 and e.constant is ContractionOperand.LHS) or not few_vectors:
             continue
         if not e.columns_known and vectors * lanes <= e.margin:
-            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
+            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, packs=False, lhs_inside=True)
         for inputs in parts:
             for columns in shares(e.columns, vectors * lanes, target.cores):
                 if e.columns_known:
                     whole = inputs == e.inputs
-                    yield Schedule(m, vectors, lanes, 1, columns, inputs, False, whole)
+                    yield Schedule(
+                        m, vectors, lanes, 1, columns, inputs, packs=False, lhs_inside=whole
+                    )
             terms = inputs * e.taps
             for by_rows in (False, True) if e.constant is ContractionOperand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes
@@ -87,7 +108,15 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 for rows, columns in blocks(e, most, tile, target.cores):
                     for inside in (True, False):
                         yield Schedule(
-                            m, vectors, lanes, rows, columns, inputs, True, inside, by_rows
+                            m,
+                            vectors,
+                            lanes,
+                            rows,
+                            columns,
+                            inputs,
+                            packs=True,
+                            lhs_inside=inside,
+                            by_rows=by_rows,
                         )
 
 
@@ -111,8 +140,8 @@ def has_one_edge(m: int, columns: int, edge: int) -> bool:
 
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
-    """Yield the rows of lhs and the vectors of a tile that fit into registers: the sums, all of the
-    operand of which there is less, and one of the other."""
+    """Yield the rows of lhs and the vectors of a tile that fit into registers: the sums, the
+    whole smaller operand, and one vector of the other."""
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     # With two vectors, 14 rows are the most that 32 registers hold: 28 sums, 2 vectors and 1
@@ -148,10 +177,10 @@ def parts_of(extent: int) -> Iterator[int]:
 
 
 def inputs_in_cache(rows: int, e: Extents, target: Target) -> int:
-    """Return the inputs of even blocks of terms of which the first cache holds `rows` rows of lhs
-    beside others."""
-    # l1_cache * 4 bits are half of the first cache. Of 512 inputs of which 100 fit, blocks have 86,
-    # which is 6 about equal ones, not 5 and a small one.
+    """Return the inputs of even blocks of terms: the first cache holds `rows` rows of lhs of a
+    block, beside others."""
+    # l1_cache * 4 bits are half of the first cache. If 100 of 512 inputs fit, blocks have 86: 6
+    # blocks of about equal size, not 5 and a small one.
     most = max(1, target.l1_cache * 4 // (rows * e.taps * e.bits))
     return -(-e.inputs // -(-e.inputs // most))
 
@@ -169,7 +198,7 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
     if e.columns > most:
         yield 1, most // tile * tile
         return
-    # Of 28 rows of 28 columns of which 200 fit, blocks have 7 rows (an equal part of 28), or 4: as
+    # If 200 of 28 rows of 28 columns fit, blocks have 7 rows (an equal part of 28), or 4: as
     # 4 * 28 columns are whole tiles of 16, no lane is computed in vain.
     whole = min(e.rows, most // e.columns) if e.merged else 1
     if cores > 1:

@@ -78,7 +78,7 @@ class Transposed(Scheduled):
         tile, result = (b.alloc((side, side), self.element, "local") for _ in range(2))
         counts = [whole[axis] // side if axis in whole else n for axis, n in enumerate(self.shape)]
         with b.loops(counts) as index:
-            starts = [b.mul(i, side) if axis in whole else i for axis, i in enumerate(index)]
+            starts = [i * side if axis in whole else i for axis, i in enumerate(index)]
             self.write_tile(b, inner, side, starts, (tile, result), store)
         # The two strips that are left: along the last axis beside the squares, then all of the rest
         # along the inner one, so that the corner is computed once.
@@ -86,7 +86,7 @@ class Transposed(Scheduled):
             extents = [other.get(i, n) for i, n in enumerate(self.shape)]
             extents[axis] = self.shape[axis] - whole[axis]
             with b.loops(extents) as index:
-                place = [b.add(i, whole[axis]) if n == axis else i for n, i in enumerate(index)]
+                place = [i + whole[axis] if n == axis else i for n, i in enumerate(index)]
                 store(place, self.read(b, place))
 
     def write_tiles(self, b: KernelBuilder, inner: int, side: int, store: Store) -> None:
@@ -110,8 +110,8 @@ class Transposed(Scheduled):
                 b.chunk_start(i, n, extent)
                 for i, n, extent in zip(index, sizes, self.shape, strict=True)
             ]
-            starts[inner] = b.add(starts[inner], b.mul(row, side))
-            starts[last] = b.add(starts[last], b.mul(column, side))
+            starts[inner] = starts[inner] + row * side
+            starts[last] = starts[last] + column * side
 
             self.write_tile(b, inner, side, starts, (tile, result), store)
 
@@ -131,7 +131,7 @@ class Transposed(Scheduled):
 
         def place(row: int, i: Index, column: int, lane: Index) -> list[Index]:
             offsets = {row: i, column: lane}
-            return [b.add(start, offsets.get(axis, 0)) for axis, start in enumerate(starts)]
+            return [start + offsets.get(axis, 0) for axis, start in enumerate(starts)]
 
         with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
             b.store(self.read(b, place(last, i, inner, lane)), tile, [i, lane])

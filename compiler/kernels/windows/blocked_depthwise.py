@@ -130,7 +130,7 @@ class BlockedDepthwise(Scheduled):
 
         def step(acc: SSAValue, taps: Sequence[Index]) -> SSAValue:
             source = [
-                b.sub(b.add(b.mul(i, v.stride), b.mul(tap, v.dilation)), v.before)
+                i * v.stride + tap * v.dilation - v.before
                 for i, tap, v in zip(place, taps, self.windows, strict=True)
             ]
             pairs = zip(source, self.data.shape[2:4], strict=True)
@@ -163,7 +163,7 @@ class BlockedDepthwise(Scheduled):
             # data there.
             b.fill(copied, size, self.total)  # the padding on the left and right stays
             with each_block as block, b.loop(b.ceildiv(height, rows)) as row_block:
-                first_row = b.mul(row_block, rows)
+                first_row = row_block * rows
                 self.copy_rows(b, copied, (image, block), first_row, size)
                 with (
                     b.loop(part(b, first_row, rows, height)) as row,
@@ -181,7 +181,7 @@ class BlockedDepthwise(Scheduled):
                         self.vector(b) as lane,
                     ):
                         value = of_total(b, b.load(sums, [i, lane]), self.element)
-                        place = [b.add(first_row, row), b.add(column, i)]
+                        place = [first_row + row, column + i]
                         store([image, block, *place, lane], value)
 
     def vector(self, b: KernelBuilder) -> AbstractContextManager[Index]:
@@ -202,8 +202,9 @@ class BlockedDepthwise(Scheduled):
         return TileWidths(channels, out, self.lanes, self.windows, self.bits, target, is_known)
 
     def rows_of_block(self, b: KernelBuilder, columns: Extent) -> Extent:
-        """Return the rows of the result of which the first cache holds the copied rows, evenly
-        distributed; at least as many as a window has, so that most rows are copied once."""
+        """Return the rows of a block of the result: as many as the first cache holds copied rows
+        for, evenly distributed. At least as many as a window has, so that most rows are copied
+        once."""
         down, height = self.windows[0], self.out[0]
         row = b.larger(1, columns * self.lanes * self.bits // 8)
         # n rows of the result read (n - 1) * stride + span rows of the data.
@@ -228,13 +229,13 @@ class BlockedDepthwise(Scheduled):
         count, columns, _ = size
         # The columns that some window reaches: with stride 2 and one tap, the last of 4 is not.
         width = b.smaller(width, columns - across.before)
-        start = b.sub(b.mul(first_row, down.stride), down.before)
+        start = first_row * down.stride - down.before
         with b.loop(count) as row:
-            source = b.add(start, row)
+            source = start + row
             inside = b.inside_bounds(source, 0, height)
             with b.when(inside), b.loop(width) as column, self.vector(b) as lane:
                 value = b.read(self.data, [*outer, source, column, lane])
-                place = [row, b.add(column, across.before), lane]
+                place = [row, column + across.before, lane]
                 b.store(convert(b, value, self.total), copied, place)
             if inside:
                 with (
@@ -255,7 +256,7 @@ class BlockedDepthwise(Scheduled):
         """Write loops that compute the sums of a tile at a row and column of the block of rows;
         return their buffer."""
         down, across = self.windows
-        row, column = (b.mul(i, v.stride) for i, v in zip(place, self.windows, strict=True))
+        row, column = (i * v.stride for i, v in zip(place, self.windows, strict=True))
         shape = (tile, self.lanes)
         # `acc` has constant indices only and becomes registers; callers may index `sums` as they
         # like.
@@ -264,10 +265,10 @@ class BlockedDepthwise(Scheduled):
             b.store(b.number(0, self.total), acc, [i, lane])
         # The taps of a row are unrolled: the columns that they have in common are loaded once.
         with b.loop(down.size) as y, b.loop(across.size, ForKind.UNROLLED) as x:
-            source = b.add(row, b.mul(y, down.dilation))
-            first = b.add(column, b.mul(x, across.dilation))
+            source = row + y * down.dilation
+            first = column + x * across.dilation
             with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:
-                value = b.load(copied, [source, b.add(first, b.mul(i, across.stride)), lane])
+                value = b.load(copied, [source, first + i * across.stride, lane])
                 weight = self.weight(b, block, [y, x], lane)
                 b.store(multiply_add(b, b.load(acc, [i, lane]), weight, value), acc, [i, lane])
         with b.loop(tile, ForKind.UNROLLED) as i, self.vector(b) as lane:

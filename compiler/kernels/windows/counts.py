@@ -1,4 +1,4 @@
-"""The numbers of windows over dimensions, of which some are known at run time only."""
+"""The numbers of windows over dimensions. Some extents are known at run time only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
     the first tap."""
     # Of taps at 0 2 4 (dilation 2), two come before 3, none before -1, and all before 9.
     room = b.max(distance, 0)
-    return b.min(b.floordiv(b.add(room, window.dilation - 1), window.dilation), window.size)
+    return b.min((room + (window.dilation - 1)) // window.dilation, window.size)
 
 
 def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:

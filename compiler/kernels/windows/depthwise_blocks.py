@@ -57,7 +57,7 @@ def unknown_blocks(
     """Return the blocks of a result of unknown extents: of as many rows as stay in the first cache
     when the kernel runs, evenly distributed."""
     height = out[-2]
-    # Of 56 rows of which 30 fit, two blocks of 28, not 30 and 26. At least the span of a window,
+    # If 30 of 56 rows fit: two blocks of 28, not 30 and 26. At least the span of a window,
     # even if that exceeds the cache: with fewer rows, most would be copied for two blocks.
     fitting = b.quotient(space_of(b.target), b.larger(1, row_bytes(out, t.windows, t.bits)))
     most = b.larger(t.windows[-2].span, fitting)
@@ -75,7 +75,7 @@ def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: RowBlocks, store: S
         # The lanes of a last vector may reach beyond the end.
         sums = b.alloc((volume(blocks.shape) + blocks.margin,), t.total)
         with channels as channel, b.loop(b.ceildiv(height, rows)) as block:
-            first_row = b.mul(block, rows)
+            first_row = block * rows
             if source is None:
                 there = image_in_place(b, t, image, channel, first_row)
             else:
@@ -83,7 +83,7 @@ def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: RowBlocks, store: S
                 copy_rows(b, t, source, (image, channel), first_row)
             here = part(b, first_row, rows, height)
             with b.loop(t.per_channel) as m:
-                output = b.add(b.mul(channel, t.per_channel), m)
+                output = channel * t.per_channel + m
                 write_tiles(b, t, there, blocks, here, output, sums)
                 finish_rows(b, t, blocks, (image, output), first_row, here, sums, store)
 
@@ -145,18 +145,18 @@ def copy_rows(
     with b.loops((*phases[:-1], *sizes[:-1])) as index:
         phase, quotient = index[: rank - 1], index[rank - 1 :]
         source = [
-            b.sub(b.add(b.mul(b.add(i, start), v.stride), p), v.before)
+            (i + start) * v.stride + p - v.before
             for i, start, p, v in zip(quotient, starts, phase, above, strict=True)
         ]
 
         def write_row(value: Callable[[Index], SSAValue]) -> None:
             for p in range(known(phases[-1])):
                 low, high = element_range(b, last, p, extents[-1], sizes[-1])
-                with b.covering(b.sub(high, low), t.lanes(b)) as i:
-                    column = b.add(i, low)
+                with b.covering(high - low, t.lanes(b)) as i:
+                    column = i + low
                     place = b.flat([*phase, p, *quotient, column], image.shape)
                     b.store(
-                        value(b.add(b.mul(column, last.stride), p - last.before)),
+                        value(column * last.stride + (p - last.before)),
                         image.buffer,
                         [place],
                     )
@@ -165,7 +165,7 @@ def copy_rows(
             write_row(lambda i: convert(b, b.read(t.data, [*outer, *source, i]), t.total))
         # With one block, the rows outside have never been written: they are zeros since
         # `empty_image`.
-        if inside and not isinstance(b.known(first_row), int):
+        if inside and not isinstance(first_row, int):
             with b.when([b.negation(b.all(inside))]):
                 write_row(lambda _: b.number(0, t.total))
 
@@ -197,8 +197,8 @@ def write_tiles(
         #
         # and each x, which is no sum, is overwritten by the first sum of the next row. After the
         # last one comes the margin.
-        row = b.min(b.mul(row_tile, tile.rows), b.max(0, b.sub(rows, tile.rows)))
-        column = b.min(b.mul(column_tile, tile.columns), b.max(0, b.sub(width, tile.columns)))
+        row = b.min(row_tile * tile.rows, b.max(0, rows - tile.rows))
+        column = b.min(column_tile * tile.columns, b.max(0, width - tile.columns))
         place = b.flat([*above, row, column], blocks.shape)
         acc = b.alloc((len(parts), tile.lanes), t.total, "local")
         for number in range(len(parts)):
@@ -207,7 +207,7 @@ def write_tiles(
         add_products(b, t, image, tile, output, [*above, row, column], acc)
         for number, (i, j) in enumerate(parts):
             with b.loop(tile.lanes, ForKind.VECTORIZED) as lane:
-                at = b.add(b.add(place, i * width + j), lane)
+                at = place + (i * width + j) + lane
                 b.store(b.load(acc, [number, lane]), sums, [at])
 
 
@@ -232,15 +232,15 @@ def add_products(
         # of taps would need one load of data for each of its taps, as neighbors are unaligned
         # vectors.
         weights = [t.weight(b, output, [*above, i, tap]) for i in range(window.size)]
-        offsets = [b.mul(i, v.dilation) for i, v in zip(taps, rest, strict=True)]
-        phase = [b.mod(i, v.stride) for i, v in zip(offsets, rest, strict=True)]
-        shift = [b.floordiv(i, v.stride) for i, v in zip(offsets, rest, strict=True)]
+        offsets = [i * v.dilation for i, v in zip(taps, rest, strict=True)]
+        phase = [i % v.stride for i, v in zip(offsets, rest, strict=True)]
+        shift = [i // v.stride for i, v in zip(offsets, rest, strict=True)]
         phase.insert(row, 0)
         shift.insert(row, 0)
-        moved = [b.add(i, j) for i, j in zip(place, shift, strict=True)]
-        start = b.add(image.start, b.flat([*phase, *moved], image.shape))
+        moved = [i + j for i, j in zip(place, shift, strict=True)]
+        start = image.start + b.flat([*phase, *moved], image.shape)
         with b.loop(tile.lanes, ForKind.VECTORIZED) as lane:
-            first = b.add(start, lane)
+            first = start + lane
             totals = [b.load(acc, [i, lane]) for i in range(tile.rows * tile.vectors)]
             # Row i and tap j read row i + j of the image (stride 1): of 2 rows and 3 taps, 4 loads
             # for 6 products, 12 for 30 of 10 rows. With dilation or stride there is less in common,
@@ -250,7 +250,7 @@ def add_products(
                 for j in range(tile.vectors):
                     at = p * row_phase + quotient * pitch + j * tile.lanes
                     if at not in loaded:
-                        loaded[at] = b.load(image.buffer, [b.add(first, at)])
+                        loaded[at] = b.load(image.buffer, [first + at])
                     number = i * tile.vectors + j
                     totals[number] = multiply_add(b, totals[number], weights[down], loaded[at])
             for i, total in enumerate(totals):
@@ -271,14 +271,14 @@ def finish_rows(
     *outer, height, width = blocks.out
     with b.loops(outer) as above:
         number = b.flat(above, outer)
-        first = b.mul(number, volume(blocks.shape[-2:]))  # of the sums
-        with b.elements([b.mul(rows, width)] if t.merged else [rows, width], t.lanes(b)) as index:
+        first = number * volume(blocks.shape[-2:])  # of the sums
+        with b.elements([rows * width] if t.merged else [rows, width], t.lanes(b)) as index:
             if t.merged:
-                start = b.mul(b.add(b.mul(number, height), first_row), width)
-                place, position = [b.add(index[0], start)], index[0]
+                start = (number * height + first_row) * width
+                place, position = [index[0] + start], index[0]
             else:
                 row, column = index
-                place = [*above, b.add(first_row, row), column]
+                place = [*above, first_row + row, column]
                 position = b.flat(index, (blocks.rows, width))
-            value = of_total(b, b.load(sums, [b.add(first, position)]), t.element)
+            value = of_total(b, b.load(sums, [first + position]), t.element)
             store(t.index_of(b, *channel, place), value)

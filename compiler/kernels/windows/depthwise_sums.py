@@ -61,12 +61,12 @@ class DepthwiseSums(Scheduled):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, output, place = self.place_of(b, index)
-        channel = b.floordiv(output, self.per_channel)
+        channel = output // self.per_channel
         zero = b.number(0, self.total)
 
         def step(acc: SSAValue, taps: Sequence[Index]) -> SSAValue:
             source = [
-                b.sub(b.add(b.mul(i, v.stride), b.mul(tap, v.dilation)), v.before)
+                i * v.stride + tap * v.dilation - v.before
                 for i, tap, v in zip(place, taps, self.windows, strict=True)
             ]
             inside = self.inside(b, source, self.windows)

@@ -149,8 +149,8 @@ def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int
 
 
 def rows_of(t: Problem, target: Target) -> int:
-    """Return the rows of a block: as many as divide all rows, and of which the image and the sums
-    stay in the first cache, unless these are so few that most rows are copied twice."""
+    """Return the rows of a block. Their number divides all rows, and their image and sums stay in
+    the first cache, unless these are so few that most rows are copied twice."""
     height, window = t.out[-2], t.windows[-2]
     row = row_bytes(t.out, t.windows, t.bits)
     fitting = [

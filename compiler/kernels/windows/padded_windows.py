@@ -32,13 +32,13 @@ def padded(
     if (*shape,) == data.shape and not any(before):
         return data
     result, tensor = with_margin(b, (*shape,), data.element, margin)
-    ends = [b.add(n, first) for n, first in zip(kept, before, strict=True)]
+    ends = [n + first for n, first in zip(kept, before, strict=True)]
     # The borders of `split_phases` with one phase: filled first, and the data copied between them.
     # Elements that no window reaches are not copied: the last of 5, of one tap, stride 2 and
     # padding 1 before.
     inner = [[PhaseGroup(0, 1, *ends)] for ends in zip(before, ends, strict=True)]
     fill_borders(b, result, (*shape,), data.element, inner, value)
     with b.elements(kept, b.lanes) as index:
-        place = [b.add(i, first) for i, first in zip(index, before, strict=True)]
+        place = [i + first for i, first in zip(index, before, strict=True)]
         b.store(b.read(data, index), result, place)
     return tensor

@@ -82,7 +82,7 @@ def with_margin(
     whole = b.alloc((volume(shape) + margin,), element)
     # Arithmetic on what happens to be there might be slow: on denormal numbers.
     with b.elements([margin], b.lanes) as (i,):
-        b.store(b.number(0, element), whole, [b.add(volume(shape), i)])
+        b.store(b.number(0, element), whole, [volume(shape) + i])
     return b.view(whole, shape), WithMargin(shape, element, whole, margin)
 
 
@@ -142,13 +142,13 @@ def fill_borders(
         low = reduce(b.max, (g.low for g in members))
         high = reduce(b.min, (g.high for g in members))
         for start, end in ((0, b.min(low, shape[axis])), (high, shape[axis])):
-            count = b.max(b.sub(end, start), 0)
+            count = b.max(end - start, 0)
             if count == 0:
                 continue
             *outer, last = (*shape[:axis], count, *shape[axis + 1 :])
             with b.loops(outer) as index, b.covering(last, b.lanes) as column:
                 place = [*index, column]
-                place[axis] = b.add(place[axis], start)
+                place[axis] = place[axis] + start
                 b.store(b.number(value, element), result, place)
 
 
@@ -172,7 +172,7 @@ def copy_phases(
     groups: Sequence[PhaseGroup],
 ) -> None:
     """Write loops that copy the elements of a group of phases of each dimension."""
-    counts = [b.max(b.sub(group.high, group.low), 0) for group in groups]
+    counts = [b.max(group.high - group.low, 0) for group in groups]
     if 0 in counts:
         return
     with (
@@ -180,10 +180,10 @@ def copy_phases(
         b.loops(counts[:-1]) as index,
         b.covering(counts[-1], b.lanes) as column,
     ):
-        phases = [b.add(i, group.first) for i, group in zip(members, groups, strict=True)]
-        places = [b.add(i, group.low) for i, group in zip([*index, column], groups, strict=True)]
+        phases = [i + group.first for i, group in zip(members, groups, strict=True)]
+        places = [i + group.low for i, group in zip([*index, column], groups, strict=True)]
         source = [
-            b.sub(b.add(b.mul(place, window.stride), phase), window.before)
+            place * window.stride + phase - window.before
             for place, window, phase in zip(places, windows, phases, strict=True)
         ]
         b.store(b.read(data, [*outer, *source]), result, [*outer, *phases, *places])

@@ -50,7 +50,7 @@ def combined(
     b: KernelBuilder, ranges: Sequence[tuple[Index, Index]], pooling: Pooling, read: Read
 ) -> SSAValue:
     """Combine the elements at all indices in `ranges`, which are pairs of a start and an extent."""
-    extents = [b.known(count) for _, count in ranges]
+    extents = [count for _, count in ranges]
     sizes = [extent for extent in extents if isinstance(extent, int)]
     if len(sizes) == len(extents) and 0 < volume(sizes) <= UNROLLED:
         # Begin with an element, not with the identity: that is one operation less for each window.
@@ -58,7 +58,7 @@ def combined(
         starts = [start for start, _ in ranges]
 
         def at(offsets: Sequence[int]) -> SSAValue:
-            return read(b, [b.add(start, i) for start, i in zip(starts, offsets, strict=True)])
+            return read(b, [start + i for start, i in zip(starts, offsets, strict=True)])
 
         value = at(first)
         for offsets in others:
@@ -102,8 +102,8 @@ class Pooled(Scheduled):
         def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place, conditions = [*index], list[SSAValue]()
             for (axis, window), i in zip(self.windows.items(), taps, strict=True):
-                start = b.sub(b.mul(index[axis], window.stride), window.before)
-                place[axis] = b.add(start, b.mul(i, window.dilation))
+                start = index[axis] * window.stride - window.before
+                place[axis] = start + i * window.dilation
                 if self.is_padded(axis):
                     conditions += b.inside_bounds(place[axis], 0, self.data.shape[axis])
             return b.choose(
@@ -157,8 +157,8 @@ class Pooled(Scheduled):
         self.write_groups(b, [], [], axis, write_block)
 
     def first_buffered(self, b: KernelBuilder) -> int:
-        """Return the first axis of which the row buffer has all rows, the last axis if it has a
-        single row; of the axes before it, it has the rows of one index at a time.
+        """Return the first axis whose rows are all in the row buffer, the last axis if there is a
+        single row. Of the axes before it, the buffer has the rows of one index at a time.
 
         The buffer has as many rows as half of the first cache holds. With fewer, a row would be
         read right after it was written, which takes longer: processors forward a store that is
@@ -185,7 +185,7 @@ class Pooled(Scheduled):
             left = b.smaller(window.before, width)
             with b.loops(rows) as index:
                 for start, end in ((0, left), (left + self.kept_columns(b), width)):
-                    with b.loop(b.sub(end, start), min=start) as x:
+                    with b.loop(end - start, min=start) as x:
                         number = b.number(self.pooling.identity, self.pooling.element)
                         b.store(number, buffer, [*index, x])
         return buffer
@@ -225,7 +225,7 @@ class Pooled(Scheduled):
         `rows`."""
         before = self.windows[len(self.shape) - 1].before
         with b.chunks(self.kept_columns(b), b.lanes) as x:
-            b.store(self.column(b, taps, ranges, x), rows, [*row, b.add(x, before)])
+            b.store(self.column(b, taps, ranges, x), rows, [*row, x + before])
 
     def write_row(
         self,
@@ -238,12 +238,12 @@ class Pooled(Scheduled):
         `column` returns the combined rows of a column."""
         window = self.windows[len(index)]
         with b.chunks(self.shape[-1], b.lanes) as x:
-            start = b.mul(x, window.stride)
+            start = x * window.stride
             value = combined(
                 b,
                 [(0, window.size)],
                 self.pooling,
-                lambda b, i: column(b.add(start, b.mul(i[0], window.dilation))),
+                lambda b, i: column(start + i[0] * window.dilation),
             )
             store([*index, x], self.pooling.finish(b, [*index, x], value))
 
@@ -270,7 +270,7 @@ class Pooled(Scheduled):
         # groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap has a guard.
         for numbers, group in taps_of_places(window, extent, count):
             with b.loop(len(group), min=group.start) as i:
-                start = b.sub(b.mul(i, window.stride), window.before)
+                start = i * window.stride - window.before
                 these = Taps(start, numbers, window.dilation)
                 self.write_groups(b, [*index, i], [*taps, these], end, write)
 
@@ -290,7 +290,7 @@ class Taps:
         return self.numbers.start, len(self.numbers)
 
     def place(self, b: KernelBuilder, number: Index) -> Index:
-        return b.add(self.start, b.mul(number, self.dilation))
+        return self.start + number * self.dilation
 
 
 def taps_of_places(window: Window, extent: int, count: int) -> Iterator[tuple[range, range]]:

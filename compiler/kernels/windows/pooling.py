@@ -27,13 +27,13 @@ from ..builder import (
 from ..layouts import relayout
 from ..reduced_dimensions import is_global
 from ..reduction.reduction import mean, whole_maximum
-from ..scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
+from ..scalars import add, convert, divide, is_float, maximum, minimum_of, multiply, wide_type
 from .counts import count_of, fits, inner_places, require_windows, taps_before
 from .padded_windows import padded
 from .pooled import Pooled, Pooling, combined
 from .unknown_pooled import UnknownPooled
 
-__all__ = ["POOLING", "keeps_neighbours"]
+__all__ = ["POOLING"]
 
 
 def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
     for axis, window in windows.items():
         require_windows(op, b, window, data.shape[axis])
-    pooling = Pooling(data.element, maximum, least(data.element))
+    pooling = Pooling(data.element, maximum, minimum_of(data.element))
     return in_layout(b, pool(b, data, windows, pooling), layout, out_layout)
 
 
@@ -86,16 +86,6 @@ def in_layout(b: KernelBuilder, tensor: Tensor, src: Layout, dst: Layout) -> Ten
     return relayout(tensor, src, dst)
 
 
-def keeps_neighbours(op: Operation) -> bool:
-    """Return whether `op` is pooling of adjacent elements from adjacent ones."""
-    if isinstance(op, ops.AdaptivePoolOp):
-        return op.data_layout().axes[-1] not in op.SPATIAL
-    if not isinstance(op, ops.PoolOp):
-        return False
-    layout, out_layout = op.layouts()
-    return layout == out_layout and layout.axes[-1] not in op.SPATIAL
-
-
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
     """Return the data in a layout that does not split spatial axes, and that layout."""
     if not any(axis.lower() in layout.factors for axis in spatial):
@@ -125,7 +115,7 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place = [*index]
             for (axis, window), i in zip(windows.items(), taps, strict=True):
-                place[axis] = b.add(b.mul(index[axis], window.stride), b.mul(i, window.dilation))
+                place[axis] = index[axis] * window.stride + i * window.dilation
             return convert(b, b.read(source, place), pooling.element)
 
         sizes = [(0, window.size) for window in windows.values()]
@@ -195,12 +185,11 @@ def counted(
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         # Counts the taps before the upper bound less those before the lower one: no loop over taps.
-        first = b.mul(index[0], window.stride)
+        first = index[0] * window.stride
         until_high, until_low = (
-            taps_before(b, window, b.sub(b.add(bound, window.before), first))
-            for bound in (high, low)
+            taps_before(b, window, bound + window.before - first) for bound in (high, low)
         )
-        return convert(b, b.index(b.sub(until_high, until_low)), element)
+        return convert(b, b.index(until_high - until_low), element)
 
     return numbers, b.buffered(Elements((count,), element, compute))
 
@@ -211,7 +200,7 @@ def counted(
 def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     if is_global(op):
         return whole_maximum(op, b, data)
-    return adaptive(op, b, data, Pooling(data.element, maximum, least(data.element)))
+    return adaptive(op, b, data, Pooling(data.element, maximum, minimum_of(data.element)))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -237,12 +226,7 @@ def adaptive(
 
     def finish(b: KernelBuilder, value: SSAValue, number: Index) -> SSAValue:
         if mean:
-            divisor = (
-                convert(b, number, pooling.element)
-                if isinstance(number, SSAValue)
-                else b.number(number, pooling.element)
-            )
-            value = divide(b, value, divisor)
+            value = divide(b, value, b.number(number, pooling.element))
         return convert(b, value, data.element)
 
     sizes = [source.shape[axis] for axis in axes]
@@ -266,9 +250,9 @@ def adaptive(
         # TVM: of 5 elements and 3 ranges 0-1, 1-3 and 3-4. Ranges overlap, and differ in length,
         # unless the size divides the extent, which is pooling with windows (above).
         extent, size = source.shape[axis], out[axis]
-        begin = b.mul(place, extent)
+        begin = place * extent
         first = b.floordiv(begin, size)
-        return first, b.sub(b.floordiv(b.add(begin, b.add(extent, size - 1)), size), first)
+        return first, b.floordiv(begin + (extent + (size - 1)), size) - first
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         ranges = [bounds(b, axis, index[axis]) for axis in axes]
@@ -282,7 +266,7 @@ def adaptive(
         number: Index = 1
         if is_float(data.element) or not any(source.shape[axis] == 0 for axis in axes):
             for _, count in ranges:
-                number = b.mul(number, count)
+                number = number * count
         # The integer mean of no elements is their sum, 0: there is no division by 0.
         return finish(b, combined(b, ranges, pooling, tap), number)
 

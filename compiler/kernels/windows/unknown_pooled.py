@@ -63,12 +63,12 @@ class UnknownPooled(Pooled):
             b.loops(self.shape[len(outer) : -2]) as above,
             b.loop(b.ceildiv(count, block)) as number,
         ):
-            first = b.mul(number, block)
-            here = b.min(block, b.sub(count, first))
+            first = number * block
+            here = b.min(block, count - first)
             with b.loop(here) as row:
-                self.combine_row(b, [*outer, *above, b.add(first, row)], rows, row)
+                self.combine_row(b, [*outer, *above, first + row], rows, row)
             with b.loop(here) as row:
-                index = [*outer, *above, b.add(first, row)]
+                index = [*outer, *above, first + row]
                 self.write_row(b, index, lambda x: b.load(rows, [row, x]), store)
 
     def combine_row(
@@ -90,7 +90,7 @@ class UnknownPooled(Pooled):
         """Return all taps along an axis of the window at `place`."""
         if (window := self.windows.get(axis)) is None:
             return Taps(place, range(1), 1)
-        start = b.sub(b.mul(place, window.stride), window.before)
+        start = place * window.stride - window.before
         return Taps(start, range(window.size), window.dilation)
 
     def inside(self, b: KernelBuilder, axis: int, taps: Taps) -> list[SSAValue]:
@@ -98,8 +98,8 @@ class UnknownPooled(Pooled):
         if (window := self.windows.get(axis)) is None or not self.is_padded(axis):
             return []
         # Inside from the first to the last tap. Taps between them cannot be outside.
-        end = b.add(taps.start, window.span)
-        return [b.less(-1, taps.start), b.less(b.sub(end, 1), self.data.shape[axis])]
+        end = taps.start + window.span
+        return [b.less(-1, taps.start), b.less(end - 1, self.data.shape[axis])]
 
     def taps_inside(self, b: KernelBuilder, axis: int, taps: Taps) -> tuple[Index, Index]:
         """Return the number of the first tap along an axis that is inside the data, and how many
@@ -107,6 +107,6 @@ class UnknownPooled(Pooled):
         if (window := self.windows.get(axis)) is None or not self.is_padded(axis):
             return 0, len(taps.numbers)
         first, end = (
-            taps_before(b, window, b.sub(bound, taps.start)) for bound in (0, self.data.shape[axis])
+            taps_before(b, window, bound - taps.start) for bound in (0, self.data.shape[axis])
         )
-        return first, b.sub(end, first)
+        return first, end - first

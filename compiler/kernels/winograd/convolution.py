@@ -140,9 +140,7 @@ class TiledData(Tensor):
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, _, _, row, column = index
         m = self.plan.m
-        return b.read(
-            self.phases, [image, channel, 0, b.mod(column, m), row, b.floordiv(column, m)]
-        )
+        return b.read(self.phases, [image, channel, 0, column % m, row, column // m])
 
 
 def split_tiles(b: KernelBuilder, data: Tensor, plan: WinogradPlan) -> TiledData:
@@ -182,7 +180,7 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         b.loop(plan.blocks[0], ForKind.PARALLEL) as down,
         b.loop(plan.blocks[1], ForKind.PARALLEL) as across,
     ):
-        block = TileBlock(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
+        block = TileBlock(image, down * plan.rows, across * plan.columns)
         # The buffers are of a block and a thread. Their sizes, t * t * tiles * (channels + outputs)
         # numbers, decide how large a block is (`estimate`): the three steps pass them through the
         # caches.
@@ -230,7 +228,7 @@ class Matrices:
         self.b.store(value, self.buffer, self._place(*index))
 
     def _place(self, matrix: Index, channel: Index, tile: Index) -> list[Index]:
-        return [matrix, self.b.add(self.b.mul(channel, self.tiles), tile)]
+        return [matrix, channel * self.tiles + tile]
 
 
 def transformed_weights(t: WinogradConvolution) -> PackedWeights:
@@ -248,18 +246,18 @@ def products(
     """Return the products of the matrices of the weight, which exist only packed, and of the
     data."""
     return Contraction(
-        (weights.groups, rows, plan.tiles),
-        f32,
-        f32,
-        (weights.groups,),
-        rows,
-        (),
-        plan.tiles,
-        (terms,),
-        None,
-        lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
-        lambda b, at: [*at.batch, at.m, at.column],
-        lambda b, index: Coordinates([index[0]], index[1], [], index[2]),
+        shape=(weights.groups, rows, plan.tiles),
+        element=f32,
+        total=f32,
+        batch=(weights.groups,),
+        m=rows,
+        rows=(),
+        columns=plan.tiles,
+        terms=(terms,),
+        read_lhs=None,
+        rhs=lambda b, ks, at: data.load([*at.batch, *ks, at.column]),
+        index_of=lambda b, at: [*at.batch, at.m, at.column],
+        coordinates_of=lambda b, index: Coordinates([index[0]], index[1], [], index[2]),
         weights=weights,
     )
 
@@ -273,11 +271,11 @@ def transform_data(
     with b.loop(t.terms[0]) as channel, vectors_of_tiles(b, plan) as (row, column, number):
         # Unrolled: the t * t elements of a tile, each a vector of adjacent tiles, are values. 36 of
         # them for m = 4 exceed any register file, so LLVM spills some between columns and rows.
-        first_row, first = b.mul(b.add(block.row, row), m), b.add(block.column, column)
+        first_row, first = (block.row + row) * m, block.column + column
         tile: Tile = [[] for _ in places]
         for i in places:
             for j in places:
-                at = [block.image, channel, 0, j % m, b.add(first_row, i), b.add(first, j // m)]
+                at = [block.image, channel, 0, j % m, first_row + i, first + j // m]
                 tile[i].append(b.read(phases, at))
         for i, values in enumerate(transform(b, tile, m, transform_of_data)):
             for j, value in enumerate(values):
@@ -303,7 +301,7 @@ def transform_sums(
         with b.loops((plan.rows, m, plan.columns)) as (row, i, column):
             with b.loop(m, ForKind.UNROLLED) as j:
                 value = b.load(phases, [row, i, j, column])
-                place = [b.add(b.mul(row, m), i), b.add(b.mul(column, m), j)]
+                place = [row * m + i, column * m + j]
                 b.store(value, lines, place)
         finish_rows(b, t, block, channel, lines, finish)
 
@@ -319,7 +317,7 @@ def finish_rows(
     """Write loops that finish the outputs of a block that are in the image, by rows."""
     plan = t.data.plan
     m, (height, width) = plan.m, plan.convolution.image
-    first_row, first_column = b.mul(block.row, m), b.mul(block.column, m)
+    first_row, first_column = block.row * m, block.column * m
     rows = part(b, first_row, plan.rows * m, height)
     columns = part(b, first_column, plan.columns * m, width)
     with (
@@ -329,9 +327,9 @@ def finish_rows(
     ):
         # The tiles at the right and the bottom may reach beyond the image: their rest is left out
         # here.
-        column = b.add(b.mul(chunk, b.lanes), lane)
+        column = chunk * b.lanes + lane
         with b.when(below(b, column, columns, b.lanes)):
-            y, x = b.add(first_row, row), b.add(first_column, column)
+            y, x = first_row + row, first_column + column
             outer, last = ([], b.flat([y, x], [height, width])) if t.merged else ([y], x)
             index = t.index_of(b, Coordinates([block.image, 0], channel, outer, last))
             finish(index, t.element_of(b, b.load(lines, [row, column])))
@@ -342,4 +340,4 @@ def vectors_of_tiles(b: KernelBuilder, plan: WinogradPlan) -> Generator[tuple[In
     """Write vectorized loops over the tiles of a block; yield the row, the column and the number of
     a tile. The vectors at the end of a row overlap, so that none needs a mask."""
     with b.loop(plan.rows) as row, b.covering(plan.columns, b.lanes) as column:
-        yield row, column, b.add(b.mul(row, plan.columns), column)
+        yield row, column, row * plan.columns + column

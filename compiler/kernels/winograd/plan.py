@@ -129,9 +129,18 @@ def estimate(plan: WinogradPlan, target: Target) -> float:
     outputs, image = convolution.outputs, convolution.image
     _, channels, *extents = convolution.data
     matrices = plan.t**2
-    e = Extents(outputs, 1, plan.tiles, channels, 1, 32, False, ContractionOperand.LHS)
+    e = Extents(
+        m=outputs,
+        rows=1,
+        columns=plan.tiles,
+        inputs=channels,
+        taps=1,
+        bits=32,
+        merged=False,
+        constant=ContractionOperand.LHS,
+    )
     products = matrices * cycles(schedule_of(e, target), e, target)
-    weight = 4 * matrices * outputs * channels  # bytes, all of which each block reads
+    weight = 4 * matrices * outputs * channels  # bytes; each block reads all of them
     reading = weight / bandwidth(weight, target)
     products = max(products, reading) + EXPOSED * reading
     elements = matrices * (channels + outputs)  # of each tile

@@ -1,10 +1,12 @@
-"""A builder of arithmetic on scalars and on vectors."""
+"""Arithmetic on scalars and on vectors, with Python's operators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
@@ -17,95 +19,124 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ....dialects.numbers import Function, Term
 from ....dialects.vector_types import element_of, is_vector, with_element
 
-__all__ = ["Arithmetic"]
+__all__ = ["Lanes"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
+BitFunction: TypeAlias = Literal["and", "or", "xor", "shl", "shr"]
 
-class Arithmetic:
-    """A builder that inserts operations before `op`, with the location of `op`.
+FLOATS: Mapping[str, Callable[..., Operation]] = {
+    "add": partial(arith.AddfOp, flags=CONTRACT),
+    "sub": partial(arith.SubfOp, flags=CONTRACT),
+    "mul": partial(arith.MulfOp, flags=CONTRACT),
+    "div": arith.DivfOp,
+}
+INTEGERS: Mapping[str, Callable[..., Operation]] = {
+    "add": arith.AddiOp,
+    "sub": arith.SubiOp,
+    "and": arith.AndIOp,
+    "or": arith.OrIOp,
+    "xor": arith.XOrIOp,
+    "shl": arith.ShLIOp,
+    "shr": arith.ShRUIOp,
+}
 
-    A Python number stands for a constant of the type of the other operand.
+
+class Lanes(Term["Lanes | float", "Lanes"]):
+    """A scalar, or the lanes of a vector. Operators insert operations before `at`, with its
+    location.
+
+    A Python number stands for a constant of the type of the other operand. Sums and products of
+    floats may be contracted to a fused multiply-add. `>>` shifts zeros in.
     """
 
-    def __init__(self, op: Operation) -> None:
-        self._op = op
+    def __init__(self, at: Operation, value: SSAValue) -> None:
+        self.at = at
+        self.value = value
 
-    # Floats. Sums and products may be contracted to a fused multiply-add.
+    @property
+    def type(self) -> Attribute:
+        return self.value.type
 
-    def add(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
-        return self.insert(arith.AddfOp(a, self._value(b, a), CONTRACT))
+    def apply(self, function: Function | BitFunction, a: Any, b: Any) -> Lanes:
+        functions = FLOATS if isinstance(element_of(self.type), AnyFloat) else INTEGERS
+        operands = (x if isinstance(x, Lanes) else self.number(x) for x in (a, b))
+        return self.insert(functions[function](*(x.value for x in operands)))
 
-    def sub(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
-        return self.insert(arith.SubfOp(a, self._value(b, a), CONTRACT))
+    def __and__(self, other: Lanes | int) -> Lanes:
+        return self.apply("and", self, other)
 
-    def mul(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
-        return self.insert(arith.MulfOp(a, self._value(b, a), CONTRACT))
+    def __or__(self, other: Lanes | int) -> Lanes:
+        return self.apply("or", self, other)
 
-    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.insert(arith.DivfOp(a, b))
+    def __xor__(self, other: Lanes | int) -> Lanes:
+        return self.apply("xor", self, other)
 
-    def compare(self, a: SSAValue, predicate: str, b: SSAValue | float) -> SSAValue:
-        """Compare floats."""
-        return self._compare(arith.CmpfOp(a, self._value(b, a), predicate))
+    def __lshift__(self, other: Lanes | int) -> Lanes:
+        return self.apply("shl", self, other)
 
-    def where(
-        self, a: SSAValue, predicate: str, b: float, yes: SSAValue | float, no: SSAValue
-    ) -> SSAValue:
-        """Return `yes` where the floats compare as `a predicate b`, else `no`."""
-        return self.select(self.compare(a, predicate, b), yes, no)
+    def __rshift__(self, other: Lanes | int) -> Lanes:
+        return self.apply("shr", self, other)
 
-    # Integers
+    def __neg__(self) -> Lanes:
+        return self.insert(arith.NegfOp(self.value))
 
-    def integer(
-        self, op: Callable[[SSAValue, SSAValue], Operation], a: SSAValue, b: SSAValue | int
-    ) -> SSAValue:
+    def __abs__(self) -> Lanes:
+        return self.insert(math.AbsFOp(self.value))
+
+    def integer(self, op: Callable[[SSAValue, SSAValue], Operation], other: Lanes | int) -> Lanes:
         """Insert an operation `op` on two integers."""
-        return self.insert(op(a, self._value(b, a)))
+        return self.insert(op(self.value, self._like(other).value))
 
-    def compare_integers(self, a: SSAValue, predicate: str, b: SSAValue | int) -> SSAValue:
-        """Compare integers."""
-        return self._compare(arith.CmpiOp(a, self._value(b, a), predicate))
-
-    # Both
-
-    def select(self, condition: SSAValue, yes: SSAValue | float, no: SSAValue) -> SSAValue:
-        return self.insert(arith.SelectOp(condition, self._value(yes, no), no))
-
-    def bits(self, x: SSAValue) -> SSAValue:
-        """Reinterpret floats as integers of the same width."""
-        element = element_of(x.type)
-        assert isinstance(element, AnyFloat)
-        return self.convert(arith.BitcastOp, x, IntegerType(element.bitwidth))
-
-    def of_bits(self, bits: SSAValue, element: AnyFloat) -> SSAValue:
-        """Reinterpret integers as floats of type `element`."""
-        return self.convert(arith.BitcastOp, bits, element)
-
-    def convert(self, op: type[Operation], x: SSAValue, element: Attribute) -> SSAValue:
-        """Insert a conversion `op` of a scalar, or of each lane, to `element`."""
-        type = with_element(x.type, element)
-        return self.insert(op.create(operands=[x], result_types=[type]))
-
-    def insert(self, op: Operation) -> SSAValue:
-        """Insert `op`, which has one result, and return the result."""
-        op.location = self._op.location
-        Rewriter.insert_op(op, InsertPoint.before(self._op))
-        return op.results[0]
-
-    def _compare(self, op: arith.CmpfOp | arith.CmpiOp) -> SSAValue:
+    def compare(self, predicate: str, other: Lanes | float) -> Lanes:
+        """Compare floats, or integers, by a predicate of `arith.cmpf` or `arith.cmpi`."""
+        is_float = isinstance(element_of(self.type), AnyFloat)
+        compare = arith.CmpfOp if is_float else arith.CmpiOp
+        op = compare(self.value, self._like(other).value, predicate)
         # xDSL 0.74 gives a comparison of vectors the result type i1.
-        Rewriter.replace_value_with_new_type(op.result, with_element(op.lhs.type, i1))
+        Rewriter.replace_value_with_new_type(op.result, with_element(self.type, i1))
         return self.insert(op)
 
-    def _value(self, x: SSAValue | float, like: SSAValue) -> SSAValue:
-        if isinstance(x, SSAValue):
-            return x
-        return self.constant(x, like.type)
+    def select(self, yes: Lanes | float, no: Lanes) -> Lanes:
+        """Return `yes` where this condition holds, else `no`."""
+        return self.insert(arith.SelectOp(self.value, no._like(yes).value, no.value))
 
-    def constant(self, x: float, type: Attribute) -> SSAValue:
+    def where(self, predicate: str, bound: float, yes: Lanes | float, no: Lanes) -> Lanes:
+        """Return `yes` where this float compares with `bound`, else `no`."""
+        return self.compare(predicate, bound).select(yes, no)
+
+    def bits(self) -> Lanes:
+        """Reinterpret floats as integers of the same width."""
+        element = element_of(self.type)
+        assert isinstance(element, AnyFloat)
+        return self.convert(arith.BitcastOp, IntegerType(element.bitwidth))
+
+    def of_bits(self, element: AnyFloat) -> Lanes:
+        """Reinterpret integers as floats of type `element`."""
+        return self.convert(arith.BitcastOp, element)
+
+    def convert(self, op: type[Operation], element: Attribute) -> Lanes:
+        """Insert a conversion `op` of a scalar, or of each lane, to `element`."""
+        type = with_element(self.type, element)
+        return self.insert(op.create(operands=[self.value], result_types=[type]))
+
+    def insert(self, op: Operation) -> Lanes:
+        """Insert `op`, which has one result, and return the result."""
+        op.location = self.at.location
+        Rewriter.insert_op(op, InsertPoint.before(self.at))
+        return Lanes(self.at, op.results[0])
+
+    def _like(self, x: Lanes | float) -> Lanes:
+        return x if isinstance(x, Lanes) else self.number(x)
+
+    def number(self, x: float) -> Lanes:
+        """Insert a constant of the same type."""
+        return self.constant(x, self.type)
+
+    def constant(self, x: float, type: Attribute) -> Lanes:
         """Insert a constant of a type; of a vector, all lanes are `x`."""
         element = element_of(type)
         if isinstance(element, IntegerType):
@@ -118,3 +149,6 @@ class Arithmetic:
         return self.insert(
             arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, [number.value.data]))  # pyright: ignore
         )
+
+
+Lanes.partners = (Lanes, int, float)

@@ -86,7 +86,8 @@ class Failures:
     part: int = 0
     """The number of the part of a module that these are of, of `parts`."""
     parts: int = 1
-    """The parts of which each numbers its own: the numbers of all parts are different."""
+    """The number of parts. Each part numbers its own assertions: the numbers of all parts
+    differ."""
 
     def add_assertion(self, op: cf.AssertOp) -> int:
         """Add an assertion, and return its number."""
@@ -103,7 +104,7 @@ class Failures:
 
     @staticmethod
     def of_parts(failures: Sequence[Failures]) -> Failures:
-        """Return what may fail in a module, of which each part has numbered its own."""
+        """Return what may fail in a module whose parts have numbered their own assertions."""
         assertions = zip_longest(*(each.assertions for each in failures), fillvalue=("", None))
         sites = zip_longest(*(each.sites for each in failures))
         return Failures([*chain.from_iterable(assertions)], [*chain.from_iterable(sites)])

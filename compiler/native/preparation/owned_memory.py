@@ -42,8 +42,8 @@ SOURCES = frozenset({func.CallOp, scf.ForOp, scf.IfOp, scf.WhileOp})
 
 
 def allocation_of(value: SSAValue, sources: Mapping[SSAValue, SSAValue]) -> SSAValue:
-    """Return the allocation of which `value` is a view; a value in `sources` is that which it has
-    there."""
+    """Return the allocation that `value` is a view of. `sources` maps values to what they stand
+    for."""
     while True:
         if value in sources:
             value = sources[value]

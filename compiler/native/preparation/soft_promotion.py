@@ -32,14 +32,14 @@ from xdsl.dialects.builtin import (
     i16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects.relax.types import SmallFloat
 from ....dialects.vector_types import element_of, is_vector, with_element
 from ....passmanager.ir.types import convert_types
 from ....passmanager.ir.walk import ops_of, walk
 from ....passmanager.releases.floats import pack
-from .arithmetic import Arithmetic
+from .arithmetic import Lanes
 from .conversions import EXTEND, TRUNCATE, Half, integer_to_odd, sum_to_odd, truncate_to_odd
 from .small_floats import SmallFloats
 
@@ -133,26 +133,28 @@ def _promote(op: Operation) -> None:
     results of bf16 that are denormal in f32 too; `test_denormal_results_of_bf16` tests these.
     Comparisons, minima, maxima and roundings to integers are exact.
     """
-    build = Arithmetic(op)
     new = type(op).create(
-        operands=[_extended(build, operand, f32) for operand in op.operands],
+        operands=[_extended(op, operand, f32).value for operand in op.operands],
         result_types=[with_element(t, f32) if is_half(t) else t for t in op.result_types],
         properties=op.properties,
         attributes=op.attributes,
     )
-    _replace_rounded(build, op, build.insert(new))
+    new.location = op.location
+    Rewriter.insert_op(new, InsertPoint.before(op))
+    _replace_rounded(op, Lanes(op, new.results[0]))
 
 
-def _extended(build: Arithmetic, value: SSAValue, element: Attribute) -> SSAValue:
-    """Return `value` extended to `element` if it is bf16 or f16, else unchanged."""
-    return build.convert(arith.ExtFOp, value, element) if is_half(value.type) else value
+def _extended(op: Operation, operand: SSAValue, element: Attribute) -> Lanes:
+    """Return an operand of `op` extended to `element` if it is bf16 or f16, else unchanged."""
+    value = Lanes(op, operand)
+    return value.convert(arith.ExtFOp, element) if is_half(operand.type) else value
 
 
-def _replace_rounded(build: Arithmetic, op: Operation, value: SSAValue) -> None:
+def _replace_rounded(op: Operation, value: Lanes) -> None:
     """Replace `op` by `value`, rounded if the result of `op` is bf16 or f16."""
     if is_half(old := op.results[0].type):
-        value = build.convert(arith.TruncFOp, value, element_of(old))
-    Rewriter.replace_op(op, [], [value])
+        value = value.convert(arith.TruncFOp, element_of(old))
+    Rewriter.replace_op(op, [], [value.value])
 
 
 def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
@@ -161,35 +163,36 @@ def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
     Only one rounding has an effect: integers that f32 does not hold exactly overflow to infinity in
     f16, and integers of more than 53 bits are rounded to odd before they become f64.
     """
-    build, x = Arithmetic(op), op.input
+    x = Lanes(op, op.input)
     integer = element_of(x.type)
     assert isinstance(integer, IntegerType)
     is_f16 = isinstance(element_of(op.result.type), Float16Type)
     wide = f32 if is_f16 or integer.bitwidth <= 24 else f64
     if wide == f64 and integer.bitwidth > 53:
-        x = integer_to_odd(build, x, signed=isinstance(op, arith.SIToFPOp))
-    _replace_rounded(build, op, build.convert(type(op), x, wide))
+        x = integer_to_odd(x, signed=isinstance(op, arith.SIToFPOp))
+    _replace_rounded(op, x.convert(type(op), wide))
 
 
 def _promote_fma(op: math.FmaOp | vector.FMAOp) -> None:
     """Multiply in f64, which is exact, add and round to odd, and then round the sum to bf16 or
     f16."""
-    build = Arithmetic(op)
-    a, b, c = (_extended(build, operand, f64) for operand in op.operands)
-    _replace_rounded(build, op, sum_to_odd(build, build.mul(a, b), c))
+    a, b, c = (_extended(op, operand, f64) for operand in op.operands)
+    _replace_rounded(op, sum_to_odd(a * b, c))
 
 
 def _promote_reduction(op: vector.ReductionOp) -> None:
     """Add or multiply the lanes in order, and round after each step."""
-    build = Arithmetic(op)
     combine = arith.AddfOp if op.kind.data.value == "add" else arith.MulfOp
     lanes = range(cast("VectorType[Half]", op.vector.type).get_shape()[0])
-    values = [build.insert(vector.ExtractOp(op.vector, [lane], op.dest.type)) for lane in lanes]
+    whole = Lanes(op, op.vector)
+    values = [
+        whole.insert(vector.ExtractOp(op.vector, [lane], op.dest.type)).value for lane in lanes
+    ]
     total, *rest = values if op.acc is None else [op.acc, *values]
     steps: list[Operation] = []
     for value in rest:
         steps.append(step := combine(total, value, op.fastmath))
-        total = build.insert(step)
+        total = whole.insert(step).value
     Rewriter.replace_op(op, [], [total])
     for step in steps:
         promote(step)
@@ -268,34 +271,31 @@ def conversion_function(
     """Return a function that does the conversion `op` by integer arithmetic, or by tables."""
     source, target = op.operands[0].type, op.results[0].type
     function = func.FuncOp(name, ((source,), (target,)), visibility="private")
-    value: SSAValue = function.args[0]
-    function.body.block.add_op(end := func.ReturnOp(value))
-    build = Arithmetic(end)
+    function.body.block.add_op(end := func.ReturnOp(function.args[0]))
+    value = Lanes(end, function.args[0])
     if isinstance(narrow, SmallFloat):
-        end.operands[0] = converted_small(build, op, value, narrow, tables)
-        return function
-    if isinstance(op, arith.ExtFOp):
-        value = EXTEND[type(narrow)](build, value)
+        value = converted_small(op, value, narrow, tables)
+    elif isinstance(op, arith.ExtFOp):
+        value = EXTEND[type(narrow)](value)
         if element_of(target) != f32:
-            value = build.convert(arith.ExtFOp, value, element_of(target))
+            value = value.convert(arith.ExtFOp, element_of(target))
     else:
         if element_of(source) != f32:
-            value = truncate_to_odd(build, value)
-        value = TRUNCATE[type(narrow)](build, value)
-    end.operands[0] = value
+            value = truncate_to_odd(value)
+        value = TRUNCATE[type(narrow)](value)
+    end.operands[0] = value.value
     return function
 
 
-def converted_small(
-    build: Arithmetic, op: Operation, value: SSAValue, narrow: SmallFloat, tables: SmallFloats
-) -> SSAValue:
+def converted_small(op: Operation, value: Lanes, narrow: SmallFloat, tables: SmallFloats) -> Lanes:
     """Return `value` converted from or to a small float, a vector lane by lane."""
     convert = tables.extend if isinstance(op, arith.ExtFOp) else tables.truncate
     if not is_vector(value.type):
-        return convert(build, value, narrow)
-    result = op.results[0].type
-    total = build.constant(0, result)  # all lanes are replaced; xDSL has `ub.poison` since 0.66
+        return convert(value, narrow)
+    # All lanes are replaced; xDSL has `ub.poison` since 0.66.
+    total = value.constant(0, op.results[0].type)
     for lane in range(value.type.get_shape()[0]):
-        element = build.insert(vector.ExtractOp(value, [lane], value.type.element_type))
-        total = build.insert(vector.InsertOp(convert(build, element, narrow), total, [lane]))
+        element = value.insert(vector.ExtractOp(value.value, [lane], value.type.element_type))
+        lanes = vector.InsertOp(convert(element, narrow).value, total.value, [lane])
+        total = value.insert(lanes)
     return total

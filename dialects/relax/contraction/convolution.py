@@ -11,7 +11,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import plus, times
 from ..attributes import int_prop, ints_prop, opt_type_prop, string_prop
 from ..interfaces import (
     Along,
@@ -228,7 +227,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         added = padding[self.SPATIAL.index(window.axis)]
         rest = window.covered(0) - window.before - window.after + added
         # The size of a convolution's result, (n + padding - span) // stride + 1, solved for n.
-        result = computed_size(lambda n: plus(times(n, window.stride), rest), extent)
+        result = computed_size(lambda n: n * window.stride + rest, extent)
         if DYNAMIC_INDEX != result < 1:
             raise VerifyException(
                 f"dimension {window.axis} of the result is {result}: {window.covered(extent)} less "

@@ -14,7 +14,6 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import sum_of
 from ..attributes import (
     int_prop,
 )
@@ -77,7 +76,7 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
             shape = merged
         sizes = [shape[axis] for shape in known]
         complete = len(known) == len(shapes)
-        size = combined_size(sum_of, sizes) if complete else DYNAMIC_INDEX
+        size = combined_size(sum, sizes) if complete else DYNAMIC_INDEX
         return (with_shape(type, replace_dimension(shape, axis, size)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:

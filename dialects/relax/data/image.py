@@ -13,7 +13,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import quotient
 from ..attributes import (
     bool_prop,
     check_choice,
@@ -275,7 +274,7 @@ class BlockOp(ImageOp, ABC):
                 f"dimension {axis} is {extent}, but block_size {self.block_size} requires a "
                 f"multiple of {by}"
             )
-        return computed_size(lambda size: quotient(size, by), extent)
+        return computed_size(lambda size: size // by, extent)
 
 
 @irdl_op_definition

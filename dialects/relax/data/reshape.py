@@ -15,7 +15,6 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import quotient
 from ..attributes import (
     bool_prop,
     ints_prop,
@@ -95,7 +94,7 @@ def infer_reshape(shape: Shape | None, newshape: Sequence[int], allowzero: bool)
     else:
         fits = total == given or 0 in (shape[i] for i in copied)
     fits_some = fits and given > 0
-    rest = computed_size(lambda n: quotient(n, given), total) if fits_some else DYNAMIC_INDEX
+    rest = computed_size(lambda n: n // given, total) if fits_some else DYNAMIC_INDEX
     result = tuple(
         shape[i] if i in copied else rest if n < 0 else n for i, n in enumerate(newshape)
     )

@@ -15,7 +15,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import ceildiv, maximum, minus, times
+from ...numbers import ceildiv, maximum
 from ..attributes import (
     PropertyValue,
     int_prop,
@@ -110,7 +110,7 @@ def part_sizes(size: int, indices: Sequence[int] | None, sections: int) -> list[
     if indices is None:
         part = partial(ceildiv, b=sections)
         # That the parts are of equal size is not sure: the last is what the others leave.
-        last = computed_size(lambda n: maximum(minus(n, times(part(n), sections - 1)), 0), size)
+        last = computed_size(lambda n: maximum(n - part(n) * (sections - 1), 0), size)
         return [computed_size(part, size)] * (sections - 1) + [last]
     bounds = pairwise([0, *indices, MAX_SIZE])
     return [computed_size(partial(slice_length, begin=a, end=b, step=1), size) for a, b in bounds]

@@ -16,14 +16,13 @@ from xdsl.utils.exceptions import VerifyException
 from ...numbers import (
     Condition,
     Number,
+    Symbolic,
     equal,
     less,
     minimum,
-    plus,
     positive,
     select,
 )
-from ...sizes import Size
 from ..attributes import bool_prop, check_choice, int_prop, string_prop
 from ..base import TensorOp
 from ..constant import FullOp, constant_elements, constant_integers, constant_number
@@ -199,11 +198,11 @@ class DynamicPadOp(DynamicOp):
         if widths is None or axes is None:
             return [[None] * len(shape)]
         check_widths(len(widths), len(axes))
-        pairs = [plus(*pair) for pair in zip(widths, widths[len(axes) :], strict=False)]
+        pairs = [before + after for before, after in zip(widths, widths[len(axes) :], strict=False)]
 
         def padded(axis: int, size: Number) -> Number:
             for place, width in zip(axes, pairs, strict=True):
-                size = plus(size, select(is_axis(place, axis, len(shape)), width, 0))
+                size = size + select(is_axis(place, axis, len(shape)), width, 0)
             return positive(size)
 
         return [[padded(axis, size) for axis, size in enumerate(shape)]]
@@ -386,6 +385,6 @@ class DynamicTopkOp(DynamicOp):
             return [None, None]
         axis, number = normalize_axis(self.axis, len(shape)), number_of(facts, self.k)
         # The kernel asserts that there are as many.
-        selected = number if isinstance(number, int | Size) else minimum(number, shape[axis])
+        selected = number if isinstance(number, int | Symbolic) else minimum(number, shape[axis])
         size = select(less(number, 1), shape[axis], selected)
         return [[*shape[:axis], size, *shape[axis + 1 :]]] * 2

@@ -14,10 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 from ...numbers import (
     Number,
     equal,
-    plus,
     positive,
     select,
-    times,
 )
 from ..attributes import bool_prop, int_prop, opt_int_prop
 from ..base import TensorOp
@@ -120,7 +118,7 @@ class DynamicExpandDimsOp(DynamicOp):
             for number, size in enumerate(shape):
                 old = select(equal(place, number), size, old)
             result.append(select(is_new, 1, old))
-            place = plus(place, select(is_new, 0, 1))
+            place = place + select(is_new, 0, 1)
         return [result]
 
 
@@ -181,7 +179,7 @@ class DynamicTileOp(DynamicOp):
             return [None]
         rank = max(len(shape), len(reps))
         sizes, numbers = ((*(1,) * (rank - len(row)), *row) for row in (shape, reps))
-        return [[positive(times(*pair)) for pair in zip(sizes, numbers, strict=True)]]
+        return [[positive(size * n) for size, n in zip(sizes, numbers, strict=True)]]
 
 
 @irdl_op_definition

@@ -10,7 +10,12 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import Number, ceildiv, minimum, plus, positive, quotient
+from ...numbers import (
+    Number,
+    ceildiv,
+    minimum,
+    positive,
+)
 from ..attributes import ints_prop, string_prop
 from ..base import TensorOp
 from ..interfaces import Anchor
@@ -56,11 +61,11 @@ class Window:
 
     def _count(self, extent: Number) -> Number:
         # `room // stride + 1`, where the last window may start at `room`.
-        reach = plus(extent, self.before + self.after - self.span + self.stride)
+        reach = extent + (self.before + self.after - self.span + self.stride)
         if not self.ceil:
-            return positive(quotient(reach, self.stride))
+            return positive(reach // self.stride)
         # The last window may have to start before the padding at the end.
-        first_beyond = ceildiv(plus(extent, self.before), self.stride)
+        first_beyond = ceildiv(extent + self.before, self.stride)
         return positive(minimum(ceildiv(reach, self.stride), first_beyond))
 
     def covered(self, count: int) -> int:

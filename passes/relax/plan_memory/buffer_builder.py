@@ -17,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ....compiler.analysis.shapes.rules import computed_dimensions
-from ....dialects.numbers import as_size
+from ....dialects.numbers import as_number, as_size
 from ....dialects.relax.constant import FullOp
 from ....dialects.relax.data.reshape import SqueezeOp
 from ....dialects.relax.dimensions import symbolic_type
@@ -330,7 +330,7 @@ def view_shape(op: Operation, shape: Sequence[Size]) -> list[Size]:
     """
     if isinstance(op, SqueezeOp) and op.axis is None:
         return [size for size in shape if size.known != 1]
-    (dimensions,) = computed_dimensions(op, ViewOperand(shape)) or [shape]
+    (dimensions,) = computed_dimensions(op, ViewOperand(shape)) or [[*map(as_number, shape)]]
     known = [size for number in dimensions or () if (size := as_size(number)) is not None]
     if dimensions is None or len(known) < len(dimensions):
         raise TooComplex(f"the shape of '{op.name}'")

@@ -187,7 +187,7 @@ class BufferFlattener:
         span = ONE
         for axis, stride in enumerate(strides):
             size = self._size(buffer, axis, builder)
-            span = self.analyzer.add(span, size.shifted(-1), stride)
+            span = self.analyzer.add(span, size - 1, stride)
         length = builder.build(span) if span.terms else span.constant
         extent = length if isinstance(length, int) else DYNAMIC_INDEX
         layout = StridedLayoutAttr([1], begin) if begin else NoneAttr()

@@ -174,7 +174,7 @@ class LoopPartitioner:
         analyzer, actions = self.analyzer, self.actions
         first = analyzer.linear(loop.min)
         end = analyzer.add(first, analyzer.linear(loop.extent))
-        whole = IterationRange(first, end, [first], [end.shifted(-1)])
+        whole = IterationRange(first, end, [first], [end - 1])
         # A launch of no threads is for the driver to judge.
         if analyzer.can_prove("sge", first, end) and loop.for_kind is not ForKind.THREAD_BINDING:
             self.is_changed = True

@@ -138,11 +138,11 @@ class DotProductLowering:
 
             d * w = (d - 128) * w - (-128) * w
         """
-        least = self.splat(-0x7F7F7F80)  # -128 in each byte
+        minimum = self.splat(-0x7F7F7F80)  # -128 in each byte
         # Flipping the highest bit of an unsigned byte subtracts 128, as a signed one.
-        shifted = self.add(arith.XOrIOp(self.op.data, least))
+        shifted = self.add(arith.XOrIOp(self.op.data, minimum))
         total = self.dot(SDOT, self.op.sum, shifted, self.op.weights)
-        others = self.dot(SDOT, self.splat(0), least, self.op.weights)
+        others = self.dot(SDOT, self.splat(0), minimum, self.op.weights)
         return self.add(arith.SubiOp(total, others))
 
     def multiply(self) -> SSAValue:

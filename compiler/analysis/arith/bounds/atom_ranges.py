@@ -63,7 +63,7 @@ def _range_of_quotient(atom: Atom, range_of: RangeOf) -> Range:
     # divisors are rare in index arithmetic; the range is given up.
     if divisor.constant is None:
         return Range()
-    found = dividend.floordiv(divisor.low)
+    found = dividend // divisor.low
     if atom.kind is AtomKind.FLOORDIV or found.low is None:
         return found
     # Rounding to 0 gives at most 0 for a negative dividend, where rounding down gives less.
@@ -83,7 +83,7 @@ def _range_of_remainder(atom: Atom, range_of: RangeOf) -> Range:
 def _range_of_product(atom: Atom, range_of: RangeOf) -> Range:
     found = Range(1, 1)
     for operand in atom.operands:
-        found = found.times(range_of(operand))
+        found = found * range_of(operand)
     if all(atom.operands.count(operand) % 2 == 0 for operand in atom.operands):
         found = found.meet(Range(0))  # a square
     return found

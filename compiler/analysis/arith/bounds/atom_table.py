@@ -51,7 +51,7 @@ class AtomTable(ScopedDict[tuple[object, ...], Atom]):
 
 
 def factors_of(atom: Atom) -> list[Atom]:
-    """Return the atoms of which `atom` is the product; itself if it is not a product of atoms."""
+    """Return the atoms whose product `atom` is; itself if it is no product of atoms."""
     if atom.kind is AtomKind.MUL:
         factors = [operand.atom for operand in atom.operands]
         if None not in factors:

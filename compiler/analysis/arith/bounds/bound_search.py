@@ -55,8 +55,8 @@ class BoundSearch:
         return self._upper_bound(form, depth, has_constraint=False)
 
     def lower_bound(self, form: LinearForm) -> int | None:
-        """Return the greatest lower bound that is found, or None."""
-        high = self.upper_bound(form.scaled(-1))
+        """Return the maximum lower bound that is found, or None."""
+        high = self.upper_bound(-form)
         return None if high is None else -high
 
     def _upper_bound(self, form: LinearForm, depth: int, has_constraint: bool) -> int | None:
@@ -85,7 +85,7 @@ class BoundSearch:
                 bound = within.high if factor > 0 else within.low
                 if rest or bound is None:
                     continue
-                left = form.plus(relation, -factor)
+                left = form - relation * factor
                 # The search is to cancel atoms. One more is allowed: in a tiled loop, `j` is
                 # replaced by a bound of two terms, such as `n - 4*i`, and the next step cancels
                 # `4*i`.

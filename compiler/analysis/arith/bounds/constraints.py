@@ -88,7 +88,7 @@ class Constraints:
         terms, factor = form.primitive()
         if not terms:
             return
-        within = within.plus(Range(-form.constant, -form.constant)).unscaled(factor)
+        within = (within + Range(-form.constant, -form.constant)).unscaled(factor)
         old = self._ranges.get(terms)
         new = within if old is None else old.meet(within)
         # A constraint that says nothing new does not change the state, so caches stay valid.
@@ -152,13 +152,13 @@ class Constraints:
             return Range(constant, constant)
         if len(form.terms) == 1:
             atom, count = form.terms[0]
-            return self.range_of_atom(atom).scaled(count).plus(Range(constant, constant))
+            return self.range_of_atom(atom) * count + Range(constant, constant)
         found = self._sum_of_ranges(form.terms)
         if self._ranges:
             terms, factor = form.primitive()
             if (constraint := self._ranges.get(terms)) is not None:
-                found = found.meet(constraint.scaled(factor))
-        return found.plus(Range(constant, constant))
+                found = found.meet(constraint * factor)
+        return found + Range(constant, constant)
 
     def range_of_atom(self, atom: Atom) -> Range:
         """Return the range of `atom`, from its operands and the constraints on it alone."""
@@ -179,14 +179,14 @@ class Constraints:
         return None if high is None else high + form.constant
 
     def _sum_of_ranges(self, terms: Terms) -> Range:
-        # `Range.plus` and `scaled` inlined: this is the hottest code of the analyzer.
+        # The operators of `Range` inlined: this is the hottest code of the analyzer.
         low: int | None = 0
         high: int | None = 0
         for atom, count in terms:
             one = self.range_of_atom(atom)
-            least, most = (one.low, one.high) if count > 0 else (one.high, one.low)
-            low = None if low is None or least is None else low + count * least
-            high = None if high is None or most is None else high + count * most
+            minimum, maximum = (one.low, one.high) if count > 0 else (one.high, one.low)
+            low = None if low is None or minimum is None else low + count * minimum
+            high = None if high is None or maximum is None else high + count * maximum
         return Range(low, high)
 
     # Relations
@@ -214,6 +214,6 @@ class Constraints:
                 bounds = []
         for bound, within in bounds:
             if bound.terms:
-                yield Relation(LinearForm.of(atom).minus(bound), within, False)
+                yield Relation(LinearForm.of(atom) - bound, within, False)
         for terms in islice(self._relations.get(atom, ()), MAX_RELATIONS):
             yield Relation(LinearForm(terms, 0), self._ranges[terms], True)

@@ -71,17 +71,17 @@ def solve(
         return None
     # Only then does one floor division serve for all predicates: the factor is positive.
     if factor < 0:
-        factor, rest, predicate = -factor, rest.scaled(-1), SWAPPED[predicate]
+        factor, rest, predicate = -factor, -rest, SWAPPED[predicate]
     # factor * atom is compared with `limit`.
-    limit = rest.scaled(-1)
-    up = limit.shifted(factor - 1)  # rounds the quotient up
+    limit = -rest
+    up = limit + (factor - 1)  # rounds the quotient up
     match predicate:
         case "slt":
-            return Interval(high=arithmetic.floordiv(limit.shifted(-1), factor))
+            return Interval(high=arithmetic.floordiv(limit - 1, factor))
         case "sle":
             return Interval(high=arithmetic.floordiv(limit, factor))
         case "sgt":
-            return Interval(low=arithmetic.floordiv(limit, factor).shifted(1))
+            return Interval(low=arithmetic.floordiv(limit, factor) + 1)
         case "sge":
             return Interval(low=arithmetic.floordiv(up, factor))
         case "eq":
@@ -117,10 +117,10 @@ class BoundDeducer:
         if comparison is None or not depends_on(comparison[1], variable):
             return None
         predicate, form = comparison
-        negative = form.scaled(-1)
+        negative = -form
 
-        def at_least(one: LinearForm, least: int) -> list[Interval]:
-            interval = self._where_non_negative(one.shifted(-least), variable)
+        def at_least(one: LinearForm, minimum: int) -> list[Interval]:
+            interval = self._where_non_negative(one - minimum, variable)
             return [] if interval is None else [interval]
 
         match predicate:
@@ -147,28 +147,28 @@ class BoundDeducer:
 
         A quotient is resolved step by step: `x floordiv 4 - n >= 0` becomes `x - 4*n >= 0`.
         """
-        least = self._relax(form, variable)
-        if least is None:
+        minimum = self._relax(form, variable)
+        if minimum is None:
             return None
         # Of `i + i floordiv 4` the quotient was relaxed; of `i floordiv 4 + i floordiv 8` neither,
         # so it stays unsolved.
-        dependent = [term for term in least.terms if depends_on(LinearForm.of(term[0]), variable)]
+        dependent = [term for term in minimum.terms if depends_on(LinearForm.of(term[0]), variable)]
         if len(dependent) != 1:
             return None
         ((atom, count),) = dependent
         if atom is variable:
-            return solve(self.analyzer, "sge", least, atom)
+            return solve(self.analyzer, "sge", minimum, atom)
         # count * (dividend floordiv divisor) + rest >= 0
         dividend, divisor = atom.operands
-        rest = least.without(atom)
+        rest = minimum.without(atom)
         # `x floordiv d >= q` is `x >= d*q`, and `x floordiv d <= q` is `x <= d*q + d - 1`, for
         # integers: the rewriting is exact, so the interval is not made smaller by it.
         if count > 0:
-            quotient = self.analyzer.floordiv(rest.scaled(-1).shifted(count - 1), count)
-            inner = dividend.plus(quotient, -divisor.constant)
+            quotient = self.analyzer.floordiv(-rest + (count - 1), count)
+            inner = dividend - quotient * divisor.constant
         else:
             quotient = self.analyzer.floordiv(rest, -count)
-            inner = quotient.scaled(divisor.constant).shifted(divisor.constant - 1).minus(dividend)
+            inner = quotient * divisor.constant + (divisor.constant - 1) - dividend
         return self._where_non_negative(inner, variable)
 
     def _relax(self, form: LinearForm, variable: Atom) -> LinearForm | None:
@@ -191,7 +191,7 @@ class BoundDeducer:
                 bound = self._bound_of(atom, upper=count < 0)
                 if bound is None:
                     return None
-                form = form.plus(LinearForm.of(atom), -count).plus(bound, count)
+                form = form - LinearForm.of(atom) * count + bound * count
                 is_changed = True
                 break
         return form

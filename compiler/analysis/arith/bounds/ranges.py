@@ -12,7 +12,7 @@ class Range(NamedTuple):
     """The integers from `low` to `high`, both included, without `holes`; None is unbounded.
 
     A range may be empty: `low` is above `high` then. Operations return a range that includes all
-    results; only `plus`, `scaled` and `meet` keep holes.
+    results; only sums, products with integers and `meet` keep holes.
     """
 
     low: int | None = None
@@ -29,7 +29,7 @@ class Range(NamedTuple):
         """Whether the range contains no integer."""
         return self.low is not None and self.high is not None and self.low > self.high
 
-    def plus(self, other: Range) -> Range:
+    def __add__(self, other: Range) -> Range:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the range of `a + b` for `a` in this range and `b` in `other`."""
         low = None if self.low is None or other.low is None else self.low + other.low
         high = None if self.high is None or other.high is None else self.high + other.high
@@ -39,8 +39,13 @@ class Range(NamedTuple):
             return Range(low, high, frozenset(hole + shift for hole in other.holes))
         return Range(low, high)
 
-    def scaled(self, factor: int) -> Range:
-        """Return the range of `factor * a` for `a` in this range."""
+    def __neg__(self) -> Range:
+        return self * -1
+
+    def __mul__(self, factor: Range | int) -> Range:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Return the range of `a * b` for `a` in this range, and `b` an integer or in another."""
+        if isinstance(factor, Range):
+            return self._product(factor)
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
         if factor < 0:
             ends.reverse()
@@ -52,7 +57,7 @@ class Range(NamedTuple):
         """Return the integers `a` for which `factor * a` is in this range; `factor` is not 0."""
         within = self
         if factor < 0:
-            within, factor = self.scaled(-1), -factor
+            within, factor = -self, -factor
         # Both ends are rounded inward, as integers between multiples are hit by no `a`: `2*a <= 5`
         # is `a <= 2`. A hole between multiples disappears for the same reason.
         low = None if within.low is None else -(-within.low // factor)
@@ -60,8 +65,7 @@ class Range(NamedTuple):
         holes = frozenset(hole // factor for hole in within.holes if hole % factor == 0)
         return Range(low, high, holes)
 
-    def times(self, other: Range) -> Range:
-        """Return the range of `a * b` for `a` in this range and `b` in `other`."""
+    def _product(self, other: Range) -> Range:
         a, b = self, other
         if a.low is not None and b.low is not None and min(a.low, b.low) >= 0:
             high = None if a.high is None or b.high is None else a.high * b.high
@@ -73,7 +77,7 @@ class Range(NamedTuple):
         ends = [one * two for one in (a.low, a.high) for two in (b.low, b.high)]
         return Range(min(ends), max(ends))
 
-    def floordiv(self, divisor: int) -> Range:
+    def __floordiv__(self, divisor: int) -> Range:
         """Return the range of `a // divisor` for `a` in this range; `divisor` is positive."""
         low = None if self.low is None else self.low // divisor
         return Range(low, None if self.high is None else self.high // divisor)
@@ -111,4 +115,4 @@ class Range(NamedTuple):
     @staticmethod
     def of_maximum(ranges: Sequence[Range]) -> Range:
         """Return the range of the maximum of integers, one in each of `ranges`."""
-        return Range.of_minimum([one.scaled(-1) for one in ranges]).scaled(-1)
+        return -Range.of_minimum([-one for one in ranges])

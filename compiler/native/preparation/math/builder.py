@@ -1,4 +1,4 @@
-"""A builder with what approximations of functions have in common."""
+"""What approximations of functions have in common."""
 
 from __future__ import annotations
 
@@ -7,121 +7,120 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf, vector
 from xdsl.dialects.builtin import f32, f64, i1
-from xdsl.ir import SSAValue
 
 from .....dialects.vector_types import element_of, is_vector
-from ..arithmetic import Arithmetic
+from ..arithmetic import Lanes
 
-__all__ = ["EXPONENT_OF_1", "Expansion", "MathBuilder", "greater", "in_f64"]
+__all__ = [
+    "EXPONENT_OF_1",
+    "Expansion",
+    "clamp",
+    "copysign",
+    "greater",
+    "in_f64",
+    "nearest",
+    "polynomial",
+    "power_of_2",
+    "rarely",
+    "sqrt",
+    "with_exponent",
+    "without",
+]
 
 
 EXPONENT_OF_1 = 127
 """The exponent of 1 in the bits of an f32."""
 
 
-class MathBuilder(Arithmetic):
-    """A builder of polynomials, argument reductions, and code for rare arguments."""
+def sqrt(x: Lanes) -> Lanes:
+    return x.insert(math.SqrtOp(x.value))
 
-    def number(self, x: float, like: SSAValue) -> SSAValue:
-        """Return a constant of the type of `like`."""
-        return self._value(x, like)
 
-    def abs(self, x: SSAValue) -> SSAValue:
-        return self.insert(math.AbsFOp(x))
+def copysign(x: Lanes, sign: Lanes) -> Lanes:
+    return x.insert(math.CopySignOp(x.value, sign.value))
 
-    def neg(self, x: SSAValue) -> SSAValue:
-        return self.insert(arith.NegfOp(x))
 
-    def sqrt(self, x: SSAValue) -> SSAValue:
-        return self.insert(math.SqrtOp(x))
+def clamp(x: Lanes, low: float, high: float) -> Lanes:
+    """Clamp x to [low, high]; NaN stays NaN."""
+    x = x.where("olt", low, low, x)
+    return x.where("ogt", high, high, x)
 
-    def copysign(self, x: SSAValue, sign: SSAValue) -> SSAValue:
-        return self.insert(math.CopySignOp(x, sign))
 
-    def clamp(self, x: SSAValue, low: float, high: float) -> SSAValue:
-        """Clamp x to [low, high]; NaN stays NaN."""
-        x = self.where(x, "olt", low, low, x)
-        return self.where(x, "ogt", high, high, x)
+def polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
+    """Evaluate a polynomial of x by Horner's rule; `coefficients` are two or more, that of the
+    highest power first."""
+    result = x * coefficients[0]
+    for coefficient in coefficients[1:-1]:
+        result = (result + coefficient) * x
+    return result + coefficients[-1]
 
-    def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
-        """Evaluate a polynomial of x by Horner's rule; `coefficients` are two or more, that of
-        the highest power first."""
-        result = self.mul(x, coefficients[0])
-        for coefficient in coefficients[1:-1]:
-            result = self.mul(self.add(result, coefficient), x)
-        return self.add(result, coefficients[-1])
 
-    def nearest(self, x: SSAValue, bias: int = 0) -> tuple[SSAValue, SSAValue]:
-        """Return the integer n nearest to x as a float, and an integer with the low bits of
-        `n + bias`.
+def nearest(x: Lanes, bias: int = 0) -> tuple[Lanes, Lanes]:
+    """Return the integer n nearest to x as a float, and an integer with the low bits of `n + bias`.
 
-        Adding 1.5 * 2^23 to an f32 rounds it to an integer, which is then in the low 22 bits of
-        the sum; of an f64, with 1.5 * 2^52, in the low 51 bits. |x| must be below 2^22 or 2^51.
-        """
-        large = 1.5 * 2.0 ** _fraction_bits(x) + bias
-        shifted = self.add(x, large)
-        return self.sub(shifted, large), self.bits(shifted)
+    Adding 1.5 * 2^23 to an f32 rounds it to an integer, which is then in the low 22 bits of the
+    sum; of an f64, with 1.5 * 2^52, in the low 51 bits. |x| must be below 2^22 or 2^51.
+    """
+    large = 1.5 * 2.0 ** (23 if element_of(x.type) == f32 else 52) + bias
+    shifted = x + large
+    return shifted - large, shifted.bits()
 
-    def without(self, x: SSAValue, n: SSAValue, parts: Sequence[float]) -> SSAValue:
-        """Return `x - n * sum(parts)` (Cody and Waite). All parts but the last have so few digits
-        that their product with n is exact."""
-        for part in parts:
-            x = self.sub(x, self.mul(n, part))
-        return x
 
-    def power_of_2(self, n: SSAValue) -> SSAValue:
-        """Return 2^n in f64, a normal number, for an integer that need only be right in its low
-        bits."""
-        exponent = self.integer(arith.ShLIOp, n, 52)
-        return self.of_bits(self.integer(arith.AddiOp, exponent, 0x3FF << 52), f64)
+def without(x: Lanes, n: Lanes, parts: Sequence[float]) -> Lanes:
+    """Return `x - n * sum(parts)` (Cody and Waite). All parts but the last have so few digits that
+    their product with n is exact."""
+    for part in parts:
+        x = x - n * part
+    return x
 
-    def with_exponent(self, bits: SSAValue) -> SSAValue:
-        """Return the power of 2 in f32 with the biased exponent in the low bits of an integer: 0
-        for the exponent 0, infinity for 255."""
-        return self.of_bits(self.integer(arith.ShLIOp, bits, 23), f32)
 
-    def rarely(
-        self, condition: SSAValue, rare: Callable[[MathBuilder], SSAValue], usual: SSAValue
-    ) -> SSAValue:
-        """Return `rare` where the condition holds, else `usual`. A scalar or a vector of one
-        dimension branches around the computation of `rare` if no lane needs it."""
-        some = condition
-        if is_vector(condition.type):
-            if len(condition.type.get_shape()) != 1:
-                return self.select(condition, rare(self), usual)
-            kind = vector.CombiningKindAttr(vector.CombiningKindFlag.OR)
-            some = self.insert(
-                vector.ReductionOp.create(
-                    operands=[condition], result_types=[i1], properties={"kind": kind}
-                )
+def power_of_2(n: Lanes) -> Lanes:
+    """Return 2^n in f64, a normal number, for an integer that need only be right in its low
+    bits."""
+    return ((n << 52) + (0x3FF << 52)).of_bits(f64)
+
+
+def with_exponent(bits: Lanes) -> Lanes:
+    """Return the power of 2 in f32 with the biased exponent in the low bits of an integer: 0 for
+    the exponent 0, infinity for 255."""
+    return (bits << 23).of_bits(f32)
+
+
+def rarely(condition: Lanes, rare: Callable[[Lanes], Lanes], x: Lanes, usual: Lanes) -> Lanes:
+    """Return `rare(x)` where the condition holds, else `usual`. A scalar or a vector of one
+    dimension branches around the computation of `rare` if no lane needs it."""
+    some = condition
+    if is_vector(condition.type):
+        if len(condition.type.get_shape()) != 1:
+            return condition.select(rare(x), usual)
+        kind = vector.CombiningKindAttr(vector.CombiningKindFlag.OR)
+        some = condition.insert(
+            vector.ReductionOp.create(
+                operands=[condition.value], result_types=[i1], properties={"kind": kind}
             )
-        end, otherwise = scf.YieldOp(usual), scf.YieldOp(usual)
-        result = self.insert(scf.IfOp(some, [usual.type], [end], [otherwise]))
-        end.location = otherwise.location = self._op.location
-        build = MathBuilder(end)
-        end.operands[0] = build.select(condition, rare(build), usual)
-        return result
+        )
+    end, otherwise = scf.YieldOp(usual.value), scf.YieldOp(usual.value)
+    result = x.insert(scf.IfOp(some.value, [usual.type], [end], [otherwise]))
+    end.location = otherwise.location = x.at.location
+    inside, then, usually = (Lanes(end, each.value) for each in (x, condition, usual))
+    end.operands[0] = then.select(rare(inside), usually).value
+    return result
 
 
-def _fraction_bits(x: SSAValue) -> int:
-    """Return the bits of the fraction of an f32 or f64."""
-    return 23 if element_of(x.type) == f32 else 52
+Expansion: TypeAlias = Callable[..., Lanes]
+"""A function of the operands that returns the result."""
 
 
-Expansion: TypeAlias = Callable[..., SSAValue]
-"""A function of a builder and of the operands that returns the result."""
-
-
-def greater(build: MathBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+def greater(x: Lanes, y: Lanes) -> Lanes:
     """Return the maximum, or x if one of the numbers is NaN: one instruction on x86."""
-    return build.select(build.compare(y, "ogt", x), y, x)
+    return y.compare("ogt", x).select(y, x)
 
 
 def in_f64(function: Expansion) -> Expansion:
     """Return an expansion on f32 that computes `function` on f64 and rounds the result."""
 
-    def expand(build: MathBuilder, *operands: SSAValue) -> SSAValue:
-        wide = [build.convert(arith.ExtFOp, x, f64) for x in operands]
-        return build.convert(arith.TruncFOp, function(build, *wide), f32)
+    def expand(*operands: Lanes) -> Lanes:
+        wide = [x.convert(arith.ExtFOp, f64) for x in operands]
+        return function(*wide).convert(arith.TruncFOp, f32)
 
     return expand

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
-
-from .builder import EXPONENT_OF_1, MathBuilder
+from ..arithmetic import Lanes
+from .builder import EXPONENT_OF_1, copysign, nearest, polynomial, with_exponent
 
 __all__ = ["erf"]
 
@@ -16,19 +15,19 @@ EXP2 = (0.00133712322, 0.00967271999, 0.0555039197, 0.240222216, 0.693147182)
 """(2^r - 1) / r for |r| <= 1/2; the error of 2^r is 2^-23."""
 
 
-def erf(build: MathBuilder, x: SSAValue) -> SSAValue:
+def erf(x: Lanes) -> Lanes:
     """Compute an odd polynomial near 0, and far from it `1 - 2^p(|x|)`. The error is at most
     1.8 ulp. The polynomials are minimax approximations by the Remez algorithm."""
-    size = build.abs(x)
-    square = build.mul(x, x)
-    near = build.add(size, build.mul(size, build.polynomial(square, NEAR)))
-    exponent = build.mul(size, build.polynomial(size, FAR))
-    n, bits = build.nearest(exponent, EXPONENT_OF_1)
-    r = build.sub(exponent, n)
-    rest = build.add(build.mul(r, build.polynomial(r, EXP2)), 1.0)
-    one = build.number(1.0, x)
-    far = build.sub(one, build.mul(build.with_exponent(bits), rest))
+    size = abs(x)
+    square = x * x
+    near = size + size * polynomial(square, NEAR)
+    exponent = size * polynomial(size, FAR)
+    n, bits = nearest(exponent, EXPONENT_OF_1)
+    r = exponent - n
+    rest = r * polynomial(r, EXP2) + 1.0
+    one = x.number(1.0)
+    far = one - with_exponent(bits) * rest
     # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + erf(x)`, which is
     # nearly 0, by large numbers.
-    far = build.where(size, "ogt", 3.919, one, far)
-    return build.copysign(build.where(size, "olt", 0.85, near, far), x)
+    far = size.where("ogt", 3.919, one, far)
+    return copysign(size.where("olt", 0.85, near, far), x)

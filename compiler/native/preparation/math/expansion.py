@@ -10,7 +10,8 @@ from xdsl.rewriter import Rewriter
 
 from .....dialects.vector_types import element_of
 from .....passmanager.ir.walk import ops_of
-from .builder import Expansion, MathBuilder, greater, in_f64
+from ..arithmetic import Lanes
+from .builder import Expansion, greater, in_f64
 from .error_function import erf
 from .exponential import cosh, exp, exp2, exp_of_normal, expm1, sinh, tanh
 from .inverse_trigonometric import acos, asin, atan, atan2
@@ -74,8 +75,8 @@ def expand_math(module: ModuleOp) -> None:
         if isinstance(op, math.FPowIOp):
             op = _with_float_exponent(op)
         if (expansion := _expansion(op)) is not None:
-            result = expansion(MathBuilder(op), *op.operands)
-            Rewriter.replace_op(op, [], [result])
+            result = expansion(*(Lanes(op, operand) for operand in op.operands))
+            Rewriter.replace_op(op, [], [result.value])
 
 
 def _expansion(op: Operation) -> Expansion | None:
@@ -90,8 +91,7 @@ def _expansion(op: Operation) -> Expansion | None:
 
 
 def _with_float_exponent(op: math.FPowIOp) -> math.PowFOp:
-    build = MathBuilder(op)
-    exponent = build.convert(arith.SIToFPOp, op.rhs, element_of(op.lhs.type))
-    power = math.PowFOp(op.lhs, exponent)
-    Rewriter.replace_op(op, [], [build.insert(power)])
+    exponent = Lanes(op, op.rhs).convert(arith.SIToFPOp, element_of(op.lhs.type))
+    power = math.PowFOp(op.lhs, exponent.value)
+    Rewriter.replace_op(op, [], [exponent.insert(power).value])
     return power

@@ -7,31 +7,26 @@ from __future__ import annotations
 
 from math import inf
 
-from xdsl.dialects import arith, math
-from xdsl.ir import SSAValue
+from xdsl.dialects import math
 
-from .builder import MathBuilder
+from ..arithmetic import Lanes
 
 __all__ = ["expm1_of_f64", "log1p_of_f64"]
 
 
-def expm1_of_f64(build: MathBuilder, x: SSAValue) -> SSAValue:
+def expm1_of_f64(x: Lanes) -> Lanes:
     """Compute `(u - 1) * (x / log(u))` for `u = exp(x)`: the rounding error of u cancels."""
-    u = build.insert(math.ExpOp(x))
-    difference = build.sub(u, 1.0)
-    y = build.mul(difference, build.div(x, build.insert(math.LogOp(u))))
-    y = build.where(u, "oeq", 1.0, x, y)
-    is_limit = build.integer(
-        arith.OrIOp, build.compare(difference, "oeq", -1.0), build.compare(u, "oeq", inf)
-    )
-    return build.select(is_limit, difference, y)
+    u = x.insert(math.ExpOp(x.value))
+    difference = u - 1.0
+    y = difference * (x / u.insert(math.LogOp(u.value)))
+    y = u.where("oeq", 1.0, x, y)
+    is_limit = difference.compare("oeq", -1.0) | u.compare("oeq", inf)
+    return is_limit.select(difference, y)
 
 
-def log1p_of_f64(build: MathBuilder, x: SSAValue) -> SSAValue:
+def log1p_of_f64(x: Lanes) -> Lanes:
     """Compute `log(u) * (x / (u - 1))` for `u = 1 + x`: the rounding error of u cancels."""
-    u = build.add(x, 1.0)
-    y = build.mul(build.insert(math.LogOp(u)), build.div(x, build.sub(u, 1.0)))
-    is_limit = build.integer(
-        arith.OrIOp, build.compare(u, "oeq", 1.0), build.compare(u, "oeq", inf)
-    )
-    return build.select(is_limit, x, y)
+    u = x + 1.0
+    y = u.insert(math.LogOp(u.value)) * (x / (u - 1.0))
+    is_limit = u.compare("oeq", 1.0) | u.compare("oeq", inf)
+    return is_limit.select(x, y)

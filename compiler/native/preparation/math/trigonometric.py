@@ -11,11 +11,10 @@ from collections.abc import Callable
 from math import ldexp, pi
 from typing import TypeAlias
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import f64
-from xdsl.ir import SSAValue
 
-from .builder import MathBuilder
+from ..arithmetic import Lanes
+from .builder import nearest, polynomial, rarely, without
 
 __all__ = ["cos", "sin", "tan"]
 
@@ -39,18 +38,18 @@ PARTS = tuple(
 WINDOW = 4
 """The number of parts that one argument is multiplied by."""
 
-Reduced: TypeAlias = tuple[SSAValue, SSAValue]
+Reduced: TypeAlias = tuple[Lanes, Lanes]
 """r, and an integer with the low bits of n."""
 
 
-def _reduce(build: MathBuilder, x: SSAValue) -> Reduced:
+def _reduce(x: Lanes) -> Reduced:
     """Reduce an argument of at most LARGE (Cody and Waite). If n is not 0, |r| is at least 2^-30
     (for all numbers of f32), and its error at most 2^-57."""
-    n, bits = build.nearest(build.mul(x, 2 / pi))
-    return build.without(x, n, FACTORS), bits
+    n, bits = nearest(x * (2 / pi))
+    return without(x, n, FACTORS), bits
 
 
-def _reduce_large(build: MathBuilder, x: SSAValue) -> Reduced:
+def _reduce_large(x: Lanes) -> Reduced:
     """Reduce an argument above LARGE (Payne and Hanek): only the last two bits of the integer part
     of x * 2/pi matter.
 
@@ -58,81 +57,82 @@ def _reduce_large(build: MathBuilder, x: SSAValue) -> Reduced:
     |x| >= 2^83, also that with the second, and so on. The products with the parts that follow are
     exact, and four of them have all bits down to 2^-62.
     """
-    size = build.abs(x)
-    window = [build.number(part, x) for part in PARTS[:WINDOW]]
+    size = abs(x)
+    window = [x.number(part) for part in PARTS[:WINDOW]]
     for first in range(1, len(PARTS) - WINDOW + 1):
-        beyond = build.compare(size, "oge", 2.0 ** (25 + DIGITS * first))
-        window = [build.select(beyond, PARTS[first + i], part) for i, part in enumerate(window)]
-    first, *rest = (build.mul(x, part) for part in window)
+        beyond = size.compare("oge", 2.0 ** (25 + DIGITS * first))
+        window = [beyond.select(PARTS[first + i], part) for i, part in enumerate(window)]
+    first, *rest = (x * part for part in window)
     # The product may have 54 bits before the point: keep those that are in the sum below.
     eights = 1.5 * 2.0**55
-    total = build.sub(first, build.sub(build.add(first, eights), eights))
-    errors: list[SSAValue] = []
+    total = first - (first + eights - eights)
+    errors: list[Lanes] = []
     for term in rest:
-        total, error = _two_sum(build, total, term)
+        total, error = _two_sum(total, term)
         errors.append(error)
-    n, bits = build.nearest(total)
-    r = build.sub(total, n)
+    n, bits = nearest(total)
+    r = total - n
     for error in errors:
-        r = build.add(r, error)
-    return build.mul(r, pi / 2), bits
+        r = r + error
+    return r * (pi / 2), bits
 
 
-def _two_sum(build: MathBuilder, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+def _two_sum(a: Lanes, b: Lanes) -> tuple[Lanes, Lanes]:
     """Return the sum and its rounding error (Knuth)."""
-    total = build.add(a, b)
-    added = build.sub(total, a)
-    error = build.add(build.sub(a, build.sub(total, added)), build.sub(b, added))
+    total = a + b
+    added = total - a
+    error = a - (total - added) + (b - added)
     return total, error
 
 
-Function: TypeAlias = Callable[[MathBuilder, SSAValue, SSAValue], SSAValue]
+Function: TypeAlias = Callable[[Lanes, Lanes], Lanes]
 """A function of r and n."""
 
 
-def _periodic(function: Function) -> Callable[[MathBuilder, SSAValue], SSAValue]:
+def _periodic(function: Function) -> Callable[[Lanes], Lanes]:
     """Return a function of x, given as a function of r and n."""
 
-    def compute(build: MathBuilder, x: SSAValue) -> SSAValue:
-        return build.rarely(
-            build.compare(build.abs(x), "ogt", LARGE),
-            lambda rare: function(rare, *_reduce_large(rare, x)),
-            function(build, *_reduce(build, x)),
+    def compute(x: Lanes) -> Lanes:
+        return rarely(
+            abs(x).compare("ogt", LARGE),
+            lambda x: function(*_reduce_large(x)),
+            x,
+            function(*_reduce(x)),
         )
 
     return compute
 
 
-def _sine_cosine(build: MathBuilder, r: SSAValue) -> tuple[SSAValue, SSAValue]:
-    square = build.mul(r, r)
-    sine = build.add(build.mul(square, build.polynomial(square, SIN)), 1.0)
-    cosine = build.add(build.mul(square, build.polynomial(square, COS)), 1.0)
-    return build.mul(r, sine), cosine
+def _sine_cosine(r: Lanes) -> tuple[Lanes, Lanes]:
+    square = r * r
+    sine = square * polynomial(square, SIN) + 1.0
+    cosine = square * polynomial(square, COS) + 1.0
+    return r * sine, cosine
 
 
-def _is_odd(build: MathBuilder, n: SSAValue) -> SSAValue:
-    return build.compare_integers(build.integer(arith.AndIOp, n, 1), "ne", 0)
+def _is_odd(n: Lanes) -> Lanes:
+    return (n & 1).compare("ne", 0)
 
 
-def _sin(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+def _sin(r: Lanes, n: Lanes) -> Lanes:
     """Return sin(r), cos(r), -sin(r) or -cos(r) for n = 0, 1, 2, 3."""
-    sine, cosine = _sine_cosine(build, r)
-    y = build.select(_is_odd(build, n), cosine, sine)
-    sign = build.integer(arith.ShLIOp, build.integer(arith.AndIOp, n, 2), 62)
-    return build.of_bits(build.integer(arith.XOrIOp, build.bits(y), sign), f64)
+    sine, cosine = _sine_cosine(r)
+    y = _is_odd(n).select(cosine, sine)
+    sign = (n & 2) << 62
+    return (y.bits() ^ sign).of_bits(f64)
 
 
-def _cos(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+def _cos(r: Lanes, n: Lanes) -> Lanes:
     """Return `sin(r + (n + 1) * pi/2)`."""
-    return _sin(build, r, build.integer(arith.AddiOp, n, 1))
+    return _sin(r, n + 1)
 
 
-def _tan(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+def _tan(r: Lanes, n: Lanes) -> Lanes:
     """Return `sin(r) / cos(r)` for even n, `-cos(r) / sin(r)` for odd n."""
-    sine, cosine = _sine_cosine(build, r)
-    odd = _is_odd(build, n)
-    above = build.select(odd, build.neg(cosine), sine)
-    return build.div(above, build.select(odd, sine, cosine))
+    sine, cosine = _sine_cosine(r)
+    odd = _is_odd(n)
+    above = odd.select(-cosine, sine)
+    return above / odd.select(sine, cosine)
 
 
 sin, cos, tan = map(_periodic, (_sin, _cos, _tan))

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.numbers import Number, as_size
+from passline.dialects.numbers import Number, as_number, as_size
 from passline.dialects.relax.layout import Layout, Relayout
 from passline.dialects.relax.shapes import (
     Shape,
@@ -84,7 +84,7 @@ def test_symbolic_dimensions_have_the_size_of_each_run(
         return
     sizes = {f"d{i}": size for i, size in enumerate((*lhs, *rhs)) if i in hidden}
     symbols = [
-        SymbolicSize(Size.symbol(f"d{i}")) if i in hidden else size
+        SymbolicSize(as_number(Size.symbol(f"d{i}"))) if i in hidden else size
         for i, size in enumerate((*lhs, *rhs))
     ]
     found = rule(tuple(symbols[: len(lhs)]), tuple(symbols[len(lhs) :]))
@@ -98,33 +98,37 @@ def test_a_symbolic_slice_has_the_length_of_each_run(size: int, begin: int, end:
         return slice_length(number, begin, end, step)
 
     assert computed_size(length, size) == len(range(size)[begin:end:step])
-    symbolic = computed_size(length, SymbolicSize(Size.symbol("n")))
+    symbolic = computed_size(length, SymbolicSize(as_number(Size.symbol("n"))))
     assert bound(symbolic, {"n": size}) in (len(range(size)[begin:end:step]), None)
 
 
 @given(st.integers(0, 99), st.sampled_from([0.25, 0.3, 0.5, 1.0, 1.5, 2.0]))
 def test_a_symbolic_size_is_scaled_as_in_each_run(size: int, scale: float):
-    symbolic = computed_size(lambda n: scaled(n, scale), SymbolicSize(Size.symbol("n")))
+    symbolic = computed_size(lambda n: scaled(n, scale), SymbolicSize(as_number(Size.symbol("n"))))
     assert bound(symbolic, {"n": size}) in (int(size * scale), None)
 
 
 def test_a_cache_does_not_return_the_expression_of_another_shape():
     relayout = Relayout.parse("NCHW", "NHWC")
-    for size in (SymbolicSize(Size.symbol("n")), D, SymbolicSize(Size.symbol("m"))):
+    for size in (
+        SymbolicSize(as_number(Size.symbol("n"))),
+        D,
+        SymbolicSize(as_number(Size.symbol("m"))),
+    ):
         (found, *_) = relayout.transform((size, 3, 4, 5))
         assert isinstance(found, SymbolicSize) == isinstance(size, SymbolicSize) and found == size
 
 
 def test_symbolic_sizes_of_types():
     """Types differ in their expressions; a size without one is in no type with one."""
-    n, m = (SymbolicSize(Size.symbol(name)) for name in "nm")
+    n, m = (SymbolicSize(as_number(Size.symbol(name))) for name in "nm")
     plain, first, second = (make_tensor_type(f32, (size, 2)) for size in (D, n, m))
     assert first != second and first == make_tensor_type(f32, (n, 2))
     assert shape_of(with_shape(first, (D, 2))) is not shape_of(first)
     for type in (plain, with_shape(first, (D, 2)), with_shape(plain, (D, 2))):
         assert (shape := shape_of(type)) == (D, 2) and shape is not None
         assert not isinstance(shape[0], SymbolicSize)
-    assert num_elements((n, 2)) == SymbolicSize(Size.symbol("n") * Size.of(2))
+    assert num_elements((n, 2)) == SymbolicSize(as_number(Size.symbol("n") * Size.of(2)))
     assert num_elements((n, 0)) == 0
 
 

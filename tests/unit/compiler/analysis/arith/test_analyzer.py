@@ -159,7 +159,7 @@ def test_forms_and_ranges() -> None:
     _, values = read(TILES)
     analyzer = Analyzer()
     xo, xi = analyzer.linear(values["xo"]), analyzer.linear(values["xi"])
-    assert analyzer.linear(values["i"]) == xo.scaled(4).plus(xi)
+    assert analyzer.linear(values["i"]) == xo * 4 + xi
     assert analyzer.linear(values["o"]) == xo
     assert analyzer.linear(values["r"]) == xi
     assert analyzer.bounds(values["i"])[:2] == (0, 63)
@@ -173,7 +173,7 @@ def test_forms_and_ranges() -> None:
 def test_integers_that_may_wrap_are_atoms() -> None:
     _, values = read(TILES)
     analyzer = Analyzer()
-    assert analyzer.linear(values["y"]) != analyzer.linear(values["x"]).scaled(2)
+    assert analyzer.linear(values["y"]) != analyzer.linear(values["x"]) * 2
     assert analyzer.bounds(values["wide"])[:2] == (-128, 127)
 
 
@@ -195,10 +195,10 @@ def test_the_interval_of_a_variable() -> None:
     inside = solve_for(predicate, "xi")
     assert inside is not None
     assert inside.low is None
-    assert inside.high == n.minus(xo.scaled(4)).shifted(-1)
+    assert inside.high == n - xo * 4 - 1
     outside = solve_for(NEGATED[predicate], "xi")
     assert outside is not None
-    assert outside.low == n.minus(xo.scaled(4))
+    assert outside.low == n - xo * 4
     tiles = solve_for(predicate, "xo")
     assert tiles is not None and tiles.high is not None
     loop = next(op for op in walk(module) if isinstance(op, ForOp))

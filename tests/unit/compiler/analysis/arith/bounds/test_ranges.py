@@ -44,23 +44,16 @@ def includes(of: Range, integer: int) -> bool:
     return at_least and (of.high is None or integer <= of.high) and integer not in of.holes
 
 
-@pytest.mark.parametrize(
-    ("combine", "expected"),
-    [(Range.plus, operator.add), (Range.times, operator.mul)],
-)
-def test_sums_and_products_are_included(
-    combine: Callable[[Range, Range], Range], expected: Callable[[int, int], int]
-) -> None:
+def test_sums_and_products_are_included() -> None:
     for a, b in product(RANGES, RANGES):
-        found = combine(a, b)
         for x, y in product(members(a), members(b)):
-            assert includes(found, expected(x, y)), (a, b, x, y)
+            assert includes(a + b, x + y) and includes(a * b, x * y), (a, b, x, y)
 
 
 @pytest.mark.parametrize("factor", [-3, -1, 1, 2])
 def test_scaled_and_unscaled_are_inverse(factor: int) -> None:
     for of in RANGES:
-        assert all(includes(of.scaled(factor), factor * x) for x in members(of))
+        assert all(includes(of * factor, factor * x) for x in members(of))
         unscaled = of.unscaled(factor)
         for x in INTEGERS:
             assert includes(unscaled, x) == includes(of, factor * x), (of, factor, x)
