@@ -23,106 +23,63 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import (
-        dialects,
-        instrument,
-        instruments,
-        passes,
-        passmanager,
-        tools,
-        transform,
-    )
-    from .compiler import (
-        analysis,
-        frontends,
-        interpreters,
-        kernels,
-    )
-    from .compiler.execution import CompiledFunction, compile, optimize, run
-    from .compiler.source import load, save
-    from .compiler.tuning import Tuning, tune
-    from .passmanager import (
-        Fixpoint,
-        FunctionPass,
-        ModulePass,
-        Pass,
-        PassContext,
-        PassInfo,
-        PassInstrument,
-        PasslineError,
-        PatternPass,
-        Sequential,
-        function_pass,
-        module_pass,
-        parse_pipeline,
-        pass_instrument,
-        register_pass,
-    )
-    from .passmanager.difference import Diff, diff
-    from .passmanager.notebook.display import load_ipython_extension, show
-    from .tools.corpus import corpus
+    from . import dialects as dialects
+    from . import instrument as instrument
+    from . import instruments as instruments
+    from . import passes as passes
+    from . import passmanager as passmanager
+    from . import tools as tools
+    from . import transform as transform
+    from .compiler import analysis as analysis
+    from .compiler import frontends as frontends
+    from .compiler import interpreters as interpreters
+    from .compiler import kernels as kernels
+    from .compiler.execution import CompiledFunction as CompiledFunction
+    from .compiler.execution import compile as compile
+    from .compiler.execution import optimize as optimize
+    from .compiler.execution import run as run
+    from .compiler.source import load as load
+    from .compiler.source import save as save
+    from .compiler.tuning import Tuning as Tuning
+    from .compiler.tuning import tune as tune
+    from .passmanager import Fixpoint as Fixpoint
+    from .passmanager import FunctionPass as FunctionPass
+    from .passmanager import ModulePass as ModulePass
+    from .passmanager import Pass as Pass
+    from .passmanager import PassContext as PassContext
+    from .passmanager import PassInfo as PassInfo
+    from .passmanager import PassInstrument as PassInstrument
+    from .passmanager import PasslineError as PasslineError
+    from .passmanager import PatternPass as PatternPass
+    from .passmanager import Sequential as Sequential
+    from .passmanager import function_pass as function_pass
+    from .passmanager import module_pass as module_pass
+    from .passmanager import parse_pipeline as parse_pipeline
+    from .passmanager import pass_instrument as pass_instrument
+    from .passmanager import register_pass as register_pass
+    from .passmanager.difference import Diff as Diff
+    from .passmanager.difference import diff as diff
+    from .passmanager.notebook.display import load_ipython_extension as load_ipython_extension
+    from .passmanager.notebook.display import show as show
+    from .tools.corpus import corpus as corpus
 
-__all__ = [
-    "CompiledFunction",
-    "Diff",
-    "Fixpoint",
-    "FunctionPass",
-    "ModulePass",
-    "Pass",
-    "PassContext",
-    "PassInfo",
-    "PassInstrument",
-    "PasslineError",
-    "PatternPass",
-    "Sequential",
-    "Tuning",
-    "__version__",
-    "analysis",
-    "compile",
-    "corpus",
-    "dialects",
-    "diff",
-    "frontends",
-    "function_pass",
-    "instrument",
-    "instruments",
-    "interpreters",
-    "kernels",
-    "load",
-    "load_ipython_extension",
-    "module_pass",
-    "optimize",
-    "parse_pipeline",
-    "pass_instrument",
-    "passes",
-    "passmanager",
-    "register_pass",
-    "run",
-    "save",
-    "show",
-    "tools",
-    "transform",
-    "tune",
-]
+    __all__: list[str]
+else:
+    # `import passline` alone imports no other module of it.
+    def __getattr__(name: str) -> object:
+        from .passmanager.registration.places import lazy_names
+
+        hooks = lazy_names(__name__, ["__version__"], also="passes")
+        globals().update(zip(("__all__", "__getattr__", "__dir__"), hooks, strict=True))
+        return getattr(sys.modules[__name__], name)
+
+    def __dir__() -> list[str]:
+        return sys.modules[__name__].__all__
+
 
 __version__ = "0.1.0"
 """The version of this package; that of `pyproject.toml`."""
 
-_HOMES = {
-    "CompiledFunction": "compiler.execution",
-    "Diff": "passmanager.difference",
-    "Tuning": "compiler.tuning",
-    "compile": "compiler.execution",
-    "diff": "passmanager.difference",
-    "load": "compiler.source",
-    "load_ipython_extension": "passmanager.notebook.display",
-    "optimize": "compiler.execution",
-    "run": "compiler.execution",
-    "save": "compiler.source",
-    "show": "passmanager.notebook.display",
-    "tune": "compiler.tuning",
-}
-"""The modules of functions; other names are in `passmanager`, or modules."""
 _MODULES = {
     "analysis.calls.call_graph": "passes.generic.analysis.call_graph",
     "analysis.calls.purity": "passes.generic.analysis.purity",
@@ -191,20 +148,3 @@ def _module_of(frame: FrameType) -> str:
 # First: the finder of files would find the files, and make second modules of them.
 sys.meta_path.insert(0, _Names())
 sys.meta_path.append(_Missing())
-
-if not TYPE_CHECKING:  # a type checker would take any name for one that exists
-
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            from .passes import __all__ as of_passes
-            from .passmanager.registration.missing_names import missing_name
-
-            raise missing_name(__name__, name, {"": __all__, "passline.passes.": of_passes})
-        home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
-        if name not in _HOMES and name not in home.__all__:
-            return import_module(f".{name}", __name__)
-        found = globals()[name] = getattr(home, name)
-        return found
-
-    def __dir__() -> list[str]:
-        return sorted(__all__)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .passmanager import PassInstrument as PassInstrument
-from .passmanager import pass_instrument as pass_instrument
+from .passmanager.registration.places import lazy_names
 
 if TYPE_CHECKING:
+    # `passmanager`, where the others are, knows no semantics.
     from .compiler.interpreters.equivalence import SemanticsInstrument as SemanticsInstrument
+    from .passmanager import PassInstrument as PassInstrument
+    from .passmanager import pass_instrument as pass_instrument
     from .passmanager.instruments import *
+
+    __all__: list[str]
 else:
-    from .passmanager import instruments
-
-    __all__ = ["PassInstrument", "SemanticsInstrument", "pass_instrument", *instruments.__all__]
-
-    def __getattr__(name: str) -> object:
-        if name == "SemanticsInstrument":  # passmanager, where the others are, knows no semantics
-            from .compiler.interpreters.equivalence import SemanticsInstrument
-
-            return SemanticsInstrument
-        return getattr(instruments, name)
-
-    def __dir__() -> list[str]:
-        return sorted(__all__)
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .passmanager.registration.places import lazy_names
+
 if TYPE_CHECKING:
     from .passes import *
     from .passmanager import *
+
+    __all__: list[str]
 else:
-    from . import passes, passmanager
-    from .passmanager.registration.missing_names import missing_name
-
-    __all__ = [*passmanager.__all__, *passes.__all__]
-
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise missing_name(__name__, name, {"": __all__})
-        return getattr(passmanager if name in passmanager.__all__ else passes, name)
-
-    def __dir__() -> list[str]:
-        return sorted(__all__)
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

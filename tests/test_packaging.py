@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from setuptools import find_packages
 
 import passline
 
@@ -35,13 +34,6 @@ def wheel_files(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     (wheel,) = out.glob("passline-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
-
-
-def test_the_packages_that_are_named_are_those_that_there_are() -> None:
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        named: list[str] = tomllib.load(file)["tool"]["setuptools"]["packages"]
-    found = find_packages(str(ROOT), include=[f"{package}*" for package in PACKAGES])
-    assert named == ["passline", *sorted(f"passline.{package}" for package in found)]
 
 
 def test_the_metadata_names_the_project_and_the_versions_of_python_that_are_tested() -> None:
@@ -97,7 +89,7 @@ def test_wheel_has_every_module(wheel_files: set[str]) -> None:
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.py")
     } | {f"passline/{path.name}" for path in ROOT.glob("*.py")}
-    assert modules <= wheel_files and len(modules) > 50
+    assert modules - wheel_files == {"passline/setup.py"} and len(modules) > 50
 
 
 def test_wheel_has_the_markers_of_types(wheel_files: set[str]) -> None:

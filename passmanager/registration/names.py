@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ __all__ = [
     "closest_name",
     "did_you_mean",
     "kebab_case",
+    "missing_name",
     "name_key",
     "nearest_file",
     "register_namespace",
@@ -117,3 +118,29 @@ def nearest_file(path: Path) -> str:
         return did_you_mean(path.name, os.listdir(path.parent))
     except OSError:  # a directory that cannot be read
         return ""
+
+
+_OF_TVM = {
+    "_transform": "passes are in passline.transform",
+    "build_config": "write PassContext(opt_level=3)",
+    "relay": "passes are in passline.transform; the dialect is called relax",
+    "relax": "passes are in passline.transform, operations in passline.dialects.relax",
+    "sequential": "write Sequential([...])",
+    "tir": "passes are in passline.transform, operations in passline.dialects.tir",
+}
+"""What to write in place of a name of TVM."""
+
+
+def missing_name(module: str, name: str, names: Mapping[str, Iterable[str]]) -> AttributeError:
+    """Return the error that `module` has no `name`.
+
+    `names` are the names to suggest, by what comes before them: `""` for those of the module.
+    """
+    message = f"module {module!r} has no attribute {name!r}"
+    if name in _OF_TVM:
+        message += f": {_OF_TVM[name]}"
+    else:
+        found = ((before, closest_name(name, offered)) for before, offered in names.items())
+        message += next((f", did you mean '{b}{close}'?" for b, close in found if close), "")
+    # Without the module, of which Python itself would suggest a name as well.
+    return AttributeError(message, name=name, obj=None)

@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ....passmanager.registration.places import lazy_names
+
 if TYPE_CHECKING:
-    from .check import Equivalence, find_difference
-    from .difference import Difference, NotCheckedError, SemanticsError
-    from .instrument import SemanticsInstrument
+    from .check import Equivalence as Equivalence
+    from .check import find_difference as find_difference
+    from .difference import Difference as Difference
+    from .difference import NotCheckedError as NotCheckedError
+    from .difference import SemanticsError as SemanticsError
+    from .instrument import SemanticsInstrument as SemanticsInstrument
 
-__all__ = [
-    "Difference",
-    "Equivalence",
-    "NotCheckedError",
-    "SemanticsError",
-    "SemanticsInstrument",
-    "find_difference",
-]
-
-_MODULES = {
-    "Difference": "difference",
-    "Equivalence": "check",
-    "NotCheckedError": "difference",
-    "SemanticsError": "difference",
-    "SemanticsInstrument": "instrument",
-    "find_difference": "check",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    __all__: list[str]
+else:
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -1,1 +1,0 @@
-"""How passes and dialects are found, loaded and described."""
