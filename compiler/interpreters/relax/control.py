@@ -144,9 +144,7 @@ def as_buffer(argument: Array | float) -> Array | float:
     return np.asarray(argument, order="C") if isinstance(argument, np.ndarray) else argument
 
 
-def split_sizes(
-    op: kernels.CallTIROp | kernels.CallTIRInplaceOp, args: PythonValues
-) -> tuple[PythonValues, Iterator[int]]:
+def split_sizes(op: kernels.KernelCallOp, args: PythonValues) -> tuple[PythonValues, Iterator[int]]:
     """Return the arguments of a call of a kernel, and the sizes of the unknown dimensions of its
     results, in order."""
     count = len(op.arguments)

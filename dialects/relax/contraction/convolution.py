@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import plus, times
@@ -59,7 +59,6 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     groups = int_prop(1)
     out_layout = string_prop("")
     out_dtype = opt_type_prop()
-    result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         """Return the layouts of data, weight and result."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import quotient
@@ -23,7 +23,7 @@ from ..attributes import (
     opt_floats_prop,
     string_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Injective, InLayout
 from ..layout import Layout
 from ..shapes import computed_size, num_elements, scaled
@@ -71,7 +71,7 @@ class Sampling:
     extrapolation: float = 0.0
 
 
-class ResampleOp(TensorOp, ABC):
+class ResampleOp(OneResultOp, ABC):
     """A tensor resampled to another size along some dimensions (ONNX Resize).
 
     Each index of the result is mapped to a coordinate in the data, and the element is interpolated
@@ -92,7 +92,6 @@ class ResampleOp(TensorOp, ABC):
     cubic_exclude = int_prop(0)
     antialias = bool_prop(False)
     extrapolation_value = float_prop(0.0)
-    result = result_def(TENSOR)
 
     def sampling(self) -> Sampling:
         """Return the interpolation that the properties describe."""
@@ -189,12 +188,11 @@ class Resize3dOp(Spatial3d, ResizeOp):
     name = "relax.image.resize3d"
 
 
-class ImageOp(InLayout, Injective, TensorOp, ABC):
+class ImageOp(InLayout, Injective, OneResultOp, ABC):
     """A function of a tensor with two spatial dimensions."""
 
     data = operand_def(TENSOR)
     layout = string_prop("NCHW")
-    result = result_def(TENSOR)
 
     def data_layout(self) -> Layout:
         return Layout.of(self.layout, "NCHW")

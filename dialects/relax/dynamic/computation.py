@@ -25,7 +25,7 @@ from ...numbers import (
 )
 from ...sizes import Size
 from ..attributes import bool_prop, check_choice, int_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp, TensorOp
 from ..constant import FullOp, constant_elements, constant_integers, constant_number
 from ..data.creation import OneHotOp, check_scalar
 from ..data.image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
@@ -79,7 +79,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class DynamicFullOp(DynamicOp, HasFolderInterface):
+class DynamicFullOp(DynamicOp, OneResultOp, HasFolderInterface):
     """A tensor filled with a scalar; its shape is an operand, known at run time only.
 
     The counterpart of `relay.dyn.full` and ONNX ConstantOfShape.
@@ -90,7 +90,6 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
 
     fill_value = operand_def(TENSOR)
     shape = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     traits = traits_def(Pure())
 
@@ -119,7 +118,7 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class DynamicOneHotOp(DynamicOp):
+class DynamicOneHotOp(DynamicOp, OneResultOp):
     """`relax.one_hot` with a depth that is an operand."""
 
     name = "relax.dyn.one_hot"
@@ -131,7 +130,6 @@ class DynamicOneHotOp(DynamicOp):
     off_value = operand_def(TENSOR)
     depth = operand_def(TENSOR)
     axis = int_prop(-1)
-    result = result_def(TENSOR)
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
         return {**self.properties, "depth": single_integer(*values)}
@@ -148,7 +146,7 @@ class DynamicOneHotOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicPadOp(DynamicOp):
+class DynamicPadOp(DynamicOp, OneResultOp):
     """`relax.nn.pad` along `axes` with widths that are operands (ONNX Pad).
 
     `pad_width` has the widths before each of the axes, then the widths after each.
@@ -162,7 +160,6 @@ class DynamicPadOp(DynamicOp):
     pad_value = operand_def(TENSOR)
     axes = operand_def(TENSOR)
     pad_mode = string_prop("constant")
-    result = result_def(TENSOR)
 
     def known_widths(self) -> Values | None:
         """Return the widths and the axes; None if they are not all constants."""
@@ -278,7 +275,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicReduceOp(DynamicOp):
+class DynamicReduceOp(DynamicOp, OneResultOp):
     """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are an operand.
 
     An empty list of axes means all axes, or none with `noop_with_empty_axes` (ONNX ReduceSum and
@@ -300,7 +297,6 @@ class DynamicReduceOp(DynamicOp):
     reduction = string_prop("sum")
     keepdims = bool_prop(True)
     noop_with_empty_axes = bool_prop(False)
-    result = result_def(TENSOR)
 
     def static_class(self, *values: Sequence[int]) -> type[TensorOp]:
         return self.REDUCTIONS[self.reduction]
@@ -327,14 +323,13 @@ class DynamicReduceOp(DynamicOp):
         return [kept(shape, gone, len(axes))]
 
 
-class DynamicScanOp(DynamicOp, ABC):
+class DynamicScanOp(DynamicOp, OneResultOp, ABC):
     """A scan along an axis that is an operand."""
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
     exclusive = bool_prop(False)
     reverse = bool_prop(False)
-    result = result_def(TENSOR)
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
         return {**self.properties, "axis": single_integer(*values)}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from ..attributes import bool_prop, ints_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
 from ..layout import Layout, Relayout
 from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
@@ -83,7 +83,6 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     layout = string_prop()
     ceil_mode = bool_prop(False)
     out_layout = string_prop("")
-    result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout]:
         return (
@@ -133,7 +132,7 @@ class AvgPoolOp(PoolOp, ABC):
     count_include_pad = bool_prop(False)
 
 
-class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
+class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, OneResultOp, ABC):
     """A reduction of n ranges that evenly cover a dimension, to a result of size n.
 
     Range i begins at floor(i * size / n) and ends before ceil((i + 1) * size / n).
@@ -143,7 +142,6 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
 
     data = operand_def(TENSOR)
     layout = string_prop()
-    result = result_def(TENSOR)
 
     @abstractmethod
     def output_sizes(self) -> list[int]:

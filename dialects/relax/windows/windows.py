@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import Number, ceildiv, minimum, plus, positive, quotient
 from ..attributes import ints_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Anchor
 from ..layout import Layout
 from ..shapes import computed_size, shape_text
@@ -69,7 +69,7 @@ class Window:
         return (count - 1) * self.stride + self.span
 
 
-class WindowOp(Anchor, TensorOp, ABC):
+class WindowOp(Anchor, OneResultOp, ABC):
     """An operation on windows over the spatial dimensions of a tensor."""
 
     SPATIAL: ClassVar[str]
