@@ -34,6 +34,7 @@ __all__ = [
     "Int",
     "Ints",
     "PropertyValue",
+    "TypedProperty",
     "bool_prop",
     "check_choice",
     "float_prop",

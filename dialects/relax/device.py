@@ -13,29 +13,14 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ..device_type import DeviceType
 from .attributes import bool_prop
 from .base import TensorOp
 from .interfaces import AlongAxes, NonComputational
 
 __all__ = ["DEVICE_TYPES", "DeviceAttr", "DeviceCopyOp", "OnDeviceOp"]
 
-DEVICE_TYPES = (
-    "cpu",
-    "cuda",
-    "cuda_host",
-    "cuda_managed",
-    "opencl",
-    "vulkan",
-    "metal",
-    "vpi",
-    "rocm",
-    "rocm_host",
-    "ext_dev",
-    "oneapi",
-    "webgpu",
-    "hexagon",
-    "maia",
-)
+DEVICE_TYPES = (*DeviceType.__members__,)
 """The device types, as DLPack and TVM name them."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, isfinite
@@ -17,8 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, int_prop
@@ -40,18 +40,20 @@ from ..types import (
 __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_size"]
 
 
-@irdl_op_definition
-class ShapeOfOp(OnHost, OneResultOp, HasFolderInterface):
-    """The shape of a tensor as a vector of i64 (`relay.shape_of`, ONNX Shape)."""
-
-    name = "relax.shape_of"
+class ShapeQueryOp(OnHost, OneResultOp, HasFolderInterface, ABC):
+    """An operation whose result, in host memory, depends on the shape of a tensor alone."""
 
     data = operand_def(TENSOR)
 
-    traits = traits_def(Pure())
-
     def host_results(self) -> Sequence[int]:
         return (0,)
+
+
+@irdl_op_definition
+class ShapeOfOp(ShapeQueryOp):
+    """The shape of a tensor as a vector of i64 (`relay.shape_of`, ONNX Shape)."""
+
+    name = "relax.shape_of"
 
     def infer_types(self) -> Sequence[Attribute]:
         shape = shape_of(number_type(self.data))
@@ -63,17 +65,10 @@ class ShapeOfOp(OnHost, OneResultOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class SizeOfOp(OnHost, OneResultOp, HasFolderInterface):
+class SizeOfOp(ShapeQueryOp):
     """The number of elements of a tensor as a scalar i64 (`relay.ndarray_size`, ONNX Size)."""
 
     name = "relax.size_of"
-
-    data = operand_def(TENSOR)
-
-    traits = traits_def(Pure())
-
-    def host_results(self) -> Sequence[int]:
-        return (0,)
 
     def infer_types(self) -> Sequence[Attribute]:
         number_type(self.data)

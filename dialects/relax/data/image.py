@@ -28,7 +28,7 @@ from ..interfaces import Injective, InLayout
 from ..layout import Layout
 from ..shapes import computed_size, num_elements, scaled
 from ..types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
-from ..windows.windows import Spatial1d, Spatial2d, Spatial3d, per_dimension
+from ..windows.windows import per_dimension, spatial_op_definition
 
 __all__ = [
     "COORDINATES",
@@ -167,25 +167,28 @@ def _check_pixels(axis: str, extent: int) -> None:
         raise VerifyException(f"dimension {axis} is 0, but resizing needs at least one element")
 
 
-@irdl_op_definition
-class Resize1dOp(Spatial1d, ResizeOp):
+@spatial_op_definition
+class Resize1dOp(ResizeOp):
     """A tensor resized along one spatial dimension (Relay image.resize1d)."""
 
     name = "relax.image.resize1d"
+    SPATIAL: ClassVar = "W"
 
 
-@irdl_op_definition
-class Resize2dOp(Spatial2d, ResizeOp):
+@spatial_op_definition
+class Resize2dOp(ResizeOp):
     """A tensor resized along two spatial dimensions."""
 
     name = "relax.image.resize2d"
+    SPATIAL: ClassVar = "HW"
 
 
-@irdl_op_definition
-class Resize3dOp(Spatial3d, ResizeOp):
+@spatial_op_definition
+class Resize3dOp(ResizeOp):
     """A tensor resized along three spatial dimensions."""
 
     name = "relax.image.resize3d"
+    SPATIAL: ClassVar = "DHW"
 
 
 class ImageOp(InLayout, Injective, OneResultOp, ABC):

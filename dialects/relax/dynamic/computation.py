@@ -9,8 +9,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import (
@@ -57,13 +56,7 @@ from ..types import (
     static_shape,
     tensor_type,
 )
-from .base import (
-    DynamicOp,
-    Properties,
-    Values,
-    parameter_length,
-    single_integer,
-)
+from .base import DynamicOp, Properties, Values, parameter_length
 
 __all__ = [
     "DynamicCumprodOp",
@@ -90,8 +83,6 @@ class DynamicFullOp(DynamicOp, OneResultOp, HasFolderInterface):
 
     fill_value = operand_def(TENSOR)
     shape = operand_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def infer_types(self) -> Sequence[Attribute]:
         check_scalar(self.fill_value, tensor_type(self.fill_value).element_type)
@@ -130,9 +121,6 @@ class DynamicOneHotOp(DynamicOp, OneResultOp):
     off_value = operand_def(TENSOR)
     depth = operand_def(TENSOR)
     axis = int_prop(-1)
-
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "depth": single_integer(*values)}
 
     def element_of(self, index: int) -> Attribute:
         inputs = Block(arg_types=self.operand_types).args[:3]
@@ -285,11 +273,7 @@ class DynamicReduceOp(DynamicOp, OneResultOp):
     name = "relax.dyn.reduce"
     STATIC: ClassVar[type[TensorOp]] = ReductionOp
     REDUCTIONS: ClassVar[dict[str, type[ReductionOp]]] = {
-        "sum": SumOp,
-        "mean": MeanOp,
-        "max": MaxOp,
-        "min": MinOp,
-        "prod": ProdOp,
+        cls.name.removeprefix("relax."): cls for cls in (SumOp, MeanOp, MaxOp, MinOp, ProdOp)
     }
 
     data = operand_def(TENSOR)
@@ -331,9 +315,6 @@ class DynamicScanOp(DynamicOp, OneResultOp, ABC):
     exclusive = bool_prop(False)
     reverse = bool_prop(False)
 
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "axis": single_integer(*values)}
-
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         return [dimensions_of(facts, self.data)]
 
@@ -368,9 +349,6 @@ class DynamicTopkOp(DynamicOp):
     sorted = bool_prop(True)
     values = result_def(TENSOR)
     indices = result_def(TENSOR)
-
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "k": single_integer(*values)}
 
     def element_of(self, index: int) -> Attribute:
         return i64 if index else super().element_of(index)
