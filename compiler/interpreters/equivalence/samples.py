@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -24,8 +24,8 @@ from .constants import Number, numbers_in
 from .evaluation import (
     ELEMENTS_PER_STEP,
     Evaluated,
+    NoResults,
     NotEvaluable,
-    Outcome,
     RefusedArguments,
     TooLarge,
     evaluate,
@@ -136,17 +136,18 @@ class Sampler:
 
     def of_sizes(self, base: Recipe, sizes: Sequence[int]) -> Iterator[Sample]:
         """Yield ordinary inputs of further sizes."""
-        for size in sizes:
-            if self._left > 0 and isinstance(sample := self._try(replace(base, size=size)), Sample):
-                yield sample
+        return self._more(replace(base, size=size) for size in sizes)
 
     def of_constants(self, base: Recipe, numbers: Sequence[Number]) -> Iterator[Sample]:
         """Yield inputs around further constants."""
-        for recipe in around_constants(self._func, base, numbers):
+        return self._more(around_constants(self._func, base, numbers))
+
+    def _more(self, recipes: Iterable[Recipe]) -> Iterator[Sample]:
+        for recipe in recipes:
             if self._left > 0 and isinstance(sample := self._try(recipe), Sample):
                 yield sample
 
-    def _try(self, recipe: Recipe) -> Sample | RefusedArguments | NotEvaluable | TooLarge:
+    def _try(self, recipe: Recipe) -> Sample | NoResults:
         elements = elements_in(self._func, recipe)
         if recipe.size > MAX_PROBED and elements > MAX_ELEMENTS:
             return TooLarge(f"its arguments have more than {MAX_ELEMENTS} elements")
@@ -157,25 +158,22 @@ class Sampler:
         except PasslineError as error:
             return NotEvaluable(str(error))
         outcome = evaluate(self._module, self._func, arguments, self._ctx, self._left)
-        if not isinstance(outcome, NotEvaluable):
-            self._left -= outcome.steps
+        self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
             apart = self._floats and recipe.numbers == "constant"
             return Sample(recipe, arguments, outcome, self._sums, self._quantizes, apart)
         return outcome
 
 
-def reason_of(outcome: Outcome) -> str:
+def reason_of(outcome: NoResults) -> str:
     """Return the reason why a function has no result, for messages."""
     match outcome:
         case RefusedArguments():
             return f"every input is refused: {outcome.reason}"
         case TooLarge():
             return f"too large ({outcome.reason})"
-        case NotEvaluable():
+        case _:
             return outcome.reason
-        case Evaluated():
-            return ""
 
 
 def quantizes(module: ModuleOp) -> bool:

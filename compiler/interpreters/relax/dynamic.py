@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, TensorType, f64
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import FloatAttr, f64
+from xdsl.ir import Operation
 
 from ....dialects.relax import Relax
 from ....dialects.relax.dynamic.base import DynamicOp
 from ....dialects.relax.dynamic.computation import DynamicPadOp
 from ....dialects.relax.dynamic.manipulation import DynamicCompressOp
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import static_shape
 from ..arrays import Array, check_size
 from .data.creation import CREATION
 from .data.image import IMAGE
@@ -50,9 +50,7 @@ def static_of(op: DynamicOp, arrays: Sequence[Array], values: Sequence[Sequence[
 
     It is created on the types of the arrays, so that it checks the parameters against the shapes.
     """
-    pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
-    types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
-    static = op.static_op(Block(arg_types=types).args, values)
+    static = op.static_for([array.shape for array in arrays[: op.INPUTS]], values)
     assert static is not None, "the shapes are known at run time"
     for result in static.results:
         check_size(static_shape(result.type) or ())

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -17,7 +17,7 @@ from ..constant import constant_elements, constant_integers
 from ..dimensions import Dimensions, Facts, TypeFacts, known_shape, numbers_of
 from ..interfaces import OnHost
 from ..interfaces.computing import SIGNATURES
-from ..shapes import num_elements, shape_text
+from ..shapes import Shape, num_elements, shape_text
 from ..types import (
     Tensor,
     check_indices,
@@ -90,6 +90,12 @@ class DynamicOp(OnHost, TensorOp, ABC):
             return None
         cls = self.static_class(*values)
         return cls(*inputs, result_types=result_types, location=None, **properties)
+
+    def static_for(self, shapes: Sequence[Shape], values: Values) -> Operation | None:
+        """Return the static operation on inputs of these shapes, as `static_op`."""
+        pairs = zip(self.operands[: self.INPUTS], shapes)
+        types = [TensorType(tensor_type(value).element_type, shape) for value, shape in pairs]
+        return self.static_op(Block(arg_types=types).args, values)
 
     def host_operands(self) -> Sequence[int]:
         return range(self.INPUTS, len(self.operands))
