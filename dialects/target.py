@@ -56,9 +56,10 @@ class Target:
     """The bytes of the cache that the cores share; 0 if there is none."""
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if (value := getattr(self, name)) < least:
-                raise ValueError(f"{name.replace('_', '-')} is {value}: expected at least {least}")
+        for name, minimum in MINIMA.items():
+            if (value := getattr(self, name)) < minimum:
+                text = f"{name.replace('_', '-')} is {value}: expected at least {minimum}"
+                raise ValueError(text)
         if self.vector_bits & (self.vector_bits - 1):
             raise ValueError(f"vector-bits is {self.vector_bits}: expected a power of two")
 
@@ -142,7 +143,7 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
     return f", did you mean '{closest[0]}'?" if closest else ""
 
 
-_LEAST = {
+MINIMA = {
     "vector_bits": 64,
     "vector_registers": 8,
     "cores": 1,
@@ -150,6 +151,7 @@ _LEAST = {
     "l2_cache": 1 << 10,
     "l3_cache": 0,
 }
+"""The minimum of each number in a target."""
 
 
 def _values(spec: ArgSpec) -> dict[str, str | int]:

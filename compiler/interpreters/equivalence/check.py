@@ -343,7 +343,7 @@ def _is_private(op: Operation) -> bool:
 
 
 def epsilon_of(module: ModuleOp) -> float:
-    """Return the distance from 1 to the next number in the least precise type of floats that
+    """Return the distance from 1 to the next number in the type of floats of lowest precision that
     occurs in the module; that of f32 if there are no floats."""
     elements = {element_of(value.type) for op in walk(module) for value in op.results}
     floats = [element for element in elements if isinstance(element, Float)]

@@ -61,14 +61,13 @@ class Sample:
     intermediate sum may overflow in one order of them and not in another."""
     quantizes: bool = False
     """Whether floats are rounded to integers: a small difference may become a whole step."""
-
     rounds_apart: bool = False
-    """Whether it has floats next to constants, where a sum of both has lost its digits, and a
-    comparison of both may have another result: it is not compared after a pass that rounds."""
+    """Whether floats are close to constants. Their difference has few exact digits, and a
+    comparison may have another result: after a pass that rounds, the sample is not compared."""
 
     @property
     def compared(self) -> Compared:
-        """The property of results that is compared after a pass that rounds."""
+        """The way in which results are compared after a pass that rounds."""
         if self.outcome.squashes:
             return "shapes"
         if self.recipe.numbers in ("ordinary", "special"):
@@ -101,7 +100,7 @@ class Sampler:
         """Those of them that were not accepted, each with the reason."""
 
     def samples(self, seeds: int) -> Iterator[Sample]:
-        """Yield inputs: ordinary ones, of which the function accepts one, and variations of it."""
+        """Yield inputs: an ordinary one that the function accepts, and variations of it."""
         for seed in range(seeds):
             if (base := self._first_accepted(seed)) is None:
                 return

@@ -32,8 +32,8 @@ def is_function(value: Value) -> TypeIs[FunctionValue]:
 
 
 def flat_values(values: Sequence[Value]) -> list[Value]:
-    """Return the arrays and functions in `values`: tuples are replaced by their elements, of which
-    the lowering makes parameters and results."""
+    """Return the arrays and functions in `values`: tuples are replaced by their elements, as
+    the lowering does for parameters and results."""
     flat: list[Value] = []
     for value in values:
         flat += flat_values(value) if is_tuple(value) else [value]

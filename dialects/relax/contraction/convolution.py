@@ -221,7 +221,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         return num_elements((outputs, groups))
 
     def extent(self, window: Window, extent: int) -> int:
-        padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, least=0)
+        padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, minimum=0)
         if window.size == DYNAMIC_INDEX:
             return DYNAMIC_INDEX
         added = padding[self.SPATIAL.index(window.axis)]

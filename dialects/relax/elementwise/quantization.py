@@ -80,8 +80,8 @@ def _check_width(value: SSAValue) -> None:
 class QuantizeOp(QuantizationOp):
     """round(`data` / `scale`) + `zero_point`, saturated to the element type of `zero_point`.
 
-    Ties are rounded to even; NaN gives the least integer. f16 and bf16 are computed in f32 (ONNX
-    QuantizeLinear, `relax.quantize`).
+    Ties are rounded to even; NaN gives the minimum of the type. f16 and bf16 are computed in f32
+    (ONNX QuantizeLinear, `relax.quantize`).
     """
 
     name = "relax.quantize"
@@ -121,8 +121,8 @@ class RequantizeOp(QuantizationOp):
 
     `data` are integers or floats, such as sums of products of integers less their zero points;
     `scale` is their scale divided by that of the result. Ties are rounded to even; NaN gives the
-    least integer. This is the last step of ONNX QLinearConv; `qnn.requantize` is the counterpart in
-    TVM.
+    minimum of the type. This is the last step of ONNX QLinearConv; `qnn.requantize` is the
+    counterpart in TVM.
     """
 
     name = "relax.requantize"

@@ -104,7 +104,7 @@ class MeanOp(ReductionOp):
 class MaxOp(ReductionOp):
     """The maximum; NaN if any element is NaN (ONNX ReduceMax).
 
-    Over an empty range -inf, or the least value of an integer type.
+    Over an empty range -inf, or the minimum of an integer type.
     """
 
     name = "relax.max"
@@ -114,7 +114,7 @@ class MaxOp(ReductionOp):
 class MinOp(ReductionOp):
     """The minimum; NaN if any element is NaN (ONNX ReduceMin).
 
-    Over an empty range inf, or the greatest value of an integer type.
+    Over an empty range inf, or the maximum of an integer type.
     """
 
     name = "relax.min"

@@ -102,15 +102,15 @@ class WindowOp(Anchor, OneResultOp, ABC):
         return Layout.of(out_layout or layout, "NC" + self.SPATIAL)
 
 
-def per_dimension(name: str, values: Sequence[int], axes: str, least: int = 1) -> list[int]:
+def per_dimension(name: str, values: Sequence[int], axes: str, minimum: int = 1) -> list[int]:
     """Return the values of the property `name`, one for each of the spatial `axes`.
 
-    VerifyException for another number of values, or a value below `least`.
+    VerifyException for another number of values, or a value below `minimum`.
     """
     numbers = [*values]
-    if len(numbers) != len(axes) or any(number < least for number in numbers):
+    if len(numbers) != len(axes) or any(number < minimum for number in numbers):
         raise VerifyException(
-            f"{name} {numbers}: expected {len(axes)} numbers of at least {least}, "
+            f"{name} {numbers}: expected {len(axes)} numbers of at least {minimum}, "
             f"for {', '.join(axes)}"
         )
     return numbers
