@@ -102,9 +102,9 @@ class SameTypeOp(OneResultOp, ABC):
     """The check of the type of the first operand."""
 
     def infer_types(self) -> Sequence[Attribute]:
-        type(self).CHECK(first := tensor_type(self.operands[0]))
-        shape = shape_of(first)
-        if isinstance(self, AlongAxes) and shape is not None:
+        first = tensor_type(self.operands[0])
+        type(self).CHECK(first)
+        if isinstance(self, AlongAxes) and (shape := shape_of(first)) is not None:
             for name in self.AXES:
                 axes: int | tuple[int, ...] = getattr(self, name)
                 normalize_axes((axes,) if isinstance(axes, int) else axes, len(shape))

@@ -96,13 +96,13 @@ class ResampleOp(OneResultOp, ABC):
     def sampling(self) -> Sampling:
         """Return the interpolation that the properties describe."""
         return Sampling(
-            self.method,
-            self.coordinate_transformation_mode,
-            self.rounding_method,
-            self.cubic_alpha,
-            bool(self.cubic_exclude),
-            self.antialias,
-            self.extrapolation_value,
+            method=self.method,
+            mode=self.coordinate_transformation_mode,
+            rounding=self.rounding_method,
+            alpha=self.cubic_alpha,
+            exclude=bool(self.cubic_exclude),
+            antialias=self.antialias,
+            extrapolation=self.extrapolation_value,
         )
 
     def check_sampling(self, count: int) -> None:
