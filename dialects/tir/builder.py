@@ -44,12 +44,12 @@ class VectorLoop:
     begin: Index
     """The first element."""
     last: Index | None = None
-    """The maximum of the first elements of vectors, if the last vector overlaps the one before."""
+    """The greatest first element of a vector, if the last vector overlaps the one before it."""
 
 
 def halves_of(lanes: int) -> list[int]:
-    """Return the numbers of lanes to try in order, until one is at most the number of elements:
-    `lanes`, half of them and so on, as long as vectors are not too short; then 1."""
+    """Return the lanes of vectors of which those are taken that are not more than there are
+    elements: `lanes`, half of them and so on, as long as vectors are not too short; then 1."""
     shorter = [lanes >> i for i in range(1, lanes.bit_length()) if lanes >> i >= SHORT_VECTOR]
     return [lanes, *shorter, 1] if lanes > 1 else [1]
 

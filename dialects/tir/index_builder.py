@@ -61,7 +61,7 @@ def _create(
 
 
 def unknown(symbol: Symbol) -> NoReturn:
-    """Raise UnknownExtent for an unknown size."""
+    """Raise UnknownExtent for a size of which nothing is known."""
     raise UnknownExtent("a size that is no dimension of a parameter")
 
 
