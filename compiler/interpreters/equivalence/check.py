@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
+from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.types import Float
 from ....dialects.transform_params import transformation_of
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
 from ....passmanager.ir.walk import walk
@@ -25,9 +27,8 @@ from .constants import Number, numbers_in
 from .difference import Difference
 from .evaluation import MAX_STEPS, Evaluated, RefusedArguments, evaluate, fit_arguments
 from .flags import free_numbers
-from .inputs import Numbers, element_of, is_open, leaves
+from .inputs import Numbers, is_open, leaves
 from .observations import changed_effects
-from .reachable import reachable
 from .samples import Sample, Sampler, reason_of
 from .sizes import sizes_around_constants
 from .trace import ModuleVersion, describe_first_difference, trace
@@ -218,8 +219,8 @@ class Equivalence:
         open, in the version before."""
         if self._version is None:
             return ()
-        symbols = {symbol_of(op): op for op in self._version.module.ops}
-        return free_numbers(symbols[name], symbols)
+        graph = CallGraph(self._version.module)
+        return free_numbers(graph.reachable([graph.symbols[name]]))
 
     def _add_samples(self, module: ModuleOp, func: Function) -> None:
         """Add samples, of the version before, around the constants that a pass brought in: for
@@ -231,8 +232,8 @@ class Equivalence:
         if any(map(is_open, leaves(input_types(func)))):
             known = tried | {sample.recipe.size for sample in samples}
             new_sizes = [size for size in sizes_around_constants(func) if size not in known]
-        symbols = {symbol_of(op): op for op in module.ops}
-        new_numbers = [n for n in numbers_in(reachable(func, symbols)) if n not in numbers]
+        ops = CallGraph(module).reachable([func])
+        new_numbers = [n for n in numbers_in(ops) if n not in numbers]
         tried.update(new_sizes)
         numbers.update(new_numbers)
         base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
@@ -345,6 +346,6 @@ def _is_private(op: Operation) -> bool:
 def epsilon_of(module: ModuleOp) -> float:
     """Return the distance from 1 to the next number in the type of floats of lowest precision that
     occurs in the module; that of f32 if there are no floats."""
-    elements = {element_of(value.type) for op in walk(module) for value in op.results}
+    elements = {get_element_type_or_self(value.type) for op in walk(module) for value in op.results}
     floats = [element for element in elements if isinstance(element, Float)]
     return max(float_limits(element).epsilon for element in floats or [f32])

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.traits import ConstantLike
+from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.constant import is_dense
 from ....dialects.relax.types import Element, is_number
@@ -36,7 +37,6 @@ __all__ = [
     "Numbers",
     "Recipe",
     "around_constants",
-    "element_of",
     "elements_in",
     "generate",
     "has_floats",
@@ -145,7 +145,11 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
 def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) -> Iterator[Recipe]:
     """Yield recipes for numbers around constants, as many as each number takes to occur in each
     parameter."""
-    types = [t for t in leaves(input_types(func)) if is_number(element_of(t)) or is_index(t)]
+    types = [
+        t
+        for t in leaves(input_types(func))
+        if is_number(get_element_type_or_self(t)) or is_index(t)
+    ]
     sizes = [element_count(type, base) for type in types]
     smallest = min((size for size in sizes if size), default=0)
     count = -(-3 * len(numbers) // smallest) if smallest else 0
@@ -182,7 +186,7 @@ class _Maker:
         if isinstance(type, TupleType):
             return tuple(self.value(f"{name}.{i}", t) for i, t in enumerate(type.types.data))
         shape = [self._size(d) for d in shape_of(type)]
-        element = element_of(type)
+        element = get_element_type_or_self(type)
         if isinstance(element, IndexType):
             return self._indices(shape)
         unranked = isinstance(type, ContainerType) and not isinstance(type, ShapedType)
@@ -308,11 +312,6 @@ def shape_of(type: Attribute) -> tuple[int, ...]:
     return tuple(type.get_shape()) if isinstance(type, ShapedType) else ()
 
 
-def element_of(type: Attribute) -> Attribute:
-    """Return the type of the elements of a tensor or buffer, or the type itself."""
-    return type.get_element_type() if isinstance(type, ContainerType) else type  # pyright: ignore[reportUnknownVariableType]
-
-
 def has_plain_layout(type: Attribute) -> bool:
     """Return whether the elements of a buffer are contiguous, in row-major order."""
     return not is_buffer(type) or isinstance(type.layout, NoneAttr)
@@ -325,24 +324,24 @@ def unknown_sizes(type: Attribute) -> int:
 
 def is_open(type: Attribute) -> bool:
     """Return whether a value of `type` depends on `Recipe.size`."""
-    return unknown_sizes(type) > 0 or isinstance(element_of(type), IndexType)
+    return unknown_sizes(type) > 0 or is_index(type)
 
 
 def is_index(type: Attribute) -> bool:
     """Return whether a value of `type` consists of indices."""
-    return isinstance(element_of(type), IndexType)
+    return isinstance(get_element_type_or_self(type), IndexType)
 
 
 def has_integers(type: Attribute) -> bool:
     """Return whether a value of `type` depends on `Recipe.limit`."""
-    element = element_of(type)
+    element = get_element_type_or_self(type)
     wide = isinstance(element, IntegerType) and element.bitwidth > 1
     return wide or isinstance(element, IndexType)
 
 
 def has_floats(type: Attribute) -> bool:
     """Return whether values of `type` hold floats."""
-    element = element_of(type)
+    element = get_element_type_or_self(type)
     return is_number(element) and not isinstance(element, IntegerType)
 
 

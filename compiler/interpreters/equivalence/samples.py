@@ -15,8 +15,8 @@ from ....dialects.relax.base import TensorOp
 from ....dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
 from ....dialects.relax.interfaces import FusionKind, FusionPattern
 from ....dialects.relax.reduction.normalization import BatchNormOp
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.errors import PasslineError
-from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from ..signature import Function, Value
 from .comparison import Compared
@@ -40,7 +40,6 @@ from .inputs import (
     probes,
     variations,
 )
-from .reachable import reachable
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -90,8 +89,7 @@ class Sampler:
         self._sums = sums_elements(module)
         self._quantizes = quantizes(module)
         self._floats = any(has_floats(value.type) for op in walk(module) for value in op.results)
-        symbols = {symbol_of(op): op for op in module.ops}
-        self.numbers = numbers_in(reachable(func, symbols))
+        self.numbers = numbers_in(CallGraph(module).reachable([func]))
         self.reason = ""
         """Why the first input was not accepted."""
         self.tried = 0
