@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.interfaces import HasFolderInterface
@@ -149,19 +149,20 @@ class DynamicPadOp(DynamicOp, OneResultOp):
     axes = operand_def(TENSOR)
     pad_mode = string_prop("constant")
 
-    def known_widths(self) -> Values | None:
-        """Return the widths and the axes; None if they are not all constants."""
-        widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
-        return None if widths is None or axes is None else (widths, axes)
-
     def known_values(self) -> Values | None:
-        return None if constant_elements(self.pad_value) is None else self.known_widths()
+        return self.values_with(constant_elements(self.pad_value))
+
+    def values_with(self, pad_value: Sequence[float] | None) -> Values | None:
+        """Return the parameters with this padding; None if not all are constants."""
+        widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
+        if widths is None or axes is None or pad_value is None:
+            return None
+        return widths, cast(Sequence[int], pad_value), axes
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
         if (shape := shape_of(type)) is None:
             return None
-        widths, axes = values
-        (value,) = constant_elements(self.pad_value) or (0,)
+        widths, (value,), axes = values
         width = pad_width_of(widths, axes, len(shape))
         return {"pad_width": width, "pad_value": float(value), "pad_mode": self.pad_mode}
 
@@ -170,7 +171,7 @@ class DynamicPadOp(DynamicOp, OneResultOp):
         check_scalar(self.pad_value, type.element_type)
         for value in (self.pad_width, self.axes):
             parameter_length(value)
-        if (values := self.known_widths()) is not None:
+        if (values := self.values_with([0])) is not None:  # types do not depend on it
             static = self.static_op(Block(arg_types=[type]).args, values)
             if static is not None:
                 return static.result_types
