@@ -1,7 +1,7 @@
 """The parallel trees of operations of relax: declarations, semantics and kernels.
 
 They lie in files of the same folder and name below `dialects/relax`, `compiler/interpreters/relax`
-and `compiler/kernels`.
+and `compiler/kernels`. Operations whose parameters are operands have the semantics of others.
 """
 
 from __future__ import annotations
@@ -41,10 +41,6 @@ EXCEPTIONS: Mapping[Places, str] = {
     ("data.scatter", "data.indexing", "data.indexing"): "a smaller file",
     ("data.split", "data.manipulation", "data.manipulation"): "a smaller file",
     ("data.strided_slice", "data.indexing", "data.indexing"): "a smaller file",
-    ("dynamic.computation", "dynamic", "sizes.axes"): "kernels read sizes at run time",
-    ("dynamic.computation", "dynamic", "sizes.dynamic"): "kernels read sizes at run time",
-    ("dynamic.manipulation", "dynamic", "data.data_dependent"): "its kernel computes a size first",
-    ("dynamic.manipulation", "dynamic", "sizes.dynamic"): "kernels read sizes at run time",
     ("elementwise.broadcast", "data.manipulation", "data.manipulation"): "a smaller file",
     ("reduction.nn", "reduction.nn", "data.manipulation"): "batch_flatten is a reshape",
     ("reduction.nn", "reduction.nn", "data.padding"): "the modes of padding are a file",
