@@ -70,7 +70,7 @@ class ExtractElementOp(IRDLOperation):
 
 @irdl_op_definition
 class PoisonOp(IRDLOperation):
-    """Return a value of which no bit may matter."""
+    """Return a value that no result may depend on."""
 
     name = "llvm.mlir.poison"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+from ..passmanager.registration.names import did_you_mean
 
 __all__ = [
     "DEFAULT",
@@ -56,9 +57,10 @@ class Target:
     """The bytes of the cache that the cores share; 0 if there is none."""
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if (value := getattr(self, name)) < least:
-                raise ValueError(f"{name.replace('_', '-')} is {value}: expected at least {least}")
+        for name, minimum in MINIMA.items():
+            if (value := getattr(self, name)) < minimum:
+                text = f"{name.replace('_', '-')} is {value}: expected at least {minimum}"
+                raise ValueError(text)
         if self.vector_bits & (self.vector_bits - 1):
             raise ValueError(f"vector-bits is {self.vector_bits}: expected a power of two")
 
@@ -78,7 +80,7 @@ class Target:
             base = named
         else:
             known = [*NAMED, "host"]
-            hint = _did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
+            hint = did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
             raise ValueError(f"there is no target '{spec.name}'{hint}")
         return replace(base, **_values(spec))
 
@@ -133,16 +135,7 @@ class Target:
         return max(2, self.vector_bits // max(8, bits))
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest known one, if one is close."""
-    # That of the pass manager, `registration/names.py`, cannot be imported from here.
-    from difflib import get_close_matches
-
-    closest = get_close_matches(name, [*known], 1)
-    return f", did you mean '{closest[0]}'?" if closest else ""
-
-
-_LEAST = {
+MINIMA = {
     "vector_bits": 64,
     "vector_registers": 8,
     "cores": 1,
@@ -150,6 +143,7 @@ _LEAST = {
     "l2_cache": 1 << 10,
     "l3_cache": 0,
 }
+"""The minimum of each number in a target."""
 
 
 def _values(spec: ArgSpec) -> dict[str, str | int]:
@@ -160,7 +154,7 @@ def _values(spec: ArgSpec) -> dict[str, str | int]:
         name = key.replace("-", "_")
         if name not in types:
             known = [field.replace("_", "-") for field in types]
-            hint = _did_you_mean(key, known) or f"; choose from {', '.join(known)}"
+            hint = did_you_mean(key, known) or f"; choose from {', '.join(known)}"
             raise ValueError(f"targets have no field '{key}'{hint}")
         match given:
             case (int() | str() as value,) if type(value) is types[name]:

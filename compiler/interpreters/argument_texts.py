@@ -167,8 +167,8 @@ def _wrapped(number: Number, type: IntegerType) -> int:
     if not isinstance(number, int):
         raise ValueError(f"expected an integer, got {number}")
     half, signedness = 1 << type.bitwidth - 1, type.signedness.data
-    least = 0 if signedness is Signedness.UNSIGNED else -half
-    if not least <= number < (half if signedness is Signedness.SIGNED else 2 * half):
+    minimum = 0 if signedness is Signedness.UNSIGNED else -half
+    if not minimum <= number < (half if signedness is Signedness.SIGNED else 2 * half):
         raise ValueError(f"{number} is out of range")
     if signedness is Signedness.UNSIGNED:
         return number

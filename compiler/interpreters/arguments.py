@@ -79,8 +79,8 @@ def random_arguments(
     """Return random arguments for `func`.
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. `ranges`
-    gives parameters, by name, that are used as indices: they are uniform integers from the least to
-    the greatest. Unknown dimensions have the sizes of `unknown_dimensions`. PasslineError if a
+    gives parameters, by name, that are used as indices: they are uniform integers from the minimum
+    to the maximum. Unknown dimensions have the sizes of `unknown_dimensions`. PasslineError if a
     parameter is not a number, or a tensor or buffer of numbers of known rank, or is too large for
     the memory; for a negative seed.
     """
@@ -121,8 +121,8 @@ def unknown_dimensions(func: Function) -> dict[str, int]:
     """Return the unknown dimensions of the parameters of `func` with the sizes that they have in
     random arguments: `batch` for those of a name, `dimension 1 of x` for others.
 
-    The size is 1; if an expression such as `h // 2` is 0 then, names have the least power of 2 for
-    which it is not.
+    The size is 1; if an expression such as `h // 2` is 0 then, names have the smallest power of 2
+    for which it is not.
     """
     found: dict[str, int] = {}
     chosen = _random_sizes(func)

@@ -109,11 +109,11 @@ class FloatLimits(NamedTuple):
     """The limits of a type of floats."""
 
     denormal: float
-    """The least number above zero."""
+    """The minimum of the positive numbers."""
     normal: float
-    """The least normal number."""
-    greatest: float
-    """The greatest finite number."""
+    """The minimum of the positive normal numbers."""
+    maximum: float
+    """The maximum of the finite numbers."""
     epsilon: float
     """The distance from 1 to the next number."""
 
@@ -195,8 +195,8 @@ def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
 
 
 def widen(array: Array) -> Array:
-    """Return the array in the type in which its elements are accumulated: floats in at least
-    f32, integers in at least i64, or ui64 (of which and i64 numpy would make f64)."""
+    """Return the array in the type in which its elements are accumulated: floats in at least f32,
+    integers in at least i64. ui64 stays: numpy would promote it and i64 to f64."""
     if array.dtype == np.uint64:
         return array
     kind = np.float32 if array.dtype.kind == "f" else np.int64
@@ -204,7 +204,7 @@ def widen(array: Array) -> Array:
 
 
 def mean_of(array: Array, axis: int | tuple[int, ...], keepdims: bool = True) -> Array:
-    """Return the mean of floats; that of no elements is NaN, of which `np.mean` warns."""
+    """Return the mean of floats; NaN for no elements, without the warning of `np.mean`."""
     total = np.asarray(np.sum(array, axis=axis, keepdims=keepdims))
     count = array.size // total.size if total.size else 0
     return total / np.asarray(count, array.dtype)

@@ -124,9 +124,11 @@ def _interpreter(
 
 @cache
 def _common_semantics() -> DirectInterpreter:
-    """Return an interpreter with the semantics that all interpreters share: xDSL's, of which those
-    of pdl alone depend on the context or have a state, and ours of `func`, `arith`, `memref`,
-    `tensor`, ..., which belong to no entry of the table."""
+    """Return an interpreter with the semantics that all interpreters share.
+
+    These are xDSL's, but for pdl, whose functions depend on the context, and ours of `func`,
+    `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
+    """
     from xdsl.interpreters import register_implementations
     from xdsl.interpreters.pdl import PDLRewriteFunctions
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from xdsl.dialects import affine, arith, func, memref, scf, tensor
+from xdsl.dialects import arith, func
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -23,13 +23,14 @@ from xdsl.interpreter import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.tir.ops import PrimFuncOp, YieldOp
+from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.ir.walk import walk
 from .codegens.calls import ExternalFunctions
 from .mlir import MlirFunctions
 from .position import Position
 from .tir import TirFunctions
 from .tir.arithmetic import bind
+from .tir.functions import RETURNS
 from .tir.memory import MemoryFunctions
 from .tir.table import Compute, compute_of, converter
 from .xdsl_interpreter import DirectInterpreter
@@ -39,23 +40,8 @@ __all__ = ["PreparedInterpreter"]
 CONTROL_FLOW: frozenset[type[InterpreterFunctions]] = frozenset(
     {ExternalFunctions, MlirFunctions, TirFunctions}
 )
-"""The semantics that get at values by their arguments and `get_values` alone, and run regions by
-`run_ssacfg_region` alone."""
-
-RETURNS = frozenset(
-    {
-        affine.YieldOp,
-        func.ReturnOp,
-        memref.AllocaScopeReturnOp,
-        scf.ConditionOp,
-        scf.ReduceOp,
-        scf.ReduceReturnOp,
-        scf.YieldOp,
-        tensor.YieldOp,
-        YieldOp,
-    }
-)
-"""The terminators that return their operands."""
+"""The semantics that read values only from their arguments and `get_values`, and run regions only
+with `run_ssacfg_region`."""
 
 FUNCTIONS = frozenset({func.FuncOp, PrimFuncOp})
 
@@ -198,7 +184,7 @@ class PreparedInterpreter(DirectInterpreter):
     def _semantics_of(
         self, op: Operation
     ) -> tuple[Compute | None, Callable[[object], object] | None]:
-        """Return the semantics of an operation and the conversion of its result, as in a Step."""
+        """Return the semantics of an operation and the conversion of its result (`PreparedOp`)."""
         entry = self.implemented().get(type(op))
         compute = None if entry is None else compute_of(entry[1])
         if compute is None or len(op.results) > 1:

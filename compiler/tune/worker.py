@@ -28,7 +28,7 @@ from ...passmanager.registry import make_ir_context
 from ..analysis.loops.index_ranges import index_ranges
 from ..interpreters.arguments import random_arguments
 from ..interpreters.equivalence.check import epsilon_of
-from ..interpreters.equivalence.comparison import mismatch_in, tolerance
+from ..interpreters.equivalence.comparison import Comparison, tolerance
 from ..interpreters.equivalence.values import flat_values
 from ..interpreters.interpret import interpret
 from ..interpreters.signature import Value, argument_names, entry_function
@@ -162,7 +162,7 @@ class Reference:
     def mismatch(self, function: Compiled) -> str | None:
         """Return in words how the results of a function differ, or None."""
         results = function(*self.arguments)
-        return mismatch_in(flat_values(self.results), flat_values(results), self.bound)
+        return Comparison(self.bound).mismatch_in(flat_values(self.results), flat_values(results))
 
 
 _last: dict[tuple[str, str, str], Reference] = {}

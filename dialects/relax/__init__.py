@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import walk_packages
 from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
@@ -11,47 +12,6 @@ from .constant import MaterializeConstant
 from .device import DeviceAttr
 
 __all__ = ["Relax", "operations"]
-
-FAMILIES = [
-    import_module(f".{name}", __package__)
-    for name in (
-        "annotation",
-        "closures",
-        "constant",
-        "contraction.attention",
-        "contraction.convolution",
-        "contraction.linear_algebra",
-        "data.concatenation",
-        "data.creation",
-        "data.detection",
-        "data.gather",
-        "data.image",
-        "data.permutation",
-        "data.reshape",
-        "data.scatter",
-        "data.sorting",
-        "data.split",
-        "data.strided_slice",
-        "data.trees",
-        "device",
-        "dynamic.computation",
-        "dynamic.manipulation",
-        "elementwise.activation",
-        "elementwise.binary",
-        "elementwise.broadcast",
-        "elementwise.elementwise",
-        "elementwise.quantization",
-        "elementwise.unary",
-        "graph",
-        "kernels",
-        "reduction.nn",
-        "reduction.normalization",
-        "reduction.reduction",
-        "reduction.scan",
-        "tuples",
-        "windows.pooling",
-    )
-]
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:
@@ -65,6 +25,13 @@ def operations(family: ModuleType) -> list[type[Operation]]:
         and "name" in vars(cls)
     ]
 
+
+FAMILIES = [
+    module
+    for info in walk_packages(__path__, f"{__name__}.")
+    if operations(module := import_module(info.name))
+]
+"""The modules of the package that define operations."""
 
 Relax = Dialect(
     "relax",

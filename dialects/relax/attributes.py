@@ -24,13 +24,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, TypeAttribute
-from xdsl.irdl import (
-    BaseAttr,
-    IRDLOperation,
-    irdl_to_attr_constraint,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_to_attr_constraint, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
@@ -40,6 +34,7 @@ __all__ = [
     "Int",
     "Ints",
     "PropertyValue",
+    "TypedProperty",
     "bool_prop",
     "check_choice",
     "float_prop",
@@ -107,100 +102,86 @@ class TypedProperty(property):
             setattr(owner, f"{name}_attr", self._define(name))
 
 
-def _number(attribute: Int | Float64) -> int | float:
-    return attribute.value.data
-
-
-def _truth(attribute: Bool) -> bool:
-    return attribute.value.data != 0
-
-
-def _numbers(attribute: Ints | Floats) -> tuple[int, ...] | tuple[float, ...]:
-    return attribute.get_values()
-
-
-def _text(attribute: StringAttr) -> str:
-    return attribute.data
-
-
-def _type(attribute: TypeAttribute) -> TypeAttribute:
-    return attribute
-
-
-_TYPE = BaseAttr[TypeAttribute](TypeAttribute)
+_READ: dict[object, Callable[[Any], object]] = {
+    Int: lambda attribute: attribute.value.data,
+    Ints: lambda attribute: attribute.get_values(),
+    Bool: lambda attribute: attribute.value.data != 0,
+    Float64: lambda attribute: attribute.value.data,
+    Floats: lambda attribute: attribute.get_values(),
+    StringAttr: lambda attribute: attribute.data,
+    TypeAttribute: lambda attribute: attribute,
+}
+"""Kind of a property -> the Python value of its attribute."""
 
 
 # The functions below return a descriptor, but are annotated with the type of its value: a type
 # checker then infers the type of `op.axis` from the class attribute.
 
 
+def _required(kind: Any, default: PropertyValue = None) -> Any:
+    """Define a property of a kind of attribute, required unless it has a default."""
+    value = None if default is None else _attribute_of(default, kind)
+    return TypedProperty(lambda name: prop_def(kind, value, prop_name=name), _READ[kind])
+
+
+def _optional(kind: Any) -> Any:
+    """Define a property of a kind of attribute, None where it is absent."""
+    return TypedProperty(lambda name: opt_prop_def(kind, prop_name=name), _READ[kind])
+
+
 def int_prop(default: int | None = None) -> int:
     """Define a property that is an `i64`, such as an axis."""
-    value = None if default is None else IntegerAttr(default, i64)
-    return cast(int, TypedProperty(lambda name: prop_def(Int, value, prop_name=name), _number))
+    return _required(Int, default)
 
 
 def opt_int_prop() -> int | None:
     """Define a property that is an `i64` or absent."""
-    property = TypedProperty(lambda name: opt_prop_def(Int, prop_name=name), _number)
-    return cast(int | None, property)
+    return _optional(Int)
 
 
 def ints_prop(default: Sequence[int] | None = None) -> tuple[int, ...]:
     """Define a property that is a list of `i64`, such as strides."""
-    value = None if default is None else DenseArrayBase.from_list(i64, default)
-    property = TypedProperty(lambda name: prop_def(Ints, value, prop_name=name), _numbers)
-    return cast(tuple[int, ...], property)
+    return _required(Ints, default)
 
 
 def opt_ints_prop() -> tuple[int, ...] | None:
     """Define a property that is a list of `i64`, or absent."""
-    property = TypedProperty(lambda name: opt_prop_def(Ints, prop_name=name), _numbers)
-    return cast(tuple[int, ...] | None, property)
+    return _optional(Ints)
 
 
 def bool_prop(default: bool | None = None) -> bool:
     """Define a property that is true or false."""
-    value = None if default is None else IntegerAttr(int(default), i1)
-    return cast(bool, TypedProperty(lambda name: prop_def(Bool, value, prop_name=name), _truth))
+    return _required(Bool, default)
 
 
 def float_prop(default: float | None = None) -> float:
     """Define a property that is an `f64`, such as an epsilon."""
-    value = None if default is None else FloatAttr(default, f64)
-    property = TypedProperty(lambda name: prop_def(Float64, value, prop_name=name), _number)
-    return cast(float, property)
+    return _required(Float64, default)
 
 
 def opt_float_prop() -> float | None:
     """Define a property that is an `f64` or absent."""
-    property = TypedProperty(lambda name: opt_prop_def(Float64, prop_name=name), _number)
-    return cast(float | None, property)
+    return _optional(Float64)
 
 
 def opt_floats_prop() -> tuple[float, ...] | None:
     """Define a property that is a list of `f64`, or absent."""
-    property = TypedProperty(lambda name: opt_prop_def(Floats, prop_name=name), _numbers)
-    return cast(tuple[float, ...] | None, property)
+    return _optional(Floats)
 
 
 def string_prop(default: str | None = None) -> str:
     """Define a property that is a string, such as a layout."""
-    value = None if default is None else StringAttr(default)
-    property = TypedProperty(lambda name: prop_def(StringAttr, value, prop_name=name), _text)
-    return cast(str, property)
+    return _required(StringAttr, default)
 
 
 def type_prop() -> TypeAttribute:
     """Define a property that is a type, such as the element type of the result."""
-    property = TypedProperty(lambda name: prop_def(_TYPE, prop_name=name), _type)
-    return cast(TypeAttribute, property)
+    return _required(TypeAttribute)
 
 
 def opt_type_prop() -> TypeAttribute | None:
     """Define a property that is a type, or absent."""
-    property = TypedProperty(lambda name: opt_prop_def(_TYPE, prop_name=name), _type)
-    return cast(TypeAttribute | None, property)
+    return _optional(TypeAttribute)
 
 
 def check_choice(name: str, value: str, choices: Sequence[str]) -> str:

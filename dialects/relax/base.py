@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -17,9 +17,11 @@ from ...passmanager.fast.creation import init_op, set_results
 from ..signature import of_function_type, of_signature
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
-from .interfaces import InfersType
+from .interfaces import AlongAxes, InfersType
+from .shapes import normalize_axes
+from .types import TENSOR, Tensor, check_number, shape_of, tensor_type
 
-__all__ = ["RelaxOp", "TensorOp", "define"]
+__all__ = ["OneResultOp", "RelaxOp", "SameTypeOp", "TensorOp", "define"]
 
 
 class RelaxOp(IRDLOperation, ABC):
@@ -84,14 +86,43 @@ class TensorOp(InfersType, RelaxOp, ABC):
         printer.print_function_type(self.operand_types, self.result_types)
 
 
+class OneResultOp(TensorOp, ABC):
+    """A function of tensors with one result, a tensor."""
+
+    result = result_def(TENSOR)
+
+
+class SameTypeOp(OneResultOp, ABC):
+    """A function whose result has the type of its first operand.
+
+    Where it runs along axes (`AlongAxes`), these are axes of that operand.
+    """
+
+    CHECK: ClassVar[Callable[[Tensor], None]] = check_number
+    """The check of the type of the first operand."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        first = tensor_type(self.operands[0])
+        type(self).CHECK(first)
+        if isinstance(self, AlongAxes) and (shape := shape_of(first)) is not None:
+            for name in self.AXES:
+                axes: int | tuple[int, ...] = getattr(self, name)
+                normalize_axes((axes,) if isinstance(axes, int) else axes, len(shape))
+        return (first,)
+
+
 OpT = TypeVar("OpT", bound=TensorOp)
 
 
-def define(module: str, base: type[OpT], name: str, doc: str) -> type[OpT]:
-    """Define an operation in a module, `ExpOp` for `relax.exp`, which adds nothing to `base`.
+def define(
+    module: str, base: type[OpT], name: str, doc: str, *mixins: type, **members: object
+) -> type[OpT]:
+    """Define an operation in a module: `ExpOp` for `relax.exp`.
 
-    Type checkers take it for `base`: an operation that is used as a type is a class statement.
+    It adds nothing to `base` but interfaces and class attributes. Type checkers take it for `base`:
+    an operation that is used as a type is a class statement.
     """
     title = "".join(map(str.capitalize, name.rpartition(".")[2].split("_")))
-    members = {"name": name, "__doc__": doc, "__module__": module}
-    return irdl_op_definition(cast(type[OpT], type(f"{title}Op", (base,), members)))
+    constants = dict.fromkeys((key for key in members if key.isupper()), ClassVar)
+    members |= {"name": name, "__doc__": doc, "__module__": module, "__annotations__": constants}
+    return irdl_op_definition(cast(type[OpT], type(f"{title}Op", (*mixins, base), members)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -13,29 +12,15 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ...passmanager.registration.names import did_you_mean
+from ..device_type import DeviceType
 from .attributes import bool_prop
 from .base import TensorOp
 from .interfaces import AlongAxes, NonComputational
 
 __all__ = ["DEVICE_TYPES", "DeviceAttr", "DeviceCopyOp", "OnDeviceOp"]
 
-DEVICE_TYPES = (
-    "cpu",
-    "cuda",
-    "cuda_host",
-    "cuda_managed",
-    "opencl",
-    "vulkan",
-    "metal",
-    "vpi",
-    "rocm",
-    "rocm_host",
-    "ext_dev",
-    "oneapi",
-    "webgpu",
-    "hexagon",
-    "maia",
-)
+DEVICE_TYPES = (*DeviceType.__members__,)
 """The device types, as DLPack and TVM name them."""
 
 
@@ -69,9 +54,7 @@ class DeviceAttr(ParametrizedAttribute):
     def verify(self) -> None:
         kind = self.device_type.data
         if kind and kind not in DEVICE_TYPES:
-            near = get_close_matches(kind, DEVICE_TYPES, 1)
-            hint = f", did you mean '{near[0]}'?" if near else ""
-            known = ", ".join(DEVICE_TYPES)
+            hint, known = did_you_mean(kind, DEVICE_TYPES), ", ".join(DEVICE_TYPES)
             raise VerifyException(f"unknown device type '{kind}'{hint}; choose from {known}")
         if self.index.data < 0:
             raise VerifyException(f"device number {self.index.data} is negative")

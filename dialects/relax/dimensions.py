@@ -1,4 +1,4 @@
-"""Dimensions of tensors as numbers, which are computed from what is known of the values before an
+"""Dimensions of tensors as numbers. They are computed from facts about the values before an
 operation: from types, or from symbolic shapes."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 Dimensions: TypeAlias = "Sequence[Number | None] | None"
-"""The dimensions of a tensor, None for one of which nothing is known; None for an unknown rank."""
+"""The dimensions of a tensor, None for an unknown one; None for an unknown rank."""
 
 
 class Facts(Protocol):

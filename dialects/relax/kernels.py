@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -29,11 +30,11 @@ from xdsl.traits import Pure, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..signature import of_signature
-from .attributes import ints_prop, properties_of
+from .attributes import PropertyValue, ints_prop, properties_of
 from .base import RelaxOp
 from .types import is_ranked, is_tensor, refine
 
-__all__ = ["CallTIRInplaceOp", "CallTIROp"]
+__all__ = ["CallTIRInplaceOp", "CallTIROp", "KernelCallOp"]
 
 
 class CallTIRSymbolUse(SymbolUserOpInterface):
@@ -44,7 +45,7 @@ class CallTIRSymbolUse(SymbolUserOpInterface):
     """
 
     def verify(self, op: Operation) -> None:
-        assert isinstance(op, CallTIROp | CallTIRInplaceOp)
+        assert isinstance(op, KernelCallOp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
             raise VerifyException(f"calls {op.callee}, which is not a symbol of the module")
@@ -85,26 +86,9 @@ def unknown_sizes(type: Attribute) -> int:
     return type.get_shape().count(DYNAMIC_INDEX) if is_ranked(type) else 0
 
 
-def verify_sizes(op: CallTIROp | CallTIRInplaceOp) -> None:
-    """Check that a call of a kernel has a size for each unknown dimension of its new results."""
-    expected = sum(unknown_sizes(result.type) for result in op.new_results())
-    if len(op.sizes) != expected:
-        raise VerifyException(
-            f"has {len(op.sizes)} sizes, expected {expected}: one for each unknown dimension of "
-            "the results"
-        )
-
-
-@irdl_op_definition
-class CallTIROp(RelaxOp):
-    """A call of a kernel in destination-passing style (`relax.call_tir`).
-
-    `%r = relax.call_tir @f(%x) sizes(%n) : (type) -> type`. The kernel writes its results into
-    buffers, which are allocated with the shapes of the result types; `sizes` are the sizes of their
-    unknown dimensions, in order of results and dimensions.
-    """
-
-    name = "relax.call_tir"
+class KernelCallOp(RelaxOp, ABC):
+    """A call of a kernel; `sizes` are the sizes of the unknown dimensions of its new results, in
+    order of results and dimensions."""
 
     callee = prop_def(FlatSymbolRefAttrConstr)
     arguments = var_operand_def()
@@ -125,10 +109,12 @@ class CallTIROp(RelaxOp):
         arguments: Sequence[SSAValue | Operation],
         results: Sequence[Attribute],
         sizes: Sequence[SSAValue | Operation] = (),
+        **properties: PropertyValue,
     ):
+        symbol = SymbolRefAttr(callee) if isinstance(callee, str) else callee
         super().__init__(
             operands=[arguments, sizes],
-            properties={"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
+            properties={**properties_of(type(self), properties), "callee": symbol},
             result_types=[results],
         )
 
@@ -137,15 +123,32 @@ class CallTIROp(RelaxOp):
         for type in self.res.types:
             if not is_tensor(type):
                 raise VerifyException(f"result type {type} is not a tensor")
-        verify_sizes(self)
+        expected = sum(unknown_sizes(result.type) for result in self.new_results())
+        if len(self.sizes) != expected:
+            raise VerifyException(
+                f"has {len(self.sizes)} sizes, expected {expected}: one for each unknown dimension "
+                "of the results"
+            )
 
     def new_results(self) -> Sequence[SSAValue]:
-        """Return the results in buffers of their own: all."""
+        """Return the results in buffers of their own."""
         return self.res
 
 
 @irdl_op_definition
-class CallTIRInplaceOp(RelaxOp):
+class CallTIROp(KernelCallOp):
+    """A call of a kernel in destination-passing style (`relax.call_tir`).
+
+    `%r = relax.call_tir @f(%x) sizes(%n) : (type) -> type`. The kernel writes its results into
+    buffers, which are allocated with the shapes of the result types; `sizes` are the sizes of their
+    unknown dimensions, in order of results and dimensions.
+    """
+
+    name = "relax.call_tir"
+
+
+@irdl_op_definition
+class CallTIRInplaceOp(KernelCallOp):
     """A call of a kernel that computes results in the buffers of operands.
 
     `%r = relax.call_tir_inplace @f(%x) {inplace_indices = array<i64: 0>} : (type) -> type`.
@@ -156,19 +159,9 @@ class CallTIRInplaceOp(RelaxOp):
 
     name = "relax.call_tir_inplace"
 
-    callee = prop_def(FlatSymbolRefAttrConstr)
     inplace_indices = ints_prop()
-    arguments = var_operand_def()
-    sizes = var_operand_def(IndexType)
-    res = var_result_def()
 
-    traits = traits_def(Pure(), CallTIRSymbolUse())
-
-    irdl_options = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
-    assembly_format = (
-        "$callee `(` $arguments `)` (`sizes` `(` $sizes^ `)`)? attr-dict "
-        "`:` functional-type($arguments, $res)"
-    )
+    irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(
         self,
@@ -178,16 +171,9 @@ class CallTIRInplaceOp(RelaxOp):
         inplace_indices: Sequence[int],
         sizes: Sequence[SSAValue | Operation] = (),
     ):
-        properties = {"inplace_indices": inplace_indices}
-        super().__init__(
-            operands=[arguments, sizes],
-            properties=properties_of(type(self), properties)
-            | {"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
-            result_types=[results],
-        )
+        super().__init__(callee, arguments, results, sizes, inplace_indices=inplace_indices)
 
     def new_results(self) -> Sequence[SSAValue]:
-        """Return the results in buffers of their own."""
         pairs = zip(self.res, self.inplace_indices, strict=True)
         return [result for result, index in pairs if index < 0]
 
@@ -202,8 +188,6 @@ class CallTIRInplaceOp(RelaxOp):
         if len({*in_place}) < len(in_place):
             raise VerifyException(f"inplace_indices {indices} names an operand twice")
         for result, index in zip(self.res, indices, strict=True):
-            if not is_tensor(result.type):
-                raise VerifyException(f"result type {result.type} is not a tensor")
             if not -1 <= index < len(self.arguments):
                 raise VerifyException(f"there is no operand {index}, only {len(self.arguments)}")
             if index >= 0 and self.arguments[index].type != result.type:
@@ -211,4 +195,4 @@ class CallTIRInplaceOp(RelaxOp):
                     f"result type {result.type} is not the type of operand {index}, "
                     f"{self.arguments[index].type}"
                 )
-        verify_sizes(self)
+        super().verify_()

@@ -299,7 +299,7 @@ def slice_length(size: Number, begin: Number, end: Number, step: Number) -> Numb
         return ceildiv(maximum(distance, 0), abs(step) or 1)
     step = select(is_down, -step, step)
     step = select(equal(step, 0), 1, step)
-    # Not as in `ceildiv`: the step may be the greatest integer.
+    # Not as in `ceildiv`: the step may be the maximum of an integer type.
     whole = (distance - 1) // step + 1
     return select(less(distance, 1), 0, whole)
 

@@ -234,7 +234,7 @@ def is_unsigned(element: Attribute) -> bool:
 
 
 def bounds(element: Attribute) -> tuple[float, float] | tuple[int, int]:
-    """Return the least and the greatest value of an element type."""
+    """Return the minimum and the maximum of an element type."""
     if not is_integer(element):
         return -inf, inf
     width = element.bitwidth

@@ -53,9 +53,9 @@ def product_keeps_range(x: SSAValue, a: Array, b: Array, element: Float) -> bool
         small = np.abs(wide_b) <= 1
         # The unit in the last place is `greatest * epsilon / 2`, as the greatest number lies just
         # below a power of 2; a quarter of that is an eighth.
-        absorbed = product <= limits.greatest * limits.epsilon / 8
+        absorbed = product <= limits.maximum * limits.epsilon / 8
         reached = np.maximum(magnitude(x) * np.abs(wide_b), product)
-    return bool((small | absorbed | (reached <= limits.greatest / 4)).all())
+    return bool((small | absorbed | (reached <= limits.maximum / 4)).all())
 
 
 def scale_keeps_range(scale: Array, shift: Array, element: Float) -> bool:
@@ -63,10 +63,10 @@ def scale_keeps_range(scale: Array, shift: Array, element: Float) -> bool:
     it is finite if only the result is rounded to that type."""
     limits = float_limits(element)
     with np.errstate(all="ignore"):
-        finite = (np.abs(scale) <= limits.greatest) & (np.abs(shift) <= limits.greatest)
+        finite = (np.abs(scale) <= limits.maximum) & (np.abs(shift) <= limits.maximum)
         # `x * scale` overflows only with a scale above 1, and then a small shift could not bring it
         # back.
-        kept = (np.abs(scale) <= 1) | (np.abs(shift) <= limits.greatest * limits.epsilon / 4)
+        kept = (np.abs(scale) <= 1) | (np.abs(shift) <= limits.maximum * limits.epsilon / 4)
     return bool((finite & kept).all())
 
 

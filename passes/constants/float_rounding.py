@@ -246,7 +246,7 @@ def _factors_fit(forms: Sequence[AffineForm], element: Float) -> bool:
     limits = float_limits(element)
     *before, last = (np.abs(form.factor) for form in forms)
     least = np.minimum(last, sqrt(limits.normal))
-    greatest = np.maximum(last, sqrt(limits.greatest))
+    greatest = np.maximum(last, sqrt(limits.maximum))
     return all(bool(((least <= f) & (f <= greatest)).all()) for f in before)
 
 

@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from passline.compiler.interpreters.equivalence import Equivalence, evaluation
-from passline.compiler.interpreters.equivalence.comparison import mismatch_in
+from passline.compiler.interpreters.equivalence.comparison import Comparison
 from passline.compiler.interpreters.equivalence.evaluation import (
     Evaluated,
     RefusedArguments,
@@ -168,7 +168,7 @@ class Check:
         network; Broken if they differ."""
         name, index = call
         if not rounds:
-            difference = mismatch_in(self.expected[call], actual)
+            difference = Comparison().mismatch_in(self.expected[call], actual)
         elif self.case.network is not None and name == "main" and index == 0:
             difference = distance_in(self.case.network, actual)
         else:

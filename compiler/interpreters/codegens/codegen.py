@@ -44,4 +44,4 @@ class Codegen(ABC):
 
     @abstractmethod
     def load(self, external: bytes) -> External:
-        """Return the function of which `compile` returned `external`."""
+        """Return the function that `compile` made `external` of."""

@@ -9,28 +9,29 @@ from dataclasses import dataclass, replace
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
+from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.types import Float
 from ....dialects.transform_params import transformation_of
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.symbols import PRIVATE, symbol_of
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.rounding import Change, Rounding
+from ....passmanager.registration.rounding import Rounding
 from ..arguments import check_arguments
 from ..arrays import float_limits
 from ..interpret import ArrayFunction
 from ..signature import Function, Value, argument_names, input_types
-from .comparison import EXACT, mismatch_in, tolerance
+from .comparison import Comparison, tolerance
 from .constants import Number, numbers_in
 from .difference import Difference
 from .evaluation import MAX_STEPS, Evaluated, RefusedArguments, evaluate, fit_arguments
 from .flags import free_numbers
-from .inputs import Numbers, element_of, is_open, leaves
+from .inputs import Numbers, is_open, leaves
 from .observations import changed_effects
-from .reachable import reachable
 from .samples import Sample, Sampler, reason_of
 from .sizes import sizes_around_constants
-from .trace import ModuleVersion, RepeatableRun, describe_first_difference
+from .trace import ModuleVersion, describe_first_difference, trace
 from .values import flat_values
 
 __all__ = ["Equivalence", "epsilon_of", "find_difference", "public_functions"]
@@ -57,13 +58,12 @@ def find_difference(
 
 
 class Equivalence:
-    """The results of the public functions of a module, to compare those of later versions of it
-    with.
+    """The results of the public functions of a module, for comparison with later versions of it.
 
     The functions are those directly in the module, with a body, and not private: passes may change
     private ones, add and remove them. `unchecked` names the functions that cannot be compared, or
-    no longer, each with the reason; `left_out` those of whose inputs some were not accepted, with
-    their number and the first reason.
+    no longer, each with the reason. `left_out` names those that did not accept all inputs, with the
+    number of these inputs and the first reason.
     """
 
     def __init__(
@@ -134,7 +134,8 @@ class Equivalence:
                 results = function(*check_arguments(func, arguments))
             except PasslineError as error:
                 return _difference(func, sample, str(error), None)
-            if (reason := _changed(sample, results, bound)) is not None:
+            comparison = Comparison(bound, sample.compared)
+            if (reason := _changed_results(sample, results, comparison)) is not None:
                 return _difference(func, sample, reason, results)
         return None
 
@@ -162,8 +163,8 @@ class Equivalence:
 
     def _changed_interface(self, module: ModuleOp) -> Difference | None:
         """Return the first public function that is gone, or has another number of parameters,
-        unless it says that its parameters were transformed. It may be a function of another dialect
-        now, of which nothing is known."""
+        unless it says that its parameters were transformed. A function that is one of another
+        dialect now is not compared."""
         functions = public_functions(module)
         others = {symbol_of(op) for op in module.ops if not isinstance(op, Function)}
         for name, (transformation, count) in self._interface.items():
@@ -179,37 +180,38 @@ class Equivalence:
 
     def _compare(self, module: ModuleOp, func: Function, allowed: _Allowed) -> Difference | None:
         """Compare one function; drop the samples that can no longer be evaluated."""
-        self._add_sizes(func)
-        self._add_constants(module, func)
+        name = func.sym_name.data
+        self._add_samples(module, func)
         kept: list[Sample] = []
         lost, left = "", self._max_steps
-        free = self._free_numbers(func.sym_name.data)
-        for sample in self.samples[func.sym_name.data]:
+        free = self._free_numbers(name)
+        for sample in self.samples[name]:
             arguments = fit_arguments(func, sample.arguments)
             try:
                 check_arguments(func, arguments)
             except PasslineError as error:
                 lost = f"its parameters change: {error}"
                 if allowed.keeps_interface:
-                    return Difference.of_interface(func.sym_name.data, lost)
+                    return Difference.of_interface(name, lost)
                 continue
             outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
             seen = sample if allowed.keeps_range else replace(sample, range_is_free=True)
-            run = _SampleComparison(seen, RepeatableRun(module, func, arguments), allowed)
+            comparison = replace(allowed.comparison, compared=seen.compared)
             if isinstance(outcome, RefusedArguments):
-                return self._located(run, outcome.reason, None)
+                return self._located(module, func, seen, comparison, outcome.reason)
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            reason = None if sample.recipe.numbers in free else run.changed(outcome)
+            is_free = sample.recipe.numbers in free or (comparison.bound and sample.rounds_apart)
+            reason = None if is_free else _changed(sample, outcome, comparison)
             if reason is not None:
-                return self._located(run, reason, outcome.results)
+                return self._located(module, func, seen, comparison, reason, outcome.results)
             left -= outcome.steps
             kept.append(replace(sample, outcome=outcome))
         if kept:
-            self.samples[func.sym_name.data] = self._known[func.sym_name.data] = kept
+            self.samples[name] = self._known[name] = kept
         else:
-            self._drop(func.sym_name.data, lost)
+            self._drop(name, lost)
         return None
 
     def _free_numbers(self, name: str) -> Collection[Numbers]:
@@ -217,58 +219,55 @@ class Equivalence:
         open, in the version before."""
         if self._version is None:
             return ()
-        symbols = {symbol_of(op): op for op in self._version.module.ops}
-        return free_numbers(symbols[name], symbols)
+        graph = CallGraph(self._version.module)
+        return free_numbers(graph.reachable([graph.symbols[name]]))
 
-    def _add_sizes(self, func: Function) -> None:
-        """Add samples, of the version before, for the sizes around constants that a pass brought
-        in, such as those of its tiles."""
+    def _add_samples(self, module: ModuleOp, func: Function) -> None:
+        """Add samples, of the version before, around the constants that a pass brought in: for
+        numbers, and for the sizes of unknown dimensions, which may end a tile."""
         name = func.sym_name.data
-        samples, tried = self.samples[name], self._tried.setdefault(name, set())
-        if not any(map(is_open, leaves(input_types(func)))) or self._version is None:
+        samples, numbers = self.samples[name], self._numbers[name]
+        tried = self._tried.setdefault(name, set())
+        new_sizes: list[int] = []
+        if any(map(is_open, leaves(input_types(func)))):
+            known = tried | {sample.recipe.size for sample in samples}
+            new_sizes = [size for size in sizes_around_constants(func) if size not in known]
+        ops = CallGraph(module).reachable([func])
+        new_numbers = [n for n in numbers_in(ops) if n not in numbers]
+        tried.update(new_sizes)
+        numbers.update(new_numbers)
+        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
+        if base is None or (version := self._version) is None:
             return
-        known = tried | {sample.recipe.size for sample in samples}
-        new = [size for size in sizes_around_constants(func) if size not in known]
-        tried.update(new)
-        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
-        if new and base is not None:
-            module = self._version.module
-            old = public_functions(module)[name]
-            sampler = Sampler(module, old, self._ctx, self._max_steps)
-            samples += sampler.of_sizes(replace(base, distinct=False), new)
-
-    def _add_constants(self, module: ModuleOp, func: Function) -> None:
-        """Add samples, of the version before, around constants that a pass brought in."""
-        name = func.sym_name.data
-        samples, known = self.samples[name], self._numbers[name]
-        symbols = {symbol_of(op): op for op in module.ops}
-        new = [n for n in numbers_in(reachable(func, symbols)) if n not in known]
-        known.update(new)
-        base = next((s.recipe for s in samples if s.recipe.numbers == "ordinary"), None)
-        if new and base is not None and (version := self._version) is not None:
-            old = public_functions(version.module)[name]
+        old = public_functions(version.module)[name]
+        if new_sizes:
             sampler = Sampler(version.module, old, self._ctx, self._max_steps)
-            samples += sampler.of_constants(base, new)
+            samples += sampler.of_sizes(replace(base, distinct=False), new_sizes)
+        if new_numbers:
+            sampler = Sampler(version.module, old, self._ctx, self._max_steps)
+            samples += sampler.of_constants(base, new_numbers)
 
     def _located(
-        self, comparison: _SampleComparison, reason: str, after: tuple[Value, ...] | None
+        self,
+        module: ModuleOp,
+        func: Function,
+        sample: Sample,
+        comparison: Comparison,
+        reason: str,
+        after: tuple[Value, ...] | None = None,
     ) -> Difference:
         """Return the difference with the first operation whose value differs: both versions are
         run once more."""
-        version, sample, run = self._version, comparison.sample, comparison.run
+        version = self._version
         assert version is not None, "there are samples"
-        old = public_functions(version.module)[run.function.sym_name.data]
+        old = public_functions(version.module)[func.sym_name.data]
         # What was accepted before has other arguments if tuples were taken apart since.
-        before = RepeatableRun(version.module, old, fit_arguments(old, sample.arguments))
-        first = describe_first_difference(
-            before.trace(self._ctx, self._max_steps),
-            run.trace(self._ctx, self._max_steps),
-            version.counterparts,
-            comparison.allowed.bound,
-            sample.compared,
-            comparison.allowed.changes,
+        before, now = (
+            trace(m, f, fit_arguments(f, sample.arguments), self._ctx, self._max_steps)
+            for m, f in ((version.module, old), (module, func))
         )
-        return replace(_difference(run.function, sample, reason, after), first=first)
+        first = describe_first_difference(before, now, version.counterparts, comparison)
+        return replace(_difference(func, sample, reason, after), first=first)
 
     def _drop(self, name: str, reason: str) -> None:
         del self.samples[name]
@@ -279,8 +278,7 @@ class Equivalence:
 class _Allowed:
     """The changes of results that are allowed."""
 
-    bound: float
-    changes: tuple[Change, ...]
+    comparison: Comparison
     keeps_range: bool
     keeps_interface: bool
 
@@ -290,28 +288,11 @@ class _Allowed:
     ) -> _Allowed:
         """Return what a pass with `rounds` may change."""
         if (rounding := Rounding.of(rounds)) is None:
-            return _Allowed(EXACT, (), keeps_range, keeps_interface)
+            return _Allowed(Comparison(changes=()), keeps_range, keeps_interface)
         keeps_range &= "finite may become infinite" not in rounding.changes
         bound = tolerance(epsilon_of(module), rounding.units)
-        return _Allowed(bound, rounding.changes, keeps_range, keeps_interface)
-
-
-@dataclass(frozen=True)
-class _SampleComparison:
-    """A sample, the run with which it is compared, and what is allowed."""
-
-    sample: Sample
-    run: RepeatableRun
-    allowed: _Allowed
-
-    def changed(self, outcome: Evaluated) -> str | None:
-        """Return how results and effects differ, in words."""
-        sample, bound, changes = self.sample, self.allowed.bound, self.allowed.changes
-        if bound and sample.rounds_apart:
-            return None
-        return _changed(sample, outcome.results, bound, changes) or changed_effects(
-            sample.outcome.effects, outcome.effects, bound, sample.compared, changes
-        )
+        comparison = Comparison(bound, changes=rounding.changes)
+        return _Allowed(comparison, keeps_range, keeps_interface)
 
 
 def _interface_of(func: Function) -> tuple[object, int]:
@@ -336,15 +317,16 @@ def _difference(
     )
 
 
-def _changed(
-    sample: Sample,
-    after: Sequence[Value],
-    bound: float,
-    changes: tuple[Change, ...] = Rounding.changes,
-) -> str | None:
+def _changed(sample: Sample, after: Evaluated, comparison: Comparison) -> str | None:
+    """Return in words how results or side effects differ, or None."""
+    return _changed_results(sample, after.results, comparison) or changed_effects(
+        sample.outcome.effects, after.effects, comparison
+    )
+
+
+def _changed_results(sample: Sample, after: Sequence[Value], comparison: Comparison) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
-    before = flat_values(sample.outcome.results)
-    return mismatch_in(before, flat_values(after), bound, sample.compared, changes)
+    return comparison.mismatch_in(flat_values(sample.outcome.results), flat_values(after))
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:
@@ -362,8 +344,8 @@ def _is_private(op: Operation) -> bool:
 
 
 def epsilon_of(module: ModuleOp) -> float:
-    """Return the distance from 1 to the next number in the least precise type of floats that
+    """Return the distance from 1 to the next number in the type of floats of lowest precision that
     occurs in the module; that of f32 if there are no floats."""
-    elements = {element_of(value.type) for op in walk(module) for value in op.results}
+    elements = {get_element_type_or_self(value.type) for op in walk(module) for value in op.results}
     floats = [element for element in elements if isinstance(element, Float)]
     return max(float_limits(element).epsilon for element in floats or [f32])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..arrays import Array
 from ..signature import Value
 from .values import flat_values, is_function, is_tuple
 
-__all__ = ["EXACT", "Compared", "mismatch", "mismatch_in", "tolerance"]
+__all__ = ["EXACT", "Compared", "Comparison", "tolerance"]
 
 EXACT = 0.0
 """The tolerance with which floats are compared bit for bit, up to the payload of NaN."""
@@ -37,51 +38,47 @@ def tolerance(epsilon: float, units: int = Rounding.units) -> float:
     return units / 4 * epsilon ** (2 / 3)
 
 
-def mismatch(
-    before: Value,
-    after: Value,
-    bound: float = EXACT,
-    compared: Compared = "values",
-    changes: Collection[Change] = Rounding.changes,
-) -> str | None:
-    """Return in words how two values differ, or None if they are equal.
+@dataclass(frozen=True)
+class Comparison:
+    """The differences that are allowed between a value and the same one after a transformation.
 
     Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
-    floats may differ by `bound` of their magnitude, and of the greatest finite one of the array.
-    NaN stays NaN, and an infinity an infinity, but for the `changes` that are allowed: NaN is that
-    of `0 * inf` or `inf - inf` in another order. With a bound, `compared` may restrict this:
-    "finite" allows any difference, as intermediate results may lose all their digits, but that a
-    finite number becomes infinite or NaN; up to `bound` below the greatest number, this may be
-    rounding. "steps" allows narrow integers to differ by `STEPS`, and floats by as many of 64 parts
-    of the greatest. "shapes" compares only shapes and element types. Functions are not compared.
+    floats may differ by `bound` of their magnitude, and of the maximum of the finite ones in the
+    array. NaN stays NaN, and an infinity an infinity, but for the `changes` that are allowed: NaN
+    is that of `0 * inf` or `inf - inf` in another order.
+
+    With a bound, `compared` restricts this. "finite" allows any difference, as intermediate results
+    may lose all their digits, unless a finite number becomes infinite or NaN; up to `bound` below
+    the maximum of the type, this may be rounding. "steps" allows narrow integers to differ by
+    `STEPS`, and floats by as many of 64 parts of the maximum. "shapes" compares only shapes and
+    element types. Functions are not compared.
     """
-    if is_tuple(before) or is_tuple(after):
-        return mismatch_in(flat_values([before]), flat_values([after]), bound, compared, changes)
-    if is_function(before) or is_function(after):
-        same = is_function(before) == is_function(after)
-        return None if same else "one value is a function, the other is not"
-    return _mismatch_of_arrays(before, after, bound, compared, changes)
+
+    bound: float = EXACT
+    compared: Compared = "values"
+    changes: Collection[Change] = Rounding.changes
+
+    def mismatch(self, before: Value, after: Value) -> str | None:
+        """Return in words how two values differ, or None if they are equal."""
+        if is_tuple(before) or is_tuple(after):
+            return self.mismatch_in(flat_values([before]), flat_values([after]))
+        if is_function(before) or is_function(after):
+            same = is_function(before) == is_function(after)
+            return None if same else "one value is a function, the other is not"
+        return _mismatch_of_arrays(before, after, self)
+
+    def mismatch_in(self, before: Sequence[Value], after: Sequence[Value]) -> str | None:
+        """Return in words how two lists of values differ, or None."""
+        if len(before) != len(after):
+            return f"there are {len(after)} values, before {len(before)}"
+        for i, (old, new) in enumerate(zip(before, after)):
+            if (text := self.mismatch(old, new)) is not None:
+                return text if len(before) == 1 else f"of value {i}, {text}"
+        return None
 
 
-def mismatch_in(
-    before: Sequence[Value],
-    after: Sequence[Value],
-    bound: float = EXACT,
-    compared: Compared = "values",
-    changes: Collection[Change] = Rounding.changes,
-) -> str | None:
-    """Return in words how two lists of values differ, or None."""
-    if len(before) != len(after):
-        return f"there are {len(after)} values, before {len(before)}"
-    for i, (old, new) in enumerate(zip(before, after)):
-        if (text := mismatch(old, new, bound, compared, changes)) is not None:
-            return text if len(before) == 1 else f"of value {i}, {text}"
-    return None
-
-
-def _mismatch_of_arrays(
-    before: Array, after: Array, bound: float, compared: Compared, changes: Collection[Change]
-) -> str | None:
+def _mismatch_of_arrays(before: Array, after: Array, comparison: Comparison) -> str | None:
+    bound, compared = comparison.bound, comparison.compared
     if before.shape != after.shape:
         return f"the shape is {_shape(after)}, before {_shape(before)}"
     if before.dtype != after.dtype:
@@ -95,7 +92,7 @@ def _mismatch_of_arrays(
             return None
         wrong = _loses_finite(before, after, bound)
     else:
-        wrong = ~_equal(before, after, bound, changes)
+        wrong = ~_equal(before, after, bound, comparison.changes)
     if not (count := int(np.count_nonzero(wrong))):
         return None
     index = tuple(int(i[0]) for i in np.nonzero(wrong)) if wrong.ndim else ()

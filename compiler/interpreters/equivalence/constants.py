@@ -17,7 +17,7 @@ from ....dialects.relax.constant import is_dense
 from ....dialects.relax.types import Element, is_number
 from ....passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
-from .sizes import GREATEST
+from .sizes import MAX_CONSTANT
 
 __all__ = ["Number", "floats_around", "integers_around", "numbers_in"]
 
@@ -46,7 +46,7 @@ def _numbers_of(op: Operation) -> Iterable[Number]:
 def _numbers(attribute: Attribute) -> Iterable[Number]:
     if isinstance(attribute, IntegerAttr | FloatAttr):
         number = attribute.value.data
-        return () if number <= GREATEST and INDEX in attribute.parameters else [number]
+        return () if number <= MAX_CONSTANT and INDEX in attribute.parameters else [number]
     if not is_dense(attribute) or len(attribute) > MAX_ELEMENTS:
         return ()
     if not is_number(element := attribute.get_element_type()):
@@ -67,4 +67,4 @@ def floats_around(element: Element, numbers: Sequence[Number]) -> Array:
     """Return `numbers` with their neighbours, as far as the type has them."""
     limits = float_limits(element)
     near = [float(n) * (1 + step * limits.epsilon) for n in numbers for step in (0, -1, 1)]
-    return fit(np.array([n for n in near if abs(n) <= limits.greatest], np.float64), element)
+    return fit(np.array([n for n in near if abs(n) <= limits.maximum], np.float64), element)

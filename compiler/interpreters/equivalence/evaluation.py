@@ -10,12 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, BFloat16Type, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BFloat16Type, ModuleOp
 from xdsl.interpreter import Interpreter, PythonValues
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Operation
 
 from ....dialects.relax.dynamic.base import DynamicOp
-from ....dialects.relax.types import is_ranked, tensor_type
+from ....dialects.relax.types import is_ranked
 from ....passmanager.errors import PasslineError
 from ..interpret import NoSemanticsError, interpret
 from ..signature import Function, Value, input_types, result_buffers
@@ -27,6 +27,7 @@ __all__ = [
     "ELEMENTS_PER_STEP",
     "MAX_STEPS",
     "Evaluated",
+    "NoResults",
     "NotEvaluable",
     "Outcome",
     "RefusedArguments",
@@ -55,33 +56,30 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
-class RefusedArguments:
-    """The reason why the program does not accept the arguments, such as an index out of range."""
+class NoResults:
+    """The reason why an evaluation has no results; the budget that it took."""
 
     reason: str
     steps: int = 0
 
 
-@dataclass(frozen=True)
-class NotEvaluable:
-    """The reason why the function cannot be evaluated on any arguments."""
-
-    reason: str
+class RefusedArguments(NoResults):
+    """The program does not accept the arguments, such as an index out of range."""
 
 
-@dataclass(frozen=True)
-class TooLarge:
-    """The end of an evaluation that took more steps than allowed, or calls nested too deeply."""
-
-    reason: str
-    steps: int = 0
+class NotEvaluable(NoResults):
+    """The function cannot be evaluated on any arguments."""
 
 
-Outcome: TypeAlias = Evaluated | RefusedArguments | NotEvaluable | TooLarge
+class TooLarge(NoResults):
+    """The evaluation took more steps than allowed, or calls are nested too deeply."""
+
+
+Outcome: TypeAlias = Evaluated | NoResults
 
 
 class OverBudget(BaseException):
-    """The end of an evaluation that takes too many steps; the message says of which kind.
+    """The end of an evaluation that takes too many steps or nested calls, as the message says.
 
     Not an Exception: xDSL's interpreter would print the module into the message of each one, at
     each nested region.
@@ -193,12 +191,9 @@ def _elements(types: Sequence[Attribute]) -> int:
 def _types_at_run_time(op: DynamicOp, args: PythonValues) -> Sequence[Attribute] | None:
     """Return the result types of the static operation, None if there is none: the semantics then
     say why."""
-    count = op.INPUTS
-    pairs = zip(op.operands[:count], args)
-    types = [TensorType(tensor_type(value).element_type, array.shape) for value, array in pairs]
     try:
-        values = [array.ravel().tolist() for array in args[count:]]
-        static = op.static_op(Block(arg_types=types).args, values)
+        values = [array.ravel().tolist() for array in args[op.INPUTS :]]
+        static = op.static_for([array.shape for array in args[: op.INPUTS]], values)
     except Exception:  # invalid parameters: anything may be raised
         return None
     return None if static is None else static.result_types

@@ -15,7 +15,6 @@ from ....passmanager.ir.symbols import name_of, symbol_of
 from ....passmanager.ir.walk import ancestors, walk
 from ....passmanager.registration.rounding import Rounding
 from .inputs import Numbers
-from .reachable import reachable
 
 __all__ = ["added_flag", "free_numbers"]
 
@@ -58,27 +57,19 @@ def added_flag(
         if olds and (added := flags - had - _allowed(rounding)):
             names = ", ".join(sorted(getattr(flag, "value", str(flag)) for flag in added))
             reason = f"'{name_of(op)}'{place_of(op)} has the flag {names}, which it had not before"
-            return _function_of(op), reason
+            function = next((name for a in ancestors(op) if (name := symbol_of(a))), "")
+            return function, reason
     return None
 
 
-def free_numbers(func: Operation, symbols: Mapping[str, Operation]) -> Collection[Numbers]:
+def free_numbers(functions: Iterable[Operation]) -> Collection[Numbers]:
     """Return the kinds of inputs for which the flags of a function, and of those that it calls,
     leave its results open: all with `reassoc`, special ones with `nnan` and `ninf`."""
-    ops = (op for top in reachable(func, symbols) for op in walk(top))
-    flags = {flag for op in ops for flag in _flags_of(op)}
+    flags = {flag for top in functions for op in walk(top) for flag in _flags_of(op)}
     if FastMathFlag.REASSOC in flags:
         return get_args(Numbers)
     special = flags & {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
     return ("special", "edge", "large") if special else ()
-
-
-def _function_of(op: Operation) -> str:
-    """Return the symbol of the innermost operation around `op` that has one, empty if none has."""
-    for around in ancestors(op):
-        if name := symbol_of(around):
-            return name
-    return ""
 
 
 def _flags_of(op: Operation) -> set[object]:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.traits import ConstantLike
+from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.constant import is_dense
 from ....dialects.relax.types import Element, is_number
@@ -30,13 +31,12 @@ from ....passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
 from .constants import Number, floats_around, integers_around
-from .sizes import GREATEST, sizes_for
+from .sizes import MAX_CONSTANT, sizes_for
 
 __all__ = [
     "Numbers",
     "Recipe",
     "around_constants",
-    "element_of",
     "elements_in",
     "generate",
     "has_floats",
@@ -53,8 +53,8 @@ class Recipe:
     """A way to choose the arguments of a function.
 
     Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
-    -0.0, ...), those at the `edge` of the range (denormals, the greatest), or `large` ones, whose
-    products with the constants of the function are about the greatest number. Integers are uniform
+    -0.0, ...), those at the `edge` of the range (denormals, the maximum), or `large` ones, whose
+    products with the constants of the function are about the maximum. Integers are uniform
     from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. If
     `constant`, floats, integers and indices are among `constants` and their neighbours. An unknown
     dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
@@ -87,12 +87,12 @@ LIMITS = (10, 4, 2, 1)
 SIZES = (3, 4, 1, 2, 8)
 MAX_VARIATIONS = 8
 """The most inputs of one kind for one seed."""
-MAX_CONSTANT = 48
+MAX_AROUND_CONSTANTS = 48
 """The most inputs with numbers around constants for one seed."""
 
 
 def probes(func: Function, seed: int) -> Iterator[Recipe]:
-    """Yield recipes for ordinary arguments, of which the first that `func` accepts is to be used.
+    """Yield recipes for ordinary arguments; the first one that `func` accepts is to be used.
 
     Integers may be indices, and unknown dimensions may have to be equal, or to differ.
     """
@@ -114,8 +114,8 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     types = [*leaves(input_types(func))]
     floats, integers = any(map(has_floats, types)), any(map(has_integers, types))
     sizes = [element_count(type, base) for type in types]
-    least = min((size for size in sizes if size), default=1)
-    count = min(MAX_VARIATIONS, -(-len(SPECIAL) // least))
+    smallest = min((size for size in sizes if size), default=1)
+    count = min(MAX_VARIATIONS, -(-len(SPECIAL) // smallest))
     if floats:
         yield replace(base, numbers="edge")
         yield replace(base, numbers="special")
@@ -145,10 +145,15 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
 def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) -> Iterator[Recipe]:
     """Yield recipes for numbers around constants, as many as each number takes to occur in each
     parameter."""
-    types = [t for t in leaves(input_types(func)) if is_number(element_of(t)) or is_index(t)]
-    least = min((size for t in types if (size := element_count(t, base))), default=0)
-    count = -(-3 * len(numbers) // least) if least else 0
-    for turn in range(min(MAX_CONSTANT, count)):
+    types = [
+        t
+        for t in leaves(input_types(func))
+        if is_number(get_element_type_or_self(t)) or is_index(t)
+    ]
+    sizes = [element_count(type, base) for type in types]
+    smallest = min((size for size in sizes if size), default=0)
+    count = -(-3 * len(numbers) // smallest) if smallest else 0
+    for turn in range(min(MAX_AROUND_CONSTANTS, count)):
         yield replace(base, numbers="constant", constants=(*numbers,), turn=turn)
 
 
@@ -181,7 +186,7 @@ class _Maker:
         if isinstance(type, TupleType):
             return tuple(self.value(f"{name}.{i}", t) for i, t in enumerate(type.types.data))
         shape = [self._size(d) for d in shape_of(type)]
-        element = element_of(type)
+        element = get_element_type_or_self(type)
         if isinstance(element, IndexType):
             return self._indices(shape)
         unranked = isinstance(type, ContainerType) and not isinstance(type, ShapedType)
@@ -203,7 +208,7 @@ class _Maker:
         if recipe.extreme:
             return np.asarray(self._rng.integers(0, recipe.limit, shape))
         near = integers_around(i64, recipe.constants)
-        near = near[near > GREATEST]
+        near = near[near > MAX_CONSTANT]
         size = near[recipe.turn % len(near)] if near.size else recipe.size
         return np.full(shape, size, np.int64)
 
@@ -254,7 +259,7 @@ def edge_numbers(element: Element) -> Sequence[float]:
     limits = float_limits(element)
     return [
         *(0.0, -0.0, limits.denormal, -limits.denormal),
-        *(limits.normal / 2, -limits.normal, limits.greatest, -limits.greatest),
+        *(limits.normal / 2, -limits.normal, limits.maximum, -limits.maximum),
     ]
 
 
@@ -263,7 +268,7 @@ MAX_CONSTANTS = 3
 
 
 def constants_of(func: Function) -> Sequence[float]:
-    """Return the greatest magnitudes above 1 of the constants of `func`, a few different ones."""
+    """Return the largest magnitudes above 1 of the constants of `func`, a few different ones."""
     found: set[float] = set()
     for op in walk(func):
         if attribute := ConstantLike.get_constant_value(op.results[0]) if op.results else None:
@@ -272,7 +277,7 @@ def constants_of(func: Function) -> Sequence[float]:
 
 
 def _magnitude(attribute: Attribute) -> float:
-    """Return the greatest finite magnitude of the elements of a constant of floats, or 0."""
+    """Return the maximum of the finite magnitudes in a constant of floats, or 0."""
     if isinstance(attribute, FloatAttr):
         numbers = np.abs(np.array([attribute.value.data]))
     elif is_dense(attribute) and not isinstance(attribute.get_element_type(), IntegerType):
@@ -283,10 +288,10 @@ def _magnitude(attribute: Attribute) -> float:
 
 
 def large_numbers(element: Element, constants: Sequence[float]) -> Array:
-    """Return numbers whose products with constants are a little greater than the greatest finite
-    number, and a quarter of that number; positive and negative ones."""
-    greatest = float_limits(element).greatest
-    numbers = np.array([*(greatest / c * 1.05 for c in constants if c > 1.05), greatest / 4])
+    """Return numbers whose products with constants are a little above the maximum of the type, and
+    a quarter of the maximum; positive and negative ones."""
+    maximum = float_limits(element).maximum
+    numbers = np.array([*(maximum / c * 1.05 for c in constants if c > 1.05), maximum / 4])
     return np.concatenate([numbers, -numbers])
 
 
@@ -307,11 +312,6 @@ def shape_of(type: Attribute) -> tuple[int, ...]:
     return tuple(type.get_shape()) if isinstance(type, ShapedType) else ()
 
 
-def element_of(type: Attribute) -> Attribute:
-    """Return the type of the elements of a tensor or buffer, or the type itself."""
-    return type.get_element_type() if isinstance(type, ContainerType) else type  # pyright: ignore[reportUnknownVariableType]
-
-
 def has_plain_layout(type: Attribute) -> bool:
     """Return whether the elements of a buffer are contiguous, in row-major order."""
     return not is_buffer(type) or isinstance(type.layout, NoneAttr)
@@ -324,24 +324,24 @@ def unknown_sizes(type: Attribute) -> int:
 
 def is_open(type: Attribute) -> bool:
     """Return whether a value of `type` depends on `Recipe.size`."""
-    return unknown_sizes(type) > 0 or isinstance(element_of(type), IndexType)
+    return unknown_sizes(type) > 0 or is_index(type)
 
 
 def is_index(type: Attribute) -> bool:
     """Return whether a value of `type` consists of indices."""
-    return isinstance(element_of(type), IndexType)
+    return isinstance(get_element_type_or_self(type), IndexType)
 
 
 def has_integers(type: Attribute) -> bool:
     """Return whether a value of `type` depends on `Recipe.limit`."""
-    element = element_of(type)
+    element = get_element_type_or_self(type)
     wide = isinstance(element, IntegerType) and element.bitwidth > 1
     return wide or isinstance(element, IndexType)
 
 
 def has_floats(type: Attribute) -> bool:
     """Return whether values of `type` hold floats."""
-    element = element_of(type)
+    element = get_element_type_or_self(type)
     return is_number(element) and not isinstance(element, IntegerType)
 
 

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ....dialects.fast_math import FastMath
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.context import PassContext
 from ....passmanager.instrument import PassInstrument
 from ....passmanager.ir.symbols import symbol_of
@@ -31,7 +32,6 @@ from .check import Equivalence
 from .difference import Difference, NotCheckedError, SemanticsError
 from .evaluation import MAX_STEPS
 from .flags import added_flag
-from .reachable import reachable
 from .trace import ModuleVersion
 from .values import named_arrays
 
@@ -190,11 +190,11 @@ class _State:
         """Compare the functions that changed; keep the new results."""
         if self._version == run.version:
             return self._of_flags(run) or self._of_second_run(run, info)
-        tables = {symbol_of(op): op for op in run.module.ops}
+        graph = CallGraph(run.module)
         changed = {op for op, version in run.changed_in.items() if version > self._version}
 
         def is_changed(func: Operation) -> bool:
-            return not changed.isdisjoint(reachable(func, tables))
+            return not changed.isdisjoint(graph.reachable([func]))
 
         difference = self.equivalence.compare(
             run.module,

@@ -1,10 +1,9 @@
-"""Observations of an evaluation besides its results: the effects in their order, and where a number
-that is not finite becomes a finite one.
+"""Observations of an evaluation besides its results: side effects in their order, and whether an
+infinity or NaN was lost in a finite result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -23,17 +22,16 @@ from xdsl.traits import IsTerminator, SymbolUserOpInterface
 
 from ....passmanager.ir.effects import UNKNOWN, WRITES, class_effects
 from ....passmanager.ir.per_class import PerClass
-from ....passmanager.registration.rounding import Change, Rounding
 from ..arrays import Array
 from ..signature import Value
-from .comparison import Compared, mismatch_in
+from .comparison import Comparison
 
 __all__ = ["Effect", "EffectRecorder", "Squashing", "changed_effects"]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One effect of a program on the world around it: an operation, and the values it was given."""
+    """One side effect of a program: an operation, and the values of its operands."""
 
     text: str
     """The name and the properties of the operation."""
@@ -41,9 +39,10 @@ class Effect:
 
 
 def _is_effect(op_class: type[Operation]) -> bool:
-    """Return whether operations of a class act on the world: they write, but no buffer and no
-    result. Terminators and calls do not, the operations that they lead to may; nor do assertions,
-    which passes add and remove: an input for which one fails is refused.
+    """Return whether operations of a class may have side effects.
+
+    Terminators and calls have none themselves. Neither have assertions, which passes add and
+    remove: an input for which one fails is refused.
     """
     if issubclass(op_class, AssertOp):
         return False
@@ -53,25 +52,26 @@ def _is_effect(op_class: type[Operation]) -> bool:
     return bool(class_effects[op_class] & (UNKNOWN | WRITES))
 
 
-_acts = PerClass[Operation, bool](_is_effect)
+_has_effects = PerClass[Operation, bool](_is_effect)
 _NO_VALUES = (FunctionType, MemRefType, UnrankedMemRefType)
-"""The types of operands of which an operation calls or writes one."""
+"""The types of operands that an operation calls or writes to."""
 
 
 def _is_action(op: Operation) -> bool:
-    """Return whether an operation acts on the world, of which values alone tell."""
-    if not _acts[type(op)] or op.results or op.regions:
+    """Return whether an operation has side effects, and its operands are all that can be observed
+    of them."""
+    if not _has_effects[type(op)] or op.results or op.regions:
         return False
     return not any(isinstance(type, _NO_VALUES) for type in op.operand_types)
 
 
 class EffectRecorder(Interpreter.Listener):
-    """A listener that records the effects of a program, such as what `printf` prints."""
+    """A listener that records the side effects of a program, such as what `printf` prints."""
 
     def __init__(self) -> None:
         self.found: list[Effect] = []
         self._acts: dict[int, bool] = {}
-        """Whether an operation acts on the world, by id."""
+        """Whether an operation has side effects, by id."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         if (acts := self._acts.get(id(op))) is None:
@@ -84,17 +84,13 @@ class EffectRecorder(Interpreter.Listener):
 
 
 def changed_effects(
-    before: tuple[Effect, ...],
-    after: tuple[Effect, ...],
-    bound: float,
-    compared: Compared,
-    changes: Collection[Change] = Rounding.changes,
+    before: tuple[Effect, ...], after: tuple[Effect, ...], comparison: Comparison
 ) -> str | None:
     """Return in words how two lists of effects differ, or None."""
     for number, (old, new) in enumerate(zip(before, after, strict=False)):
         if old.text != new.text:
             return f"effect {number} is '{new.text}', before '{old.text}'"
-        if (reason := mismatch_in(old.values, new.values, bound, compared, changes)) is not None:
+        if (reason := comparison.mismatch_in(old.values, new.values)) is not None:
             return f"effect {number}, '{old.text}': {reason}"
     if len(before) > len(after):
         return f"the effect '{before[len(after)].text}' is missing"
@@ -104,24 +100,24 @@ def changed_effects(
 
 
 class Squashing(Interpreter.Listener):
-    """A listener that notes whether an operation made a finite number of one that is not and that
-    was computed of several, such as `tanh(x * s)` where the product is infinite.
+    """A listener that notes whether an operation turned an intermediate infinity or NaN into a
+    finite result, as `tanh(x * s)` does where the product is infinite.
 
-    A pass that rounds may move terms across it: inf * 0 is NaN where inf times a rounded 0 is not.
-    What is infinite then differs, but the finite result does not tell. Of a number that was given,
-    as in `relu(x)`, nothing is uncertain.
+    A pass that rounds may change which intermediate results are infinite: inf * 0 is NaN, but inf
+    times a rounded 0 is not. The finite result does not show this. Only results that were computed
+    from several floats are uncertain; an argument of the function, as in `relu(x)`, is not.
     """
 
     def __init__(self) -> None:
         self.found = False
         self._given: list[tuple[list[Array], bool]] = []
-        """For each operation that runs, which elements of uncertain operands are not finite, and
-        whether it has several operands of floats."""
+        """For each operation that runs: which elements of uncertain operands are not finite, and
+        whether several operands are floats."""
         self._uncertain: dict[int, object] = {}
-        """Values of which an element is not finite, by id; they stay alive."""
+        """Values with an element that is not finite, by id. They stay alive."""
         self._integral: dict[int, bool] = {}
-        """Whether all operands and results of an operation are integers, by id: nothing is noted
-        of it."""
+        """Whether all operands and results of an operation are integers, by id. Such operations
+        are left out."""
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         if (integral := self._integral.get(id(op))) is None:
@@ -164,12 +160,13 @@ _NONE = np.ones(0, bool)
 
 
 def _finite(value: object) -> Array:
-    """Return which elements of an array or a number are finite; none of it if it has no floats."""
+    """Return which elements of an array or number are finite; an empty array for integers."""
     return np.isfinite(np.asarray(cast(Array, value))) if _has_floats(value) else _NONE
 
 
 def _squashed(infinite: Array, finite: Array) -> bool:
-    """Return whether an element that was not finite is now; of other shapes, whether all are."""
+    """Return whether an element that was not finite is finite now. If the shapes differ, return
+    whether all elements are finite now."""
     if infinite.shape == finite.shape:
         return bool((infinite & finite).any())
     return finite.size > 0 and bool(finite.all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -15,8 +15,8 @@ from ....dialects.relax.base import TensorOp
 from ....dialects.relax.elementwise.quantization import QuantizeOp, RequantizeOp
 from ....dialects.relax.interfaces import FusionKind, FusionPattern
 from ....dialects.relax.reduction.normalization import BatchNormOp
+from ....passes.generic.analysis.call_graph import CallGraph
 from ....passmanager.errors import PasslineError
-from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from ..signature import Function, Value
 from .comparison import Compared
@@ -24,8 +24,8 @@ from .constants import Number, numbers_in
 from .evaluation import (
     ELEMENTS_PER_STEP,
     Evaluated,
+    NoResults,
     NotEvaluable,
-    Outcome,
     RefusedArguments,
     TooLarge,
     evaluate,
@@ -40,7 +40,6 @@ from .inputs import (
     probes,
     variations,
 )
-from .reachable import reachable
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -61,14 +60,13 @@ class Sample:
     intermediate sum may overflow in one order of them and not in another."""
     quantizes: bool = False
     """Whether floats are rounded to integers: a small difference may become a whole step."""
-
     rounds_apart: bool = False
-    """Whether it has floats next to constants, where a sum of both has lost its digits, and a
-    comparison of both may have another result: it is not compared after a pass that rounds."""
+    """Whether floats are close to constants. Their difference has few exact digits, and a
+    comparison may have another result: after a pass that rounds, the sample is not compared."""
 
     @property
     def compared(self) -> Compared:
-        """The property of results that is compared after a pass that rounds."""
+        """The way in which results are compared after a pass that rounds."""
         if self.outcome.squashes:
             return "shapes"
         if self.recipe.numbers in ("ordinary", "special"):
@@ -91,8 +89,7 @@ class Sampler:
         self._sums = sums_elements(module)
         self._quantizes = quantizes(module)
         self._floats = any(has_floats(value.type) for op in walk(module) for value in op.results)
-        symbols = {symbol_of(op): op for op in module.ops}
-        self.numbers = numbers_in(reachable(func, symbols))
+        self.numbers = numbers_in(CallGraph(module).reachable([func]))
         self.reason = ""
         """Why the first input was not accepted."""
         self.tried = 0
@@ -101,7 +98,7 @@ class Sampler:
         """Those of them that were not accepted, each with the reason."""
 
     def samples(self, seeds: int) -> Iterator[Sample]:
-        """Yield inputs: ordinary ones, of which the function accepts one, and variations of it."""
+        """Yield inputs: an ordinary one that the function accepts, and variations of it."""
         for seed in range(seeds):
             if (base := self._first_accepted(seed)) is None:
                 return
@@ -136,17 +133,18 @@ class Sampler:
 
     def of_sizes(self, base: Recipe, sizes: Sequence[int]) -> Iterator[Sample]:
         """Yield ordinary inputs of further sizes."""
-        for size in sizes:
-            if self._left > 0 and isinstance(sample := self._try(replace(base, size=size)), Sample):
-                yield sample
+        return self._more(replace(base, size=size) for size in sizes)
 
     def of_constants(self, base: Recipe, numbers: Sequence[Number]) -> Iterator[Sample]:
         """Yield inputs around further constants."""
-        for recipe in around_constants(self._func, base, numbers):
+        return self._more(around_constants(self._func, base, numbers))
+
+    def _more(self, recipes: Iterable[Recipe]) -> Iterator[Sample]:
+        for recipe in recipes:
             if self._left > 0 and isinstance(sample := self._try(recipe), Sample):
                 yield sample
 
-    def _try(self, recipe: Recipe) -> Sample | RefusedArguments | NotEvaluable | TooLarge:
+    def _try(self, recipe: Recipe) -> Sample | NoResults:
         elements = elements_in(self._func, recipe)
         if recipe.size > MAX_PROBED and elements > MAX_ELEMENTS:
             return TooLarge(f"its arguments have more than {MAX_ELEMENTS} elements")
@@ -157,25 +155,22 @@ class Sampler:
         except PasslineError as error:
             return NotEvaluable(str(error))
         outcome = evaluate(self._module, self._func, arguments, self._ctx, self._left)
-        if not isinstance(outcome, NotEvaluable):
-            self._left -= outcome.steps
+        self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
             apart = self._floats and recipe.numbers == "constant"
             return Sample(recipe, arguments, outcome, self._sums, self._quantizes, apart)
         return outcome
 
 
-def reason_of(outcome: Outcome) -> str:
+def reason_of(outcome: NoResults) -> str:
     """Return the reason why a function has no result, for messages."""
     match outcome:
         case RefusedArguments():
             return f"every input is refused: {outcome.reason}"
         case TooLarge():
             return f"too large ({outcome.reason})"
-        case NotEvaluable():
+        case _:
             return outcome.reason
-        case Evaluated():
-            return ""
 
 
 def quantizes(module: ModuleOp) -> bool:

@@ -14,14 +14,14 @@ from xdsl.utils.hints import isa
 
 from ....passmanager.ir.walk import walk
 
-__all__ = ["GREATEST", "MAX_SIZES", "POWERS", "sizes_around_constants", "sizes_for"]
+__all__ = ["MAX_CONSTANT", "MAX_SIZES", "POWERS", "sizes_around_constants", "sizes_for"]
 
 POWERS = (0, 1, 2, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65)
 """The sizes around powers of two."""
-GREATEST = 4096
-"""The greatest constant around which sizes are chosen."""
+MAX_CONSTANT = 4096
+"""The maximum of the constants around which sizes are chosen."""
 MAX_SIZES = 24
-"""The most sizes for the constants of one function, the least ones first."""
+"""The most sizes for the constants of one function, in ascending order."""
 
 
 def sizes_for(func: Operation) -> Sequence[int]:
@@ -39,7 +39,7 @@ def sizes_around_constants(func: Operation) -> Sequence[int]:
         for result in op.results:
             if isinstance(type := result.type, ShapedType):
                 constants.update(type.get_shape())
-    near = {n for c in constants if 1 < c <= GREATEST for n in (c - 1, c, c + 1)}
+    near = {n for c in constants if 1 < c <= MAX_CONSTANT for n in (c - 1, c, c + 1)}
     return sorted(near - {*POWERS})[:MAX_SIZES]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from xdsl.context import Context
@@ -15,13 +14,12 @@ from ....passmanager.fast.clone import clone
 from ....passmanager.ir.location import file_location, place_of
 from ....passmanager.ir.symbols import name_of
 from ....passmanager.ir.walk import walk
-from ....passmanager.registration.rounding import Change, Rounding
 from ..signature import Function, Value, is_buffer
-from .comparison import Compared, mismatch_in
+from .comparison import Comparison
 from .evaluation import evaluate
 from .values import is_function, is_tuple, normalized
 
-__all__ = ["ModuleVersion", "RepeatableRun", "describe_first_difference"]
+__all__ = ["ModuleVersion", "describe_first_difference", "trace"]
 
 
 class ModuleVersion:
@@ -30,22 +28,6 @@ class ModuleVersion:
     def __init__(self, module: ModuleOp) -> None:
         self.module = clone(module)
         self.counterparts = dict(zip(walk(module), walk(self.module), strict=True))
-
-
-@dataclass(frozen=True)
-class RepeatableRun:
-    """An evaluation that can be repeated."""
-
-    module: ModuleOp
-    function: Function
-    arguments: Sequence[Value]
-
-    def trace(self, ctx: Context, max_steps: int) -> Trace:
-        """Evaluate once more, and return the values of all operations."""
-        trace = Trace()
-        run = (self.module, self.function, self.arguments)
-        evaluate(*run, ctx, max_steps, (trace,), poison=False)
-        return trace
 
 
 class Trace(Interpreter.Listener):
@@ -63,13 +45,20 @@ class Trace(Interpreter.Listener):
             self.values.setdefault(op, []).append(values)
 
 
+def trace(
+    module: ModuleOp, func: Function, arguments: Sequence[Value], ctx: Context, max_steps: int
+) -> Trace:
+    """Evaluate a function once more, and return the values of all operations."""
+    values = Trace()
+    evaluate(module, func, arguments, ctx, max_steps, (values,), poison=False)
+    return values
+
+
 def describe_first_difference(
     before: Trace,
     after: Trace,
     counterparts: Mapping[Operation, Operation],
-    bound: float,
-    compared: Compared,
-    changes: Collection[Change] = Rounding.changes,
+    comparison: Comparison,
 ) -> str:
     """Describe the first operation of `after` whose value differs from its counterpart's in
     `before`.
@@ -88,7 +77,7 @@ def describe_first_difference(
             unmatched += 1
             continue
         for number, (a, b) in enumerate(zip(old, values), 1):
-            if (text := mismatch_in(a, b, bound, compared, changes)) is not None:
+            if (text := comparison.mismatch_in(a, b)) is not None:
                 at = f" in execution {number} of {len(values)}" if len(values) > 1 else ""
                 since = "" if name_of(op) == name_of(other) else f", where '{name_of(other)}' was"
                 rest = f"; not compared before it: {unmatched}" if unmatched else ""

@@ -4,21 +4,18 @@ alone."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
+from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.types import is_number
 from ..arrays import Array, fit
 from ..signature import Value
-from .inputs import element_of
 
 __all__ = ["flat_values", "is_function", "is_tuple", "named_arrays", "normalized"]
-
-FunctionValue: TypeAlias = Callable[..., object]
 
 
 def is_tuple(value: Value) -> TypeIs[tuple[Value, ...]]:
@@ -26,14 +23,14 @@ def is_tuple(value: Value) -> TypeIs[tuple[Value, ...]]:
     return isinstance(value, tuple)
 
 
-def is_function(value: Value) -> TypeIs[FunctionValue]:
+def is_function(value: Value) -> TypeIs[Callable[..., object]]:
     """Return whether `value` is a function, which cannot be compared."""
     return callable(value)
 
 
 def flat_values(values: Sequence[Value]) -> list[Value]:
-    """Return the arrays and functions in `values`: tuples are replaced by their elements, of which
-    the lowering makes parameters and results."""
+    """Return the arrays and functions in `values`: tuples are replaced by their elements, as
+    the lowering does for parameters and results."""
     flat: list[Value] = []
     for value in values:
         flat += flat_values(value) if is_tuple(value) else [value]
@@ -57,6 +54,6 @@ def normalized(type: Attribute, value: Value) -> Value:
         return tuple(map(normalized, types, value))
     if is_function(value):
         return value
-    element = element_of(type)
+    element = get_element_type_or_self(type)
     array: Array = np.asarray(value)
     return fit(array, element) if is_number(element) else array

@@ -14,7 +14,6 @@ from xdsl.interpreter import (
     InterpreterFunctions,
     PythonValues,
     impl,
-    impl_terminator,
     register_impls,
 )
 from xdsl.ir import Operation
@@ -31,7 +30,6 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ...releases.interpreters import by_name
 from ..tir.atomic import combine, identity_of
-from ..tir.functions import return_operands
 from ..tir.memory import check_indices
 from ..tir.table import Array, Semantics
 from ..tir.vector import window
@@ -106,7 +104,7 @@ def apply(op: affine.ApplyOp, *operands: int) -> int:
 
 
 def minimum(op: affine.MinOp, *operands: int) -> int:
-    """Return the least result of the map."""
+    """Return the minimum of the results of the map."""
     return min(values_of(op.map, operands))
 
 
@@ -184,8 +182,6 @@ class AffineFunctions(InterpreterFunctions):
                 for (kind, type), result, value in zip(pairs, results, values, strict=True)
             )
         return results
-
-    run_affine_yield = impl_terminator(affine.YieldOp)(return_operands)
 
 
 def holds(op: affine.IfOp, operands: Sequence[int]) -> bool:

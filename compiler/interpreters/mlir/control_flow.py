@@ -19,7 +19,6 @@ from xdsl.interpreter import (
 from xdsl.utils.exceptions import InterpretationError
 
 from ..assertions import AssertionFailed
-from ..tir.functions import return_operands
 from ..tir.table import converter
 
 __all__ = ["ControlFlowFunctions", "steps"]
@@ -130,12 +129,6 @@ class ControlFlowFunctions(InterpreterFunctions):
                 for region, pair in zip(regions, zip(results, values), strict=True)
             )
         return results
-
-    run_return = impl_terminator(func.ReturnOp)(return_operands)
-    run_scf_yield = impl_terminator(scf.YieldOp)(return_operands)
-    run_condition = impl_terminator(scf.ConditionOp)(return_operands)
-    run_reduce = impl_terminator(scf.ReduceOp)(return_operands)
-    run_reduce_return = impl_terminator(scf.ReduceReturnOp)(return_operands)
 
 
 def _indices(args: PythonValues, rank: int) -> Iterator[tuple[int, ...]]:

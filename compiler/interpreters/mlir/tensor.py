@@ -14,7 +14,6 @@ from xdsl.interpreter import (
     InterpreterFunctions,
     PythonValues,
     impl,
-    impl_terminator,
     register_impls,
 )
 from xdsl.ir import Attribute, Operation
@@ -24,7 +23,6 @@ from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
 from ...releases.interpreters import by_name
 from ..arrays import check_size
-from ..tir.functions import return_operands
 from ..tir.memory import check_indices, drop_unit_dims, merge_dynamic, slices_of
 from ..tir.table import Array, Semantics, buffer_dtype, number
 
@@ -192,5 +190,3 @@ class TensorFunctions(InterpreterFunctions):
             (value,) = interpreter.run_ssacfg_region(op.region, tuple(index), "pad")
             result[tuple(index)] = value
         return (number(result, op.result.type),)
-
-    run_tensor_yield = impl_terminator(tensor.YieldOp)(return_operands)

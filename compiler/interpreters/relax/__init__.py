@@ -14,7 +14,7 @@ from .data.indexing import INDEXING
 from .data.manipulation import MANIPULATION
 from .data.sorting import SORTING
 from .data.trees import TREES
-from .dynamic import DYNAMIC
+from .dynamic import dynamic_semantics
 from .elementwise.activation import ACTIVATION
 from .elementwise.binary import BINARY
 from .elementwise.elementwise import ELEMENTWISE
@@ -24,34 +24,35 @@ from .reduction.nn import NN
 from .reduction.normalization import NORMALIZATION
 from .reduction.reduction import REDUCTION
 from .reduction.scan import SCAN
-from .table import interpreter_functions
+from .table import Semantics, interpreter_functions
 from .windows.pooling import POOLING
 
 __all__ = ["RelaxFunctions"]
 
+STATIC: Semantics = {
+    **ACTIVATION,
+    **ATTENTION,
+    **BINARY,
+    **CONVOLUTION,
+    **CREATION,
+    **DETECTION,
+    **ELEMENTWISE,
+    **IMAGE,
+    **INDEXING,
+    **LINEAR_ALGEBRA,
+    **MANIPULATION,
+    **NN,
+    **NORMALIZATION,
+    **POOLING,
+    **QUANTIZATION,
+    **REDUCTION,
+    **SCAN,
+    **SORTING,
+    **TREES,
+    **UNARY,
+}
+
 RelaxFunctions = interpreter_functions(
-    "RelaxFunctions",
-    (ConstantFunctions, ControlFunctions),
-    ACTIVATION,
-    ATTENTION,
-    BINARY,
-    CONVOLUTION,
-    CREATION,
-    DETECTION,
-    DYNAMIC,
-    ELEMENTWISE,
-    IMAGE,
-    INDEXING,
-    LINEAR_ALGEBRA,
-    MANIPULATION,
-    NN,
-    NORMALIZATION,
-    POOLING,
-    QUANTIZATION,
-    REDUCTION,
-    SCAN,
-    SORTING,
-    TREES,
-    UNARY,
+    "RelaxFunctions", (ConstantFunctions, ControlFunctions), STATIC, dynamic_semantics(STATIC)
 )
 """The interpreter functions of all operations of the dialect."""

@@ -6,7 +6,7 @@ the buffers of a kernel are arrays that it modifies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -95,28 +95,13 @@ class ControlFunctions(InterpreterFunctions):
     def run_call_tir(
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
-        arguments, sizes = split_sizes(op, args)
-        outputs = tuple(allocate(result, sizes) for result in op.results)
-        buffers = [as_buffer(arg) for arg in arguments]
-        interpreter.call_op(op.callee, (*buffers, *outputs))
-        return outputs
+        return call_kernel(interpreter, op, args, [-1] * len(op.results))
 
     @impl(kernels.CallTIRInplaceOp)
     def run_call_tir_inplace(
         self, interpreter: Interpreter, op: kernels.CallTIRInplaceOp, args: PythonValues
     ) -> PythonValues:
-        arguments, sizes = split_sizes(op, args)
-        # The operands are values: what the kernel overwrites is a copy.
-        copied = {*op.inplace_indices}
-        buffers = [
-            np.array(arg, order="C") if i in copied else as_buffer(arg)
-            for i, arg in enumerate(arguments)
-        ]
-        pairs = zip(op.results, op.inplace_indices, strict=True)
-        outputs = tuple(allocate(r, sizes) if index < 0 else buffers[index] for r, index in pairs)
-        new = [o for o, index in zip(outputs, op.inplace_indices, strict=True) if index < 0]
-        interpreter.call_op(op.callee, (*buffers, *new))
-        return outputs
+        return call_kernel(interpreter, op, args, op.inplace_indices)
 
     run_yield = impl_terminator(YieldOp)(return_operands)
     run_match_cast = impl(tuples.MatchCastOp)(returned)
@@ -144,13 +129,25 @@ def as_buffer(argument: Array | float) -> Array | float:
     return np.asarray(argument, order="C") if isinstance(argument, np.ndarray) else argument
 
 
-def split_sizes(
-    op: kernels.CallTIROp | kernels.CallTIRInplaceOp, args: PythonValues
-) -> tuple[PythonValues, Iterator[int]]:
-    """Return the arguments of a call of a kernel, and the sizes of the unknown dimensions of its
-    results, in order."""
-    count = len(op.arguments)
-    return args[:count], iter(args[count:])
+def call_kernel(
+    interpreter: Interpreter,
+    op: kernels.KernelCallOp,
+    args: PythonValues,
+    inplace_indices: Sequence[int],
+) -> PythonValues:
+    """Return the results of a kernel; result i is in the buffer of operand `inplace_indices[i]`, or
+    for -1 in a new buffer."""
+    arguments, sizes = args[: len(op.arguments)], iter(args[len(op.arguments) :])
+    # The operands are values: what the kernel overwrites is a copy.
+    buffers = [
+        np.array(arg, order="C") if i in inplace_indices else as_buffer(arg)
+        for i, arg in enumerate(arguments)
+    ]
+    pairs = [*zip(op.results, inplace_indices, strict=True)]
+    outputs = [allocate(r, sizes) if index < 0 else buffers[index] for r, index in pairs]
+    new = [output for output, index in zip(outputs, inplace_indices) if index < 0]
+    interpreter.call_op(op.callee, (*buffers, *new))
+    return tuple(outputs)
 
 
 def allocate(result: SSAValue, sizes: Iterator[int]) -> Array:

@@ -7,10 +7,10 @@ Python integers; vectors are arrays that are never changed.
 
 from __future__ import annotations
 
-from xdsl.interpreter import InterpreterFunctions, register_impls
+from xdsl.interpreter import InterpreterFunctions, impl_terminator, register_impls
 
 from .arithmetic import ARITHMETIC
-from .functions import BufferFunctions
+from .functions import RETURNS, BufferFunctions, return_operands
 from .memory import MEMORY, MemoryFunctions
 from .table import methods
 from .vector import VECTOR
@@ -18,6 +18,14 @@ from .vector import VECTOR
 __all__ = ["TirFunctions"]
 
 TirFunctions: type[InterpreterFunctions] = register_impls(
-    type("TirFunctions", (BufferFunctions, MemoryFunctions), methods(ARITHMETIC, MEMORY, VECTOR))
+    type(
+        "TirFunctions",
+        (BufferFunctions, MemoryFunctions),
+        {
+            **methods(ARITHMETIC, MEMORY, VECTOR),
+            **{cls.name: impl_terminator(cls)(return_operands) for cls in RETURNS},
+        },
+    )
 )
-"""The interpreter functions of tir, arith, math, memref and vector."""
+"""The interpreter functions of tir, arith, math, memref and vector, and of terminators that return
+their operands."""

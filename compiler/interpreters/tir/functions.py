@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects import affine, func, memref, scf, tensor
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -10,14 +11,13 @@ from xdsl.interpreter import (
     TerminatorValue,
     impl,
     impl_callable,
-    impl_terminator,
     register_impls,
 )
 from xdsl.ir import Operation
 
 from ....dialects.tir import ops
 
-__all__ = ["BufferFunctions"]
+__all__ = ["RETURNS", "BufferFunctions", "return_operands"]
 
 
 def return_operands(
@@ -25,6 +25,22 @@ def return_operands(
 ) -> tuple[TerminatorValue, PythonValues]:
     """Return from a function or a region with the operands of a terminator."""
     return ReturnedValues(args), ()
+
+
+RETURNS: frozenset[type[Operation]] = frozenset(
+    {
+        affine.YieldOp,
+        func.ReturnOp,
+        memref.AllocaScopeReturnOp,
+        scf.ConditionOp,
+        scf.ReduceOp,
+        scf.ReduceReturnOp,
+        scf.YieldOp,
+        tensor.YieldOp,
+        ops.YieldOp,
+    }
+)
+"""The terminators of tir and of MLIR's dialects that return their operands."""
 
 
 @register_impls
@@ -56,5 +72,3 @@ class BufferFunctions(InterpreterFunctions):
     @impl(ops.LikelyOp)
     def run_likely(self, _: Interpreter, op: ops.LikelyOp, args: PythonValues) -> PythonValues:
         return args
-
-    run_yield = impl_terminator(ops.YieldOp)(return_operands)

@@ -21,7 +21,6 @@ from xdsl.interpreter import (
     InterpreterFunctions,
     PythonValues,
     impl,
-    impl_terminator,
     register_impls,
 )
 from xdsl.ir import Attribute, Operation
@@ -32,7 +31,6 @@ from ....dialects.tir.ops import PrefetchOp
 from ....passmanager.releases.memref import AssumeAlignmentOp
 from ..arrays import array_of, check_size
 from .atomic import KINDS, combine
-from .functions import return_operands
 from .table import Array, Semantics, buffer_dtype
 
 __all__ = [
@@ -315,8 +313,6 @@ class MemoryFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: memref.AllocaScopeOp, args: PythonValues
     ) -> PythonValues:
         return interpreter.run_ssacfg_region(op.scope, (), "alloca_scope")
-
-    run_alloca_scope_return = impl_terminator(memref.AllocaScopeReturnOp)(return_operands)
 
 
 def initial_value(target: memref.GlobalOp) -> Array:

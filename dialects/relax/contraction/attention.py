@@ -7,11 +7,11 @@ from math import inf
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, check_choice, float_prop, opt_float_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Anchor
 from ..shapes import Shape, broadcast, merge, shape_text
 from ..types import TENSOR, check_float, shape_of, shape_of_rank, tensor_type, with_shape
@@ -22,7 +22,7 @@ CAUSAL_MASKS = ("none", "TopLeft", "BottomRight")
 
 
 @irdl_op_definition
-class AttentionOp(Anchor, TensorOp):
+class AttentionOp(Anchor, OneResultOp):
     """softmax(scale * query @ key^T + bias) @ value for each head (ONNX Attention).
 
     The operands have the dimensions batch, length, heads, dim; keys and values may have fewer
@@ -46,7 +46,6 @@ class AttentionOp(Anchor, TensorOp):
     nan_to_zero = bool_prop(False)
     """Whether a query whose weights are NaN, as they are if all of its keys are masked by minus
     infinity, has zeros as its result."""
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_choice("causal_mask", self.causal_mask, CAUSAL_MASKS)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import int_prop, ints_prop, opt_type_prop, string_prop
@@ -24,7 +24,7 @@ from ..interfaces import (
 from ..layout import Layout, Relayout
 from ..shapes import computed_size, num_elements
 from ..types import TENSOR, make_tensor_type, product_element, shape_of, static_shape, tensor_type
-from ..windows.windows import Window, WindowOp, per_dimension
+from ..windows.windows import Window, WindowOp, per_dimension, spatial_op_definition
 
 __all__ = [
     "Conv1dOp",
@@ -58,7 +58,6 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     groups = int_prop(1)
     out_layout = string_prop("")
     out_dtype = opt_type_prop()
-    result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         """Return the layouts of data, weight and result."""
@@ -221,7 +220,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         return num_elements((outputs, groups))
 
     def extent(self, window: Window, extent: int) -> int:
-        padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, least=0)
+        padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, minimum=0)
         if window.size == DYNAMIC_INDEX:
             return DYNAMIC_INDEX
         added = padding[self.SPATIAL.index(window.axis)]
@@ -250,88 +249,49 @@ def _multiple_of(groups: int, channels: int, what: str) -> int:
     return channels
 
 
-@irdl_op_definition
+@spatial_op_definition
 class Conv1dOp(ForwardConvolutionOp):
     """The convolution over one spatial dimension (ONNX Conv)."""
 
     name = "relax.nn.conv1d"
     SPATIAL: ClassVar = "W"
 
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    data_layout = string_prop("NCW")
-    kernel_layout = string_prop("OIW")
 
-
-@irdl_op_definition
+@spatial_op_definition
 class Conv2dOp(ForwardConvolutionOp):
     """The convolution over two spatial dimensions (ONNX Conv)."""
 
     name = "relax.nn.conv2d"
     SPATIAL: ClassVar = "HW"
 
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    data_layout = string_prop("NCHW")
-    kernel_layout = string_prop("OIHW")
 
-
-@irdl_op_definition
+@spatial_op_definition
 class Conv3dOp(ForwardConvolutionOp):
     """The convolution over three spatial dimensions (ONNX Conv)."""
 
     name = "relax.nn.conv3d"
     SPATIAL: ClassVar = "DHW"
 
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    data_layout = string_prop("NCDHW")
-    kernel_layout = string_prop("OIDHW")
 
-
-@irdl_op_definition
+@spatial_op_definition
 class Conv1dTransposeOp(TransposedConvolutionOp):
     """The transposed convolution over one spatial dimension (ONNX ConvTranspose)."""
 
     name = "relax.nn.conv1d_transpose"
     SPATIAL: ClassVar = "W"
 
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    output_padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    data_layout = string_prop("NCW")
-    kernel_layout = string_prop("IOW")
 
-
-@irdl_op_definition
+@spatial_op_definition
 class Conv2dTransposeOp(TransposedConvolutionOp):
     """The transposed convolution over two spatial dimensions (ONNX ConvTranspose)."""
 
     name = "relax.nn.conv2d_transpose"
     SPATIAL: ClassVar = "HW"
 
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    output_padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    data_layout = string_prop("NCHW")
-    kernel_layout = string_prop("IOHW")
 
-
-@irdl_op_definition
+@spatial_op_definition
 class Conv3dTransposeOp(TransposedConvolutionOp):
     """The transposed convolution over three spatial dimensions (ONNX ConvTranspose)."""
 
     name = "relax.nn.conv3d_transpose"
     SPATIAL: ClassVar = "DHW"
-
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    output_padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    data_layout = string_prop("NCDHW")
-    kernel_layout = string_prop("IODHW")

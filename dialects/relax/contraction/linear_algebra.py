@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, operand_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, opt_type_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Along, Anchor, Axes, ScaleAxisRule, Scaling
 from ..shapes import matmul, merge
 from ..types import (
@@ -30,7 +30,7 @@ __all__ = ["BatchMatmulOp", "DenseOp", "EinsumOp", "MatmulOp"]
 
 
 @irdl_op_definition
-class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
+class MatmulOp(ScaleAxisRule, Anchor, OneResultOp):
     """The product of matrices, vectors, or batches of matrices (`numpy.matmul`, ONNX MatMul).
 
     Sums have the element type `out_dtype`, by default that of the operands.
@@ -41,7 +41,6 @@ class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
     out_dtype = opt_type_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)
@@ -67,7 +66,7 @@ class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
 
 
 @irdl_op_definition
-class EinsumOp(Anchor, TensorOp):
+class EinsumOp(Anchor, OneResultOp):
     """The Einstein summation `subscripts`, such as `ij,jk->ik` (`numpy.einsum`, ONNX Einsum).
 
     An ellipsis in an operand must also be in the output.
@@ -77,7 +76,6 @@ class EinsumOp(Anchor, TensorOp):
 
     args = var_operand_def(TENSOR)
     subscripts = string_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         types = [tensor_type(operand) for operand in self.args]
@@ -91,7 +89,7 @@ class EinsumOp(Anchor, TensorOp):
 
 
 @irdl_op_definition
-class DenseOp(ScaleAxisRule, Anchor, TensorOp):
+class DenseOp(ScaleAxisRule, Anchor, OneResultOp):
     """The product of `data` with the transpose of the matrix `weight` (Relay nn.dense).
 
     The last dimension of `data` is contracted. Sums have the element type `out_dtype`, by default
@@ -103,7 +101,6 @@ class DenseOp(ScaleAxisRule, Anchor, TensorOp):
     data = operand_def(TENSOR)
     weight = operand_def(TENSOR)
     out_dtype = opt_type_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         data, weight = tensor_type(self.data), tensor_type(self.weight)
@@ -128,7 +125,7 @@ class DenseOp(ScaleAxisRule, Anchor, TensorOp):
 
 
 @irdl_op_definition
-class BatchMatmulOp(Anchor, TensorOp):
+class BatchMatmulOp(Anchor, OneResultOp):
     """The products of two batches of matrices (Relay nn.batch_matmul).
 
     `transpose_a` and `transpose_b` transpose the matrices of an operand; a batch of one matrix
@@ -142,7 +139,6 @@ class BatchMatmulOp(Anchor, TensorOp):
     transpose_a = bool_prop(False)
     transpose_b = bool_prop(True)
     out_dtype = opt_type_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)

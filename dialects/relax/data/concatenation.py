@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
-    result_def,
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
@@ -17,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..attributes import (
     int_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import (
     Conversion,
     Injective,
@@ -46,14 +45,13 @@ __all__ = ["ConcatenateOp", "StackOp"]
 
 
 @irdl_op_definition
-class ConcatenateOp(LayoutRule, Injective, TensorOp):
+class ConcatenateOp(LayoutRule, Injective, OneResultOp):
     """The concatenation of tensors along `axis` (`numpy.concatenate`, ONNX Concat)."""
 
     name = "relax.concatenate"
 
     tensors = var_operand_def(TENSOR)
     axis = int_prop(0)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = common_type(self.tensors)
@@ -88,14 +86,13 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class StackOp(LayoutRule, Injective, TensorOp):
+class StackOp(LayoutRule, Injective, OneResultOp):
     """Tensors of one shape, joined along a new dimension `axis` (`numpy.stack`)."""
 
     name = "relax.stack"
 
     tensors = var_operand_def(TENSOR)
     axis = int_prop(0)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = common_type(self.tensors)

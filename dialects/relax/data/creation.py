@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, isfinite
@@ -17,12 +18,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, int_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..constant import constant_elements
 from ..interfaces import Anchor, Injective, OnHost
 from ..shapes import MAX_SIZE, normalize_axis, num_elements, shape_text
@@ -40,19 +40,20 @@ from ..types import (
 __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_size"]
 
 
-@irdl_op_definition
-class ShapeOfOp(OnHost, TensorOp, HasFolderInterface):
-    """The shape of a tensor as a vector of i64 (`relay.shape_of`, ONNX Shape)."""
-
-    name = "relax.shape_of"
+class ShapeQueryOp(OnHost, OneResultOp, HasFolderInterface, ABC):
+    """An operation whose result, in host memory, depends on the shape of a tensor alone."""
 
     data = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def host_results(self) -> Sequence[int]:
         return (0,)
+
+
+@irdl_op_definition
+class ShapeOfOp(ShapeQueryOp):
+    """The shape of a tensor as a vector of i64 (`relay.shape_of`, ONNX Shape)."""
+
+    name = "relax.shape_of"
 
     def infer_types(self) -> Sequence[Attribute]:
         shape = shape_of(number_type(self.data))
@@ -64,18 +65,10 @@ class ShapeOfOp(OnHost, TensorOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
+class SizeOfOp(ShapeQueryOp):
     """The number of elements of a tensor as a scalar i64 (`relay.ndarray_size`, ONNX Size)."""
 
     name = "relax.size_of"
-
-    data = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
-
-    def host_results(self) -> Sequence[int]:
-        return (0,)
 
     def infer_types(self) -> Sequence[Attribute]:
         number_type(self.data)
@@ -94,7 +87,7 @@ def dense_i64(values: Sequence[int], type: TensorType[I64]) -> DenseIntOrFPEleme
 
 
 @irdl_op_definition
-class ArangeOp(TensorOp):
+class ArangeOp(OneResultOp):
     """The numbers start + i * step before `stop` (`numpy.arange`, ONNX Range).
 
     Floating-point numbers are computed in f64 and rounded once.
@@ -106,7 +99,6 @@ class ArangeOp(TensorOp):
     start = operand_def(TENSOR)
     stop = operand_def(TENSOR)
     step = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         element = number_type(self.start).element_type
@@ -137,7 +129,7 @@ def check_scalar(value: SSAValue, element: Attribute) -> None:
 
 
 @irdl_op_definition
-class OneHotOp(Anchor, TensorOp):
+class OneHotOp(Anchor, OneResultOp):
     """A one-hot encoding of indices along a new dimension of size `depth` (`relax.one_hot`).
 
     `axis` is the position of that dimension in the result. It has `on_value` at the index and
@@ -151,7 +143,6 @@ class OneHotOp(Anchor, TensorOp):
     off_value = operand_def(TENSOR)
     depth = int_prop()
     axis = int_prop(-1)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         indices, type = tensor_type(self.indices), number_type(self.on_value)
@@ -167,7 +158,7 @@ class OneHotOp(Anchor, TensorOp):
 
 
 @irdl_op_definition
-class TriluOp(Injective, TensorOp):
+class TriluOp(Injective, OneResultOp):
     """The upper or lower triangles of matrices (`numpy.triu`, `numpy.tril`, ONNX Trilu).
 
     With `upper`, elements below the k-th diagonal become zero; without it, those above.
@@ -178,7 +169,6 @@ class TriluOp(Injective, TensorOp):
     data = operand_def(TENSOR)
     k = operand_def(TENSOR)
     upper = bool_prop(True)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)

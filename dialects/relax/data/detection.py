@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..types import TENSOR, check_float, shape_of_rank, tensor_type
 from .creation import check_scalar
 
@@ -18,7 +18,7 @@ __all__ = ["NonMaxSuppressionOp"]
 
 
 @irdl_op_definition
-class NonMaxSuppressionOp(TensorOp):
+class NonMaxSuppressionOp(OneResultOp):
     """The boxes of each batch and class that overlap no selected box of a higher score (ONNX
     NonMaxSuppression).
 
@@ -38,7 +38,6 @@ class NonMaxSuppressionOp(TensorOp):
     iou_threshold = operand_def(TENSOR)
     score_threshold = opt_operand_def(TENSOR)
     center_point_box = bool_prop(False)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         boxes, scores = tensor_type(self.boxes), tensor_type(self.scores)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import (
@@ -15,7 +15,7 @@ from ..attributes import (
     opt_int_prop,
     string_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Conversion, Injective, LayoutRule, convert_axes, first_relayout
 from ..layout import Relayout
 from ..shapes import (
@@ -35,7 +35,7 @@ MODES = ("clip", "wrap", "raise", "fast")
 
 
 @irdl_op_definition
-class TakeOp(LayoutRule, Injective, TensorOp):
+class TakeOp(LayoutRule, Injective, OneResultOp):
     """The slices of `x` at `indices` along `axis` (`numpy.take`, `relax.take`, ONNX Gather).
 
     Without `axis`, `x` is flattened. `mode` says what happens to an index out of range: "clip"
@@ -50,7 +50,6 @@ class TakeOp(LayoutRule, Injective, TensorOp):
     indices = operand_def(TENSOR)
     axis = opt_int_prop()
     mode = string_prop("clip")
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.x), tensor_type(self.indices)
@@ -82,7 +81,7 @@ class TakeOp(LayoutRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class GatherOp(LayoutRule, Injective, TensorOp):
+class GatherOp(LayoutRule, Injective, OneResultOp):
     """The elements at `indices` along `axis` (`numpy.take_along_axis`, ONNX GatherElements).
 
     The indices have the shape of the result, whose dimensions other than `axis` are at most those
@@ -94,7 +93,6 @@ class GatherOp(LayoutRule, Injective, TensorOp):
     data = operand_def(TENSOR)
     indices = operand_def(TENSOR)
     axis = int_prop(0)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.data), tensor_type(self.indices)
@@ -128,7 +126,7 @@ def check_along(data: Tensor, indices: Tensor, axis: int) -> None:
 
 
 @irdl_op_definition
-class GatherNDOp(Injective, TensorOp):
+class GatherNDOp(Injective, OneResultOp):
     """The slices of the data at coordinates (`relax.gather_nd`, ONNX GatherND).
 
     The last axis of `indices` holds the coordinates of a slice, for the dimensions after the first
@@ -141,7 +139,6 @@ class GatherNDOp(Injective, TensorOp):
     data = operand_def(TENSOR)
     indices = operand_def(TENSOR)
     batch_dims = int_prop(0)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.data), tensor_type(self.indices)
@@ -179,7 +176,7 @@ def indexed_shape(shape: Shape, places: Shape) -> Shape | None:
 
 
 @irdl_op_definition
-class NonzeroOp(TensorOp):
+class NonzeroOp(OneResultOp):
     """The coordinates of the nonzero elements, one column each (`numpy.nonzero`, ONNX NonZero).
 
     For a scalar the columns are empty.
@@ -188,7 +185,6 @@ class NonzeroOp(TensorOp):
     name = "relax.nonzero"
 
     x = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         shape = shape_of(number_type(self.x))

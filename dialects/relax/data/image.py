@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import (
@@ -22,12 +22,12 @@ from ..attributes import (
     opt_floats_prop,
     string_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Injective, InLayout
 from ..layout import Layout
 from ..shapes import computed_size, num_elements, scaled
 from ..types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
-from ..windows.windows import Spatial1d, Spatial2d, Spatial3d, per_dimension
+from ..windows.windows import per_dimension, spatial_op_definition
 
 __all__ = [
     "COORDINATES",
@@ -70,7 +70,7 @@ class Sampling:
     extrapolation: float = 0.0
 
 
-class ResampleOp(TensorOp, ABC):
+class ResampleOp(OneResultOp, ABC):
     """A tensor resampled to another size along some dimensions (ONNX Resize).
 
     Each index of the result is mapped to a coordinate in the data, and the element is interpolated
@@ -91,18 +91,17 @@ class ResampleOp(TensorOp, ABC):
     cubic_exclude = int_prop(0)
     antialias = bool_prop(False)
     extrapolation_value = float_prop(0.0)
-    result = result_def(TENSOR)
 
     def sampling(self) -> Sampling:
         """Return the interpolation that the properties describe."""
         return Sampling(
-            self.method,
-            self.coordinate_transformation_mode,
-            self.rounding_method,
-            self.cubic_alpha,
-            bool(self.cubic_exclude),
-            self.antialias,
-            self.extrapolation_value,
+            method=self.method,
+            mode=self.coordinate_transformation_mode,
+            rounding=self.rounding_method,
+            alpha=self.cubic_alpha,
+            exclude=bool(self.cubic_exclude),
+            antialias=self.antialias,
+            extrapolation=self.extrapolation_value,
         )
 
     def check_sampling(self, count: int) -> None:
@@ -167,33 +166,35 @@ def _check_pixels(axis: str, extent: int) -> None:
         raise VerifyException(f"dimension {axis} is 0, but resizing needs at least one element")
 
 
-@irdl_op_definition
-class Resize1dOp(Spatial1d, ResizeOp):
+@spatial_op_definition
+class Resize1dOp(ResizeOp):
     """A tensor resized along one spatial dimension (Relay image.resize1d)."""
 
     name = "relax.image.resize1d"
+    SPATIAL: ClassVar = "W"
 
 
-@irdl_op_definition
-class Resize2dOp(Spatial2d, ResizeOp):
+@spatial_op_definition
+class Resize2dOp(ResizeOp):
     """A tensor resized along two spatial dimensions."""
 
     name = "relax.image.resize2d"
+    SPATIAL: ClassVar = "HW"
 
 
-@irdl_op_definition
-class Resize3dOp(Spatial3d, ResizeOp):
+@spatial_op_definition
+class Resize3dOp(ResizeOp):
     """A tensor resized along three spatial dimensions."""
 
     name = "relax.image.resize3d"
+    SPATIAL: ClassVar = "DHW"
 
 
-class ImageOp(InLayout, Injective, TensorOp, ABC):
+class ImageOp(InLayout, Injective, OneResultOp, ABC):
     """A function of a tensor with two spatial dimensions."""
 
     data = operand_def(TENSOR)
     layout = string_prop("NCHW")
-    result = result_def(TENSOR)
 
     def data_layout(self) -> Layout:
         return Layout.of(self.layout, "NCHW")

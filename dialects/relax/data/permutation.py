@@ -10,7 +10,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
-    result_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,7 +19,7 @@ from ..attributes import (
     opt_ints_prop,
     string_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp, SameTypeOp
 from ..interfaces import (
     AlongAxes,
     Axes,
@@ -47,7 +46,7 @@ __all__ = ["FlipOp", "LayoutTransformOp", "ReverseSequenceOp", "TransposeOp"]
 
 
 @irdl_op_definition
-class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
+class TransposeOp(LayoutRule, ScaleAxisRule, Injective, OneResultOp):
     """A tensor with permuted dimensions (`numpy.transpose`).
 
     Dimension i of the result is dimension `axes[i]` of the data; without `axes` the order is
@@ -58,7 +57,6 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
     data = operand_def(TENSOR)
     axes = opt_ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -100,7 +98,7 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class LayoutTransformOp(LayoutRule, Injective, TensorOp):
+class LayoutTransformOp(LayoutRule, Injective, OneResultOp):
     """A tensor transformed from `src_layout` to `dst_layout` (`relay.layout_transform`).
 
     Dimensions are permuted, split into blocks and joined: `NCHW` to `NCHW4c`.
@@ -111,7 +109,6 @@ class LayoutTransformOp(LayoutRule, Injective, TensorOp):
     input = operand_def(TENSOR)
     src_layout = string_prop()
     dst_layout = string_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
@@ -127,7 +124,7 @@ class LayoutTransformOp(LayoutRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class FlipOp(AlongAxes, Injective, TensorOp):
+class FlipOp(AlongAxes, Injective, SameTypeOp):
     """A tensor with the order of elements reversed along the dimensions `axis` (`numpy.flip`)."""
 
     AXES: ClassVar = ("axis",)
@@ -137,17 +134,10 @@ class FlipOp(AlongAxes, Injective, TensorOp):
 
     data = operand_def(TENSOR)
     axis = ints_prop()
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        type = number_type(self.data)
-        if (shape := shape_of(type)) is not None:
-            normalize_axes(self.axis, len(shape))
-        return (type,)
 
 
 @irdl_op_definition
-class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
+class ReverseSequenceOp(AlongAxes, Injective, OneResultOp):
     """A batch of sequences, each with its first elements reversed (ONNX ReverseSequence).
 
     Sequence i of `batch_axis` has its first `seq_lengths[i]` elements along `seq_axis` reversed
@@ -162,7 +152,6 @@ class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
     seq_lengths = operand_def(TENSOR)
     seq_axis = int_prop(1)
     batch_axis = int_prop(0)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, lengths = number_type(self.data), tensor_type(self.seq_lengths)

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
-    result_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,7 +19,7 @@ from ..attributes import (
     ints_prop,
     opt_ints_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import (
     CompositeOp,
     Conversion,
@@ -49,7 +48,7 @@ __all__ = ["ExpandDimsOp", "FlattenOp", "ReshapeOp", "SqueezeOp", "infer_reshape
 
 
 @irdl_op_definition
-class ReshapeOp(View, TensorOp):
+class ReshapeOp(View, OneResultOp):
     """A tensor with the same elements in row-major order and another shape (ONNX Reshape).
 
     In `newshape`, 0 copies the dimension with the same index, unless `allowzero`; at most one -1 is
@@ -61,7 +60,6 @@ class ReshapeOp(View, TensorOp):
     data = operand_def(TENSOR)
     newshape = ints_prop()
     allowzero = bool_prop(False)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -125,13 +123,12 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(CompositeOp, View, TensorOp):
+class FlattenOp(CompositeOp, View, OneResultOp):
     """A tensor with the same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
 
     data = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -143,7 +140,7 @@ class FlattenOp(CompositeOp, View, TensorOp):
 
 
 @irdl_op_definition
-class SqueezeOp(LayoutRule, View, TensorOp):
+class SqueezeOp(LayoutRule, View, OneResultOp):
     """A tensor without the dimensions `axis`, of size 1 (`numpy.squeeze`).
 
     Without `axis` all dimensions of size 1 are removed.
@@ -153,7 +150,6 @@ class SqueezeOp(LayoutRule, View, TensorOp):
 
     data = operand_def(TENSOR)
     axis = opt_ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -183,7 +179,7 @@ class SqueezeOp(LayoutRule, View, TensorOp):
 
 
 @irdl_op_definition
-class ExpandDimsOp(LayoutRule, View, TensorOp):
+class ExpandDimsOp(LayoutRule, View, OneResultOp):
     """A tensor with new dimensions of size 1 (`numpy.expand_dims`).
 
     `axis` has their positions in the result.
@@ -193,7 +189,6 @@ class ExpandDimsOp(LayoutRule, View, TensorOp):
 
     data = operand_def(TENSOR)
     axis = ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)

@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import (
@@ -14,7 +14,7 @@ from ..attributes import (
     int_prop,
     string_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Conversion, LayoutRule, convert_axes, first_relayout
 from ..layout import Relayout
 from ..shapes import (
@@ -39,7 +39,7 @@ __all__ = ["ScatterElementsOp", "ScatterNDOp"]
 REDUCTIONS = ("update", "add", "mul", "min", "max")
 
 
-class ScatterOp(TensorOp, ABC):
+class ScatterOp(OneResultOp, ABC):
     """The data with elements at some indices replaced by, or combined with, updates.
 
     `reduction` says how: "update" replaces, the others combine. Several updates of one element are
@@ -50,7 +50,6 @@ class ScatterOp(TensorOp, ABC):
     indices = operand_def(TENSOR)
     updates = operand_def(TENSOR)
     reduction = string_prop("update")
-    result = result_def(TENSOR)
 
     def check_updates(self, type: Tensor, expected: Shape | None) -> None:
         """Raise VerifyException unless the updates match `type` and the `expected` shape."""

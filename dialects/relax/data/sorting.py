@@ -15,7 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, int_prop
-from ..base import TensorOp
+from ..base import SameTypeOp, TensorOp
 from ..interfaces import AlongAxes
 from ..shapes import normalize_axis, shape_text
 from ..types import TENSOR, check_number, shape_of, tensor_type, with_element, with_shape
@@ -23,7 +23,7 @@ from ..types import TENSOR, check_number, shape_of, tensor_type, with_element, w
 __all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
 
 
-class SortingOp(AlongAxes, TensorOp, ABC):
+class SortingOp(AlongAxes, SameTypeOp, ABC):
     """An operation that sorts the elements along `axis`, in ascending order unless `descending`."""
 
     AXES: ClassVar = ("axis",)
@@ -31,13 +31,6 @@ class SortingOp(AlongAxes, TensorOp, ABC):
     data = operand_def(TENSOR)
     axis = int_prop(-1)
     descending = bool_prop(False)
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
-        if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis, len(shape))
-        return (type,)
 
 
 @irdl_op_definition

@@ -55,7 +55,7 @@ class SplitOp(LayoutRule, Injective, TensorOp):
     """The parts of a tensor along `axis`, one for each result (`relax.split`).
 
     Either `indices` has the bounds between the parts, as in numpy slices, or `sections` is the
-    number of parts of equal size, of which the last may be smaller.
+    number of parts of equal size; the last part may be smaller.
     """
 
     name = "relax.split"

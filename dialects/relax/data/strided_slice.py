@@ -7,11 +7,11 @@ from functools import partial
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import PropertyValue, ints_prop, opt_ints_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Conversion, Injective, LayoutRule, first_relayout
 from ..layout import Relayout
 from ..shapes import (
@@ -26,7 +26,7 @@ __all__ = ["StridedSliceOp"]
 
 
 @irdl_op_definition
-class StridedSliceOp(LayoutRule, Injective, TensorOp):
+class StridedSliceOp(LayoutRule, Injective, OneResultOp):
     """A slice of a tensor, with a stride, along some axes (`relax.strided_slice`, ONNX Slice).
 
     Bounds are those of Python slices: negative ones count from the end, and all are clamped, so
@@ -40,7 +40,6 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
     end = ints_prop()
     strides = opt_ints_prop()
     axes = opt_ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import int_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..shapes import Shape, merge, shape_text
 from ..types import TENSOR, Tensor, check_float, make_tensor_type, shape_of, tensor_type
 
@@ -18,7 +18,7 @@ __all__ = ["TreeLeavesOp"]
 
 
 @irdl_op_definition
-class TreeLeavesOp(TensorOp):
+class TreeLeavesOp(OneResultOp):
     """The node (i32) of each tree that each row of the data reaches from the root in `depth` steps.
 
     A row of `nodes` has the feature that a node compares, a column of the data, and its two
@@ -34,7 +34,6 @@ class TreeLeavesOp(TensorOp):
     splits = operand_def(TENSOR)
     roots = operand_def(TENSOR)
     depth = int_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         data, splits = tensor_type(self.data), tensor_type(self.splits)

@@ -6,21 +6,18 @@ from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import positive
-from ..attributes import PropertyValue
+from ..attributes import Int, PropertyValue, kinds_of
 from ..base import TensorOp
 from ..constant import constant_elements, constant_integers
 from ..dimensions import Dimensions, Facts, TypeFacts, known_shape, numbers_of
 from ..interfaces import OnHost
 from ..interfaces.computing import SIGNATURES
-from ..shapes import (
-    num_elements,
-    shape_text,
-)
+from ..shapes import Shape, num_elements, shape_text
 from ..types import (
     Tensor,
     check_indices,
@@ -60,8 +57,13 @@ class DynamicOp(OnHost, TensorOp, ABC):
 
         `type` is the type of the first operand. None if no static operation is equivalent.
         """
-        names = [name for name, _ in self.get_irdl_definition().operands]
-        return {**self.properties, **dict(zip(names[self.INPUTS :], values, strict=True))}
+        names = [name for name, _ in self.get_irdl_definition().operands[self.INPUTS :]]
+        kinds = kinds_of(self.STATIC)
+        given = {
+            name: single_integer(row) if kinds.get(name) is Int else row
+            for name, row in zip(names, values, strict=True)
+        }
+        return {**self.properties, **given}
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         """Return the dimensions of each result, from what is known of the operands; by default
@@ -88,6 +90,12 @@ class DynamicOp(OnHost, TensorOp, ABC):
             return None
         cls = self.static_class(*values)
         return cls(*inputs, result_types=result_types, location=None, **properties)
+
+    def static_for(self, shapes: Sequence[Shape], values: Values) -> Operation | None:
+        """Return the static operation on inputs of these shapes, as `static_op`."""
+        pairs = zip(self.operands[: self.INPUTS], shapes)
+        types = [TensorType(tensor_type(value).element_type, shape) for value, shape in pairs]
+        return self.static_op(Block(arg_types=types).args, values)
 
     def host_operands(self) -> Sequence[int]:
         return range(self.INPUTS, len(self.operands))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import (
@@ -24,7 +23,7 @@ from ...numbers import (
     select,
 )
 from ..attributes import bool_prop, check_choice, int_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp, TensorOp
 from ..constant import FullOp, constant_elements, constant_integers, constant_number
 from ..data.creation import OneHotOp, check_scalar
 from ..data.image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
@@ -56,13 +55,7 @@ from ..types import (
     static_shape,
     tensor_type,
 )
-from .base import (
-    DynamicOp,
-    Properties,
-    Values,
-    parameter_length,
-    single_integer,
-)
+from .base import DynamicOp, Properties, Values, parameter_length
 
 __all__ = [
     "DynamicCumprodOp",
@@ -78,7 +71,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class DynamicFullOp(DynamicOp, HasFolderInterface):
+class DynamicFullOp(DynamicOp, OneResultOp, HasFolderInterface):
     """A tensor filled with a scalar; its shape is an operand, known at run time only.
 
     The counterpart of `relay.dyn.full` and ONNX ConstantOfShape.
@@ -89,9 +82,6 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
 
     fill_value = operand_def(TENSOR)
     shape = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def infer_types(self) -> Sequence[Attribute]:
         check_scalar(self.fill_value, tensor_type(self.fill_value).element_type)
@@ -118,7 +108,7 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class DynamicOneHotOp(DynamicOp):
+class DynamicOneHotOp(DynamicOp, OneResultOp):
     """`relax.one_hot` with a depth that is an operand."""
 
     name = "relax.dyn.one_hot"
@@ -130,10 +120,6 @@ class DynamicOneHotOp(DynamicOp):
     off_value = operand_def(TENSOR)
     depth = operand_def(TENSOR)
     axis = int_prop(-1)
-    result = result_def(TENSOR)
-
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "depth": single_integer(*values)}
 
     def element_of(self, index: int) -> Attribute:
         inputs = Block(arg_types=self.operand_types).args[:3]
@@ -147,7 +133,7 @@ class DynamicOneHotOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicPadOp(DynamicOp):
+class DynamicPadOp(DynamicOp, OneResultOp):
     """`relax.nn.pad` along `axes` with widths that are operands (ONNX Pad).
 
     `pad_width` has the widths before each of the axes, then the widths after each.
@@ -161,21 +147,21 @@ class DynamicPadOp(DynamicOp):
     pad_value = operand_def(TENSOR)
     axes = operand_def(TENSOR)
     pad_mode = string_prop("constant")
-    result = result_def(TENSOR)
-
-    def known_widths(self) -> Values | None:
-        """Return the widths and the axes; None if they are not all constants."""
-        widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
-        return None if widths is None or axes is None else (widths, axes)
 
     def known_values(self) -> Values | None:
-        return None if constant_elements(self.pad_value) is None else self.known_widths()
+        return self.values_with(constant_elements(self.pad_value))
+
+    def values_with(self, pad_value: Sequence[float] | None) -> Values | None:
+        """Return the parameters with this padding; None if not all are constants."""
+        widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
+        if widths is None or axes is None or pad_value is None:
+            return None
+        return widths, cast(Sequence[int], pad_value), axes
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
         if (shape := shape_of(type)) is None:
             return None
-        widths, axes = values
-        (value,) = constant_elements(self.pad_value) or (0,)
+        widths, (value,), axes = values
         width = pad_width_of(widths, axes, len(shape))
         return {"pad_width": width, "pad_value": float(value), "pad_mode": self.pad_mode}
 
@@ -184,7 +170,7 @@ class DynamicPadOp(DynamicOp):
         check_scalar(self.pad_value, type.element_type)
         for value in (self.pad_width, self.axes):
             parameter_length(value)
-        if (values := self.known_widths()) is not None:
+        if (values := self.values_with([0])) is not None:  # types do not depend on it
             static = self.static_op(Block(arg_types=[type]).args, values)
             if static is not None:
                 return static.result_types
@@ -277,7 +263,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicReduceOp(DynamicOp):
+class DynamicReduceOp(DynamicOp, OneResultOp):
     """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are an operand.
 
     An empty list of axes means all axes, or none with `noop_with_empty_axes` (ONNX ReduceSum and
@@ -287,11 +273,7 @@ class DynamicReduceOp(DynamicOp):
     name = "relax.dyn.reduce"
     STATIC: ClassVar[type[TensorOp]] = ReductionOp
     REDUCTIONS: ClassVar[dict[str, type[ReductionOp]]] = {
-        "sum": SumOp,
-        "mean": MeanOp,
-        "max": MaxOp,
-        "min": MinOp,
-        "prod": ProdOp,
+        cls.name.removeprefix("relax."): cls for cls in (SumOp, MeanOp, MaxOp, MinOp, ProdOp)
     }
 
     data = operand_def(TENSOR)
@@ -299,7 +281,6 @@ class DynamicReduceOp(DynamicOp):
     reduction = string_prop("sum")
     keepdims = bool_prop(True)
     noop_with_empty_axes = bool_prop(False)
-    result = result_def(TENSOR)
 
     def static_class(self, *values: Sequence[int]) -> type[TensorOp]:
         return self.REDUCTIONS[self.reduction]
@@ -326,17 +307,13 @@ class DynamicReduceOp(DynamicOp):
         return [kept(shape, gone, len(axes))]
 
 
-class DynamicScanOp(DynamicOp, ABC):
+class DynamicScanOp(DynamicOp, OneResultOp, ABC):
     """A scan along an axis that is an operand."""
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
     exclusive = bool_prop(False)
     reverse = bool_prop(False)
-    result = result_def(TENSOR)
-
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "axis": single_integer(*values)}
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         return [dimensions_of(facts, self.data)]
@@ -372,9 +349,6 @@ class DynamicTopkOp(DynamicOp):
     sorted = bool_prop(True)
     values = result_def(TENSOR)
     indices = result_def(TENSOR)
-
-    def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties:
-        return {**self.properties, "k": single_integer(*values)}
 
     def element_of(self, index: int) -> Attribute:
         return i64 if index else super().element_of(index)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_result_def
+from xdsl.irdl import irdl_op_definition, operand_def, var_result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import (
@@ -18,7 +18,7 @@ from ...numbers import (
     select,
 )
 from ..attributes import bool_prop, int_prop, opt_int_prop
-from ..base import TensorOp
+from ..base import OneResultOp, TensorOp
 from ..constant import constant_integers
 from ..data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from ..data.split import SplitOp, check_results
@@ -61,7 +61,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class DynamicReshapeOp(DynamicOp):
+class DynamicReshapeOp(DynamicOp, OneResultOp):
     """`relax.reshape` to a shape that is an operand."""
 
     name = "relax.dyn.reshape"
@@ -70,7 +70,6 @@ class DynamicReshapeOp(DynamicOp):
     data = operand_def(TENSOR)
     newshape = operand_def(TENSOR)
     allowzero = bool_prop(False)
-    result = result_def(TENSOR)
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         target = numbers_of(facts, self.newshape)
@@ -79,7 +78,7 @@ class DynamicReshapeOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicSqueezeOp(DynamicOp):
+class DynamicSqueezeOp(DynamicOp, OneResultOp):
     """`relax.squeeze` of axes that are an operand."""
 
     name = "relax.dyn.squeeze"
@@ -87,7 +86,6 @@ class DynamicSqueezeOp(DynamicOp):
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         if (shape := dimensions_of(facts, self.data)) is None:
@@ -97,7 +95,7 @@ class DynamicSqueezeOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicExpandDimsOp(DynamicOp):
+class DynamicExpandDimsOp(DynamicOp, OneResultOp):
     """`relax.expand_dims` at axes that are an operand."""
 
     name = "relax.dyn.expand_dims"
@@ -105,7 +103,6 @@ class DynamicExpandDimsOp(DynamicOp):
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         shape, axes = dimensions_of(facts, self.data), numbers_of(facts, self.axis)
@@ -123,7 +120,7 @@ class DynamicExpandDimsOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicBroadcastToOp(DynamicOp):
+class DynamicBroadcastToOp(DynamicOp, OneResultOp):
     """`relax.broadcast_to` to a shape that is an operand."""
 
     name = "relax.dyn.broadcast_to"
@@ -131,11 +128,10 @@ class DynamicBroadcastToOp(DynamicOp):
 
     data = operand_def(TENSOR)
     shape = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
 
 @irdl_op_definition
-class DynamicExpandOp(DynamicOp):
+class DynamicExpandOp(DynamicOp, OneResultOp):
     """A tensor broadcast with a shape that is an operand, in both directions (ONNX Expand).
 
     Unlike `relax.dyn.broadcast_to`, a dimension of the shape may be 1 where that of the data is
@@ -147,7 +143,6 @@ class DynamicExpandOp(DynamicOp):
 
     data = operand_def(TENSOR)
     shape = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def static_properties(self, type: Tensor, *values: Sequence[int]) -> Properties | None:
         (target,), shape = values, shape_of(type)
@@ -163,7 +158,7 @@ class DynamicExpandOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicTileOp(DynamicOp):
+class DynamicTileOp(DynamicOp, OneResultOp):
     """`relax.tile` with repetitions that are an operand."""
 
     name = "relax.dyn.tile"
@@ -171,7 +166,6 @@ class DynamicTileOp(DynamicOp):
 
     data = operand_def(TENSOR)
     reps = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         shape, reps = dimensions_of(facts, self.data), numbers_of(facts, self.reps)
@@ -183,7 +177,7 @@ class DynamicTileOp(DynamicOp):
 
 
 @irdl_op_definition
-class DynamicStridedSliceOp(DynamicOp):
+class DynamicStridedSliceOp(DynamicOp, OneResultOp):
     """`relax.strided_slice` with bounds, axes and strides that are operands."""
 
     name = "relax.dyn.strided_slice"
@@ -194,7 +188,6 @@ class DynamicStridedSliceOp(DynamicOp):
     end = operand_def(TENSOR)
     axes = operand_def(TENSOR)
     strides = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_dimensions(self, facts: Facts) -> Sequence[Dimensions]:
         lengths = [parameter_length(value) for value in self.operands[1:]]
@@ -266,7 +259,7 @@ def check_sizes(sizes: Sequence[int], size: int) -> None:
 
 
 @irdl_op_definition
-class DynamicCompressOp(TensorOp):
+class DynamicCompressOp(OneResultOp):
     """The slices along `axis` where the condition is true (`numpy.compress`, ONNX Compress).
 
     Without `axis` the data is flattened.
@@ -278,7 +271,6 @@ class DynamicCompressOp(TensorOp):
     data = operand_def(TENSOR)
     condition = operand_def(TENSOR)
     axis = opt_int_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, condition = number_type(self.data), tensor_type(self.condition)

@@ -7,11 +7,11 @@ from functools import partial
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import float_prop, int_prop
-from ..base import TensorOp, define
+from ..base import OneResultOp, define
 from ..interfaces import AlongAxes, Broadcast, Homogeneous
 from ..shapes import merge, normalize_axis, shape_text
 from ..types import TENSOR, check_float, check_same_element, shape_of, tensor_type, with_shape
@@ -45,7 +45,7 @@ class LeakyReluOp(Homogeneous, FloatUnaryOp):
 
 
 @irdl_op_definition
-class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
+class PReluOp(AlongAxes, Homogeneous, Broadcast, OneResultOp):
     """x where x > 0, else alpha[i] * x, where i is the index of x along `axis` (`relax.nn.prelu`).
 
     `alpha` is a vector with the size of that axis; it does not broadcast.
@@ -58,7 +58,6 @@ class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
     data = operand_def(TENSOR)
     alpha = operand_def(TENSOR)
     axis = int_prop(1)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type, alpha_type = tensor_type(self.data), tensor_type(self.alpha)

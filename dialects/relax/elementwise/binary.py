@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, traits_def
 from xdsl.traits import Commutative
 
-from ..base import TensorOp, define
+from ..base import OneResultOp, define
 from ..interfaces import (
     AssociativeCommutative,
     Axes,
@@ -71,14 +71,17 @@ __all__ = [
 ]
 
 
-class BinaryOp(Elementwise, TensorOp, ABC):
+class BinaryOp(Elementwise, OneResultOp, ABC):
     """A function of two tensors with the same element type, whose shapes broadcast."""
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
-    result = result_def(TENSOR)
+
+    CHECK: ClassVar[Callable[[Tensor], None]] = check_number
+    """The check of the type of the operands."""
 
     def infer_types(self) -> Sequence[Attribute]:
+        type(self).CHECK(tensor_type(self.lhs))
         return (broadcast_type(*self.operands),)
 
 
@@ -109,9 +112,7 @@ class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
 class FloatBinaryOp(BinaryOp, ABC):
     """A function of two tensors of floating-point numbers."""
 
-    def infer_types(self) -> Sequence[Attribute]:
-        check_float(tensor_type(self.lhs))
-        return super().infer_types()
+    CHECK: ClassVar = check_float
 
 
 @irdl_op_definition
@@ -147,33 +148,22 @@ class DivideOp(HasIdentityElement, BinaryOp):
     IDENTITY: ClassVar = 1
 
 
-@irdl_op_definition
-class FloorDivideOp(BinaryOp):
-    """The quotient, rounded down."""
+binary = partial(define, __name__, BinaryOp)
 
-    name = "relax.floor_divide"
-
-
-@irdl_op_definition
-class ModOp(BinaryOp):
-    """The remainder of division truncated toward zero, with the sign of lhs, as in C."""
-
-    name = "relax.mod"
-
-
-@irdl_op_definition
-class FloorModOp(BinaryOp):
-    """The remainder of division rounded down, with the sign of rhs, as in Python."""
-
-    name = "relax.floor_mod"
-
-
-@irdl_op_definition
-class PowerOp(HasIdentityElement, BinaryOp):
-    """lhs to the power of rhs; for integers, truncated toward zero."""
-
-    name = "relax.power"
-    IDENTITY: ClassVar = 1
+FloorDivideOp = binary("relax.floor_divide", "The quotient, rounded down.")
+ModOp = binary(
+    "relax.mod", "The remainder of division truncated toward zero, with the sign of lhs, as in C."
+)
+FloorModOp = binary(
+    "relax.floor_mod",
+    "The remainder of division rounded down, with the sign of rhs, as in Python.",
+)
+PowerOp = binary(
+    "relax.power",
+    "lhs to the power of rhs; for integers, truncated toward zero.",
+    HasIdentityElement,
+    IDENTITY=1,
+)
 
 
 @irdl_op_definition
@@ -192,21 +182,14 @@ class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
     POSITIVE: ClassVar = True
 
 
-@irdl_op_definition
-class Atan2Op(FloatBinaryOp):
-    """The angle of the point (rhs, lhs), from -pi to pi."""
+float_binary = partial(define, __name__, FloatBinaryOp)
 
-    name = "relax.atan2"
-
-
-@irdl_op_definition
-class LogAddExpOp(FloatBinaryOp):
-    """log(exp(lhs) + exp(rhs)), computed without intermediate overflow."""
-
-    name = "relax.log_add_exp"
-
-    traits = traits_def(Commutative())
-
+Atan2Op = float_binary("relax.atan2", "The angle of the point (rhs, lhs), from -pi to pi.")
+LogAddExpOp = float_binary(
+    "relax.log_add_exp",
+    "log(exp(lhs) + exp(rhs)), computed without intermediate overflow.",
+    traits=traits_def(Commutative()),
+)
 
 # Logic
 
@@ -214,72 +197,31 @@ class LogAddExpOp(FloatBinaryOp):
 class LogicalOp(BinaryOp, ABC):
     """A function of two tensors of i1."""
 
-    def infer_types(self) -> Sequence[Attribute]:
-        check_bool(tensor_type(self.lhs))
-        return super().infer_types()
+    CHECK: ClassVar = check_bool
 
 
 class BitwiseOp(BinaryOp, ABC):
     """A function of the bits of two tensors of integers."""
 
-    def infer_types(self) -> Sequence[Attribute]:
-        check_integer(tensor_type(self.lhs))
-        return super().infer_types()
+    CHECK: ClassVar = check_integer
 
 
-@irdl_op_definition
-class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Logical and."""
+logical = partial(define, __name__, LogicalOp)
+bitwise = partial(define, __name__, BitwiseOp)
+MONOID = (AssociativeCommutative, HasIdentityElement)
 
-    name = "relax.logical_and"
-    IDENTITY: ClassVar = 1
-
-
-@irdl_op_definition
-class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Logical or."""
-
-    name = "relax.logical_or"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Logical exclusive or."""
-
-    name = "relax.logical_xor"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
-    """Bitwise and."""
-
-    name = "relax.bitwise_and"
-
-
-@irdl_op_definition
-class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """Bitwise or."""
-
-    name = "relax.bitwise_or"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """Bitwise exclusive or."""
-
-    name = "relax.bitwise_xor"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class LeftShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs shifted left by rhs bits; 0 if rhs is negative or at least the width."""
-
-    name = "relax.left_shift"
-    IDENTITY: ClassVar = 0
+LogicalAndOp = logical("relax.logical_and", "Logical and.", *MONOID, IDENTITY=1)
+LogicalOrOp = logical("relax.logical_or", "Logical or.", *MONOID, IDENTITY=0)
+LogicalXorOp = logical("relax.logical_xor", "Logical exclusive or.", *MONOID, IDENTITY=0)
+BitwiseAndOp = bitwise("relax.bitwise_and", "Bitwise and.", AssociativeCommutative)
+BitwiseOrOp = bitwise("relax.bitwise_or", "Bitwise or.", *MONOID, IDENTITY=0)
+BitwiseXorOp = bitwise("relax.bitwise_xor", "Bitwise exclusive or.", *MONOID, IDENTITY=0)
+LeftShiftOp = bitwise(
+    "relax.left_shift",
+    "lhs shifted left by rhs bits; 0 if rhs is negative or at least the width.",
+    HasIdentityElement,
+    IDENTITY=0,
+)
 
 
 @irdl_op_definition
@@ -303,26 +245,12 @@ class ComparisonOp(BinaryOp, ABC):
         return (with_element(broadcast_type(*self.operands), i1),)
 
 
-@irdl_op_definition
-class EqualOp(ComparisonOp):
-    """lhs == rhs."""
-
-    name = "relax.equal"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class NotEqualOp(ComparisonOp):
-    """lhs != rhs; true if one is NaN."""
-
-    name = "relax.not_equal"
-
-    traits = traits_def(Commutative())
-
-
 comparison = partial(define, __name__, ComparisonOp)
 
+EqualOp = comparison("relax.equal", "lhs == rhs.", traits=traits_def(Commutative()))
+NotEqualOp = comparison(
+    "relax.not_equal", "lhs != rhs; true if one is NaN.", traits=traits_def(Commutative())
+)
 LessOp = comparison("relax.less", "lhs < rhs.")
 LessEqualOp = comparison("relax.less_equal", "lhs <= rhs.")
 GreaterOp = comparison("relax.greater", "lhs > rhs.")

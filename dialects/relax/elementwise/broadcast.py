@@ -10,7 +10,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
-    result_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,7 +18,7 @@ from ..attributes import (
     ints_prop,
     opt_int_prop,
 )
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import (
     AlongAxes,
     Conversion,
@@ -46,14 +45,13 @@ __all__ = ["BroadcastToOp", "RepeatOp", "TileOp", "infer_broadcast_to"]
 
 
 @irdl_op_definition
-class BroadcastToOp(LayoutRule, Injective, TensorOp):
+class BroadcastToOp(LayoutRule, Injective, OneResultOp):
     """A tensor repeated along new dimensions and dimensions of size 1 (`numpy.broadcast_to`)."""
 
     name = "relax.broadcast_to"
 
     data = operand_def(TENSOR)
     shape = ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -86,14 +84,13 @@ def infer_broadcast_to(shape: Shape | None, target: Shape) -> Shape:
 
 
 @irdl_op_definition
-class TileOp(LayoutRule, Injective, TensorOp):
+class TileOp(LayoutRule, Injective, OneResultOp):
     """A tensor repeated as a whole, `reps[i]` times along dimension i (`numpy.tile`)."""
 
     name = "relax.tile"
 
     data = operand_def(TENSOR)
     reps = ints_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
@@ -118,7 +115,7 @@ class TileOp(LayoutRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class RepeatOp(AlongAxes, Injective, TensorOp):
+class RepeatOp(AlongAxes, Injective, OneResultOp):
     """A tensor with each element repeated along `axis` (`numpy.repeat`).
 
     Without `axis` the tensor is flattened first.
@@ -131,7 +128,6 @@ class RepeatOp(AlongAxes, Injective, TensorOp):
     data = operand_def(TENSOR)
     repeats = int_prop()
     axis = opt_int_prop()
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)

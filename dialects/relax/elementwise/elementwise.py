@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import float_prop, type_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Elementwise
 from ..shapes import broadcast
 from ..types import (
@@ -30,7 +30,7 @@ __all__ = ["AstypeOp", "ClipOp", "ReinterpretOp", "WhereOp"]
 
 
 @irdl_op_definition
-class WhereOp(Elementwise, TensorOp):
+class WhereOp(Elementwise, OneResultOp):
     """The element of `x1` where the i1 `condition` is true, else the element of `x2`."""
 
     name = "relax.where"
@@ -38,7 +38,6 @@ class WhereOp(Elementwise, TensorOp):
     condition = operand_def(TENSOR)
     x1 = operand_def(TENSOR)
     x2 = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_bool(condition := tensor_type(self.condition))

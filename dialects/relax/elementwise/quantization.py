@@ -6,10 +6,10 @@ from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Elementwise
 from ..shapes import Shape, broadcast, shape_text
 from ..types import (
@@ -29,7 +29,7 @@ MAX_BITS = 16
 """The most bits of an integer that floats are quantized to: f32 holds such integers exactly."""
 
 
-class QuantizationOp(Elementwise, TensorOp, ABC):
+class QuantizationOp(Elementwise, OneResultOp, ABC):
     """A conversion between numbers and the integers that stand for them, given a scale and a zero
     point.
 
@@ -40,7 +40,6 @@ class QuantizationOp(Elementwise, TensorOp, ABC):
     data = operand_def(TENSOR)
     scale = operand_def(TENSOR)
     zero_point = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def check_broadcast(self) -> None:
         """Raise VerifyException unless scale and zero point broadcast to the shape of the data."""
@@ -81,8 +80,8 @@ def _check_width(value: SSAValue) -> None:
 class QuantizeOp(QuantizationOp):
     """round(`data` / `scale`) + `zero_point`, saturated to the element type of `zero_point`.
 
-    Ties are rounded to even; NaN gives the least integer. f16 and bf16 are computed in f32 (ONNX
-    QuantizeLinear, `relax.quantize`).
+    Ties are rounded to even; NaN gives the minimum of the type. f16 and bf16 are computed in f32
+    (ONNX QuantizeLinear, `relax.quantize`).
     """
 
     name = "relax.quantize"
@@ -122,8 +121,8 @@ class RequantizeOp(QuantizationOp):
 
     `data` are integers or floats, such as sums of products of integers less their zero points;
     `scale` is their scale divided by that of the result. Ties are rounded to even; NaN gives the
-    least integer. This is the last step of ONNX QLinearConv; `qnn.requantize` is the counterpart in
-    TVM.
+    minimum of the type. This is the last step of ONNX QLinearConv; `qnn.requantize` is the
+    counterpart in TVM.
     """
 
     name = "relax.requantize"

@@ -9,16 +9,15 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 
-from ..base import TensorOp, define
+from ..base import SameTypeOp, define
 from ..interfaces import Elementwise, Homogeneous
 from ..types import (
     TENSOR,
     check_bool,
     check_float,
     check_integer,
-    check_number,
     tensor_type,
     with_element,
 )
@@ -64,38 +63,24 @@ __all__ = [
 ]
 
 
-class UnaryOp(Elementwise, TensorOp, ABC):
+class UnaryOp(Elementwise, SameTypeOp, ABC):
     """A function of one tensor of numbers."""
 
     input = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
-        return (type,)
 
 
 class FloatUnaryOp(UnaryOp, ABC):
     """A function of one tensor of floating-point numbers."""
 
-    def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.input))
-        return (type,)
+    CHECK: ClassVar = check_float
 
 
-class FloatPredicateOp(UnaryOp, ABC):
+class FloatPredicateOp(FloatUnaryOp, ABC):
     """A predicate on one tensor of floating-point numbers, with an i1 result."""
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.input))
-        return (with_element(type, i1),)
-
-
-@irdl_op_definition
-class AbsOp(Homogeneous, UnaryOp):
-    """Absolute value."""
-
-    name = "relax.abs"
+        super().infer_types()
+        return (with_element(tensor_type(self.input), i1),)
 
 
 @irdl_op_definition
@@ -109,6 +94,7 @@ class NegativeOp(Homogeneous, UnaryOp):
 unary = partial(define, __name__, UnaryOp)
 float_unary = partial(define, __name__, FloatUnaryOp)
 
+AbsOp = unary("relax.abs", "Absolute value.", Homogeneous)
 SignOp = unary(
     "relax.sign", "-1, 0 or 1 for an element below, equal to or above zero; NaN for NaN."
 )
@@ -149,30 +135,10 @@ class IsFiniteOp(FloatPredicateOp):
     name = "relax.isfinite"
 
 
-@irdl_op_definition
-class LogicalNotOp(UnaryOp):
-    """Logical not."""
-
-    name = "relax.logical_not"
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_bool(type := tensor_type(self.input))
-        return (type,)
-
-
-@irdl_op_definition
-class BitwiseNotOp(UnaryOp):
-    """Bitwise not."""
-
-    name = "relax.bitwise_not"
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_integer(type := tensor_type(self.input))
-        return (type,)
-
+LogicalNotOp = unary("relax.logical_not", "Logical not.", CHECK=check_bool)
+BitwiseNotOp = unary("relax.bitwise_not", "Bitwise not.", CHECK=check_integer)
 
 # Transcendental functions of floating-point numbers
-
 
 ExpOp = float_unary("relax.exp", "e to the power of the element.")
 Expm1Op = float_unary("relax.expm1", "exp(x) - 1, accurate near zero.")

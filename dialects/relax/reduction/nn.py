@@ -9,12 +9,12 @@ from typing import ClassVar
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ...numbers import positive
 from ..attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp, SameTypeOp
 from ..data.reshape import ReshapeOp
 from ..elementwise.binary import AddOp
 from ..interfaces import (
@@ -62,20 +62,15 @@ __all__ = [
 PAD_MODES = ("constant", "reflect", "edge", "circular")
 
 
-class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
+class SoftmaxBaseOp(AlongAxes, Anchor, SameTypeOp, ABC):
     """A normalization of the elements along `axis` to probabilities, or to their logarithms."""
 
     AXES: ClassVar = ("axis",)
 
+    CHECK: ClassVar = check_float
+
     data = operand_def(TENSOR)
     axis = int_prop(-1)
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.data))
-        if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis, len(shape))
-        return (type,)
 
 
 @irdl_op_definition
@@ -93,7 +88,7 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
+class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, SameTypeOp):
     """Dropout at inference, which is the identity (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
@@ -102,18 +97,13 @@ class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
     data = operand_def(TENSOR)
     rate = float_prop(0.5)
     """The fraction of elements that training drops; without effect at inference."""
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
-        return (type,)
 
     def decompose(self, builder: Builder) -> Sequence[SSAValue]:
         return (self.data,)
 
 
 @irdl_op_definition
-class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, OneResultOp):
     """The sum of `data` and the vector `bias`, whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -121,7 +111,6 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
     data = operand_def(TENSOR)
     bias = operand_def(TENSOR)
     axis = int_prop(1)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
@@ -161,7 +150,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
 
 
 @irdl_op_definition
-class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
+class PadOp(LayoutRule, ScaleAxisRule, Injective, OneResultOp):
     """A tensor padded before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension, before and after. A negative width removes
@@ -174,7 +163,6 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     pad_width = ints_prop()
     pad_value = float_prop(0.0)
     pad_mode = string_prop("constant")
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
@@ -243,13 +231,12 @@ def padded_size(index: int, size: int, before: int, after: int, mode: str) -> in
 
 
 @irdl_op_definition
-class BatchFlattenOp(CompositeOp, View, TensorOp):
+class BatchFlattenOp(CompositeOp, View, OneResultOp):
     """A tensor with all dimensions but the first joined to one (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
 
     data = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import bool_prop, float_prop, int_prop, ints_prop
-from ..base import TensorOp
+from ..base import SameTypeOp
 from ..interfaces import AlongAxes, Anchor, Conversion
 from ..layout import Relayout
 from ..shapes import normalize_axes, normalize_axis
@@ -29,20 +29,24 @@ __all__ = [
 ]
 
 
-class NormOp(AlongAxes, Anchor, TensorOp, ABC):
+class NormOp(AlongAxes, Anchor, SameTypeOp, ABC):
     """A normalization of the data along some axes."""
+
+    CHECK: ClassVar = check_float
+    PARAMETERS: ClassVar[Sequence[str]] = ()
+    """The names of the operands that run along the axes that the first name in AXES has."""
 
     data = operand_def(TENSOR)
 
-    def infer_along(self, axes: Sequence[int], *parameters: str) -> Sequence[Attribute]:
-        """Return the type of the data, after checking that it has `axes`, along which the operands
-        named `parameters` run."""
-        check_float(type := tensor_type(self.data))
-        if (shape := shape_of(type)) is not None:
+    def infer_types(self) -> Sequence[Attribute]:
+        types = super().infer_types()
+        data, axes = tensor_type(self.data), getattr(self, self.AXES[0])
+        axes = [axes] if isinstance(axes, int) else axes
+        if (shape := shape_of(data)) is not None:
             axes = normalize_axes(axes, len(shape))
-        for name in parameters:
-            check_parameter(name, getattr(self, name), type, axes)
-        return (type,)
+        for name in self.PARAMETERS:
+            check_parameter(name, getattr(self, name), data, axes)
+        return types
 
 
 class AffineNormOp(NormOp, ABC):
@@ -51,13 +55,14 @@ class AffineNormOp(NormOp, ABC):
     The result is multiplied by `gamma` if `scale`, then `beta` is added if `center`.
     """
 
+    PARAMETERS: ClassVar = ("gamma", "beta")
+
     data = operand_def(TENSOR)
     gamma = operand_def(TENSOR)
     beta = operand_def(TENSOR)
     epsilon = float_prop(1e-5)
     center = bool_prop(True)
     scale = bool_prop(True)
-    result = result_def(TENSOR)
 
 
 @irdl_op_definition
@@ -70,6 +75,7 @@ class BatchNormOp(NormOp):
 
     name = "relax.nn.batch_norm"
     AXES: ClassVar = ("axis",)
+    PARAMETERS: ClassVar = ("gamma", "beta", "moving_mean", "moving_var")
 
     data = operand_def(TENSOR)
     gamma = operand_def(TENSOR)
@@ -82,10 +88,6 @@ class BatchNormOp(NormOp):
     scale = bool_prop(True)
     momentum = float_prop(0.1)
     """The weight of a new mean in training; without effect at inference."""
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_along([self.axis], "gamma", "beta", "moving_mean", "moving_var")
 
 
 @irdl_op_definition
@@ -96,9 +98,6 @@ class LayerNormOp(AffineNormOp):
     AXES: ClassVar = ("axes",)
 
     axes = ints_prop((-1,))
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_along(self.axes, "gamma", "beta")
 
 
 @irdl_op_definition
@@ -117,7 +116,7 @@ class InstanceNormOp(AffineNormOp):
         shape = shape_of(tensor_type(self.data))
         if shape is not None and normalize_axis(self.axis, len(shape)) == 0:
             raise VerifyException("axis 0 is the batch, not the channels")
-        return self.infer_along([self.axis], "gamma", "beta")
+        return super().infer_types()
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         if (relayout := relayouts[0]) is not None and relayout.dimension(0) != 0:
@@ -146,7 +145,7 @@ class GroupNormOp(AffineNormOp):
             axis, *_ = normalize_axes([self.channel_axis, *self.axes], len(shape))
             if shape[axis] != DYNAMIC_INDEX and shape[axis] % groups:
                 raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
-        return self.infer_along([self.channel_axis], "gamma", "beta")
+        return super().infer_types()
 
 
 @irdl_op_definition
@@ -158,15 +157,12 @@ class RMSNormOp(NormOp):
 
     name = "relax.nn.rms_norm"
     AXES: ClassVar = ("axes",)
+    PARAMETERS: ClassVar = ("weight",)
 
     data = operand_def(TENSOR)
     weight = operand_def(TENSOR)
     axes = ints_prop((-1,))
     epsilon = float_prop(1e-5)
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_along(self.axes, "weight")
 
 
 @irdl_op_definition
@@ -183,14 +179,10 @@ class L2NormalizeOp(NormOp):
     data = operand_def(TENSOR)
     eps = float_prop()
     axis = ints_prop()
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_along(self.axis)
 
 
 @irdl_op_definition
-class LRNOp(AlongAxes, TensorOp):
+class LRNOp(AlongAxes, SameTypeOp):
     """Local response normalization: data / (bias + alpha / size * sum) ** beta (ONNX LRN).
 
     `sum` is the sum of the squares of `size` elements around an element along `axis`. If `size` is
@@ -199,6 +191,7 @@ class LRNOp(AlongAxes, TensorOp):
 
     name = "relax.nn.lrn"
     AXES: ClassVar = ("axis",)
+    CHECK: ClassVar = check_float
 
     data = operand_def(TENSOR)
     size = int_prop(5)
@@ -206,12 +199,8 @@ class LRNOp(AlongAxes, TensorOp):
     bias = float_prop(2.0)
     alpha = float_prop(1e-5)
     beta = float_prop(0.75)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.data))
         if (size := self.size) < 1:
             raise VerifyException(f"size is {size}, expected at least 1")
-        if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis, len(shape))
-        return (type,)
+        return super().infer_types()

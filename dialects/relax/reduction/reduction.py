@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import PropertyValue, bool_prop, opt_int_prop, opt_ints_prop
-from ..base import TensorOp
+from ..base import OneResultOp, define
 from ..interfaces import Conversion, LayoutRule, Reduction, convert_axes, first_relayout
 from ..layout import Relayout
 from ..shapes import normalize_axes, normalize_axis, reduce, shape_text
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 
-class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
+class ReductionOp(LayoutRule, Reduction, OneResultOp, ABC):
     """A reduction along the axes `axis`; without `axis`, along all.
 
     With `keepdims` the reduced dimensions stay, with size 1. An empty list means no axis (ONNX:
@@ -52,11 +54,13 @@ class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
     input = operand_def(TENSOR)
     axis = opt_ints_prop()
     keepdims = bool_prop(False)
-    result = result_def(TENSOR)
+
+    CHECK: ClassVar[Callable[[Tensor], None]] = check_number
+    """The check of the type of the operand."""
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
-        return (reduced_type(type, self.axis, self.keepdims),)
+        type(self).CHECK(operand := tensor_type(self.input))
+        return (reduced_type(operand, self.axis, self.keepdims),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = first_relayout(relayouts)
@@ -100,7 +104,7 @@ class MeanOp(ReductionOp):
 class MaxOp(ReductionOp):
     """The maximum; NaN if any element is NaN (ONNX ReduceMax).
 
-    Over an empty range -inf, or the least value of an integer type.
+    Over an empty range -inf, or the minimum of an integer type.
     """
 
     name = "relax.max"
@@ -110,7 +114,7 @@ class MaxOp(ReductionOp):
 class MinOp(ReductionOp):
     """The minimum; NaN if any element is NaN (ONNX ReduceMin).
 
-    Over an empty range inf, or the greatest value of an integer type.
+    Over an empty range inf, or the maximum of an integer type.
     """
 
     name = "relax.min"
@@ -126,26 +130,16 @@ class ProdOp(ReductionOp):
 class BoolReductionOp(ReductionOp, ABC):
     """A reduction of i1 elements."""
 
-    def infer_types(self) -> Sequence[Attribute]:
-        check_bool(tensor_type(self.input))
-        return super().infer_types()
+    CHECK: ClassVar = check_bool
 
 
-@irdl_op_definition
-class AnyOp(BoolReductionOp):
-    """The logical or of the elements; false over an empty range."""
+bool_reduction = partial(define, __name__, BoolReductionOp)
 
-    name = "relax.any"
-
-
-@irdl_op_definition
-class AllOp(BoolReductionOp):
-    """The logical and of the elements; true over an empty range."""
-
-    name = "relax.all"
+AnyOp = bool_reduction("relax.any", "The logical or of the elements; false over an empty range.")
+AllOp = bool_reduction("relax.all", "The logical and of the elements; true over an empty range.")
 
 
-class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
+class ArgReductionOp(LayoutRule, Reduction, OneResultOp, ABC):
     """The index (i64) of an extremum along `axis`; without `axis`, in the flattened tensor.
 
     Of equal elements the first counts, with `select_last_index` the last (ONNX ArgMax).
@@ -155,7 +149,6 @@ class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
     axis = opt_int_prop()
     keepdims = bool_prop(False)
     select_last_index = bool_prop(False)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
@@ -175,15 +168,7 @@ class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
         return Conversion([relayout], [result], properties)
 
 
-@irdl_op_definition
-class ArgmaxOp(ArgReductionOp):
-    """The index of the maximum; NaN counts as the maximum."""
+arg_reduction = partial(define, __name__, ArgReductionOp)
 
-    name = "relax.argmax"
-
-
-@irdl_op_definition
-class ArgminOp(ArgReductionOp):
-    """The index of the minimum; NaN counts as the minimum."""
-
-    name = "relax.argmin"
+ArgmaxOp = arg_reduction("relax.argmax", "The index of the maximum; NaN counts as the maximum.")
+ArgminOp = arg_reduction("relax.argmin", "The index of the minimum; NaN counts as the minimum.")

@@ -8,18 +8,18 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition, operand_def
 
 from ..attributes import bool_prop, opt_int_prop
-from ..base import TensorOp
+from ..base import SameTypeOp
 from ..interfaces import AlongAxes
-from ..shapes import normalize_axis, num_elements
-from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
+from ..shapes import num_elements
+from ..types import TENSOR, number_type, shape_of, with_shape
 
 __all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
 
 
-class ScanOp(AlongAxes, TensorOp, ABC):
+class ScanOp(AlongAxes, SameTypeOp, ABC):
     """A cumulative reduction along `axis`; without `axis`, of the flattened tensor.
 
     With `exclusive` an element is not part of its own result; `reverse` accumulates from the end
@@ -32,17 +32,13 @@ class ScanOp(AlongAxes, TensorOp, ABC):
     axis = opt_int_prop()
     exclusive = bool_prop(False)
     reverse = bool_prop(False)
-    result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
-        shape = shape_of(type)
-        if self.axis is None:
-            size = DYNAMIC_INDEX if shape is None else num_elements(shape)
-            return (with_shape(type, (size,)),)
-        if shape is not None:
-            normalize_axis(self.axis, len(shape))
-        return (type,)
+        if self.axis is not None:
+            return super().infer_types()
+        shape = shape_of(type := number_type(self.input))
+        size = DYNAMIC_INDEX if shape is None else num_elements(shape)
+        return (with_shape(type, (size,)),)
 
 
 @irdl_op_definition

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import operand_def
 
 from ..attributes import bool_prop, ints_prop, string_prop
-from ..base import TensorOp
+from ..base import OneResultOp
 from ..interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
 from ..layout import Layout, Relayout
 from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
-from .windows import Spatial1d, Spatial2d, Spatial3d, Window, WindowOp, per_dimension
+from .windows import Window, WindowOp, per_dimension, spatial_op_definition
 
 __all__ = [
     "AdaptiveAvgPool1dOp",
@@ -83,7 +83,6 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     layout = string_prop()
     ceil_mode = bool_prop(False)
     out_layout = string_prop("")
-    result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout]:
         return (
@@ -133,7 +132,7 @@ class AvgPoolOp(PoolOp, ABC):
     count_include_pad = bool_prop(False)
 
 
-class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
+class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, OneResultOp, ABC):
     """A reduction of n ranges that evenly cover a dimension, to a result of size n.
 
     Range i begins at floor(i * size / n) and ends before ceil((i + 1) * size / n).
@@ -143,7 +142,6 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
 
     data = operand_def(TENSOR)
     layout = string_prop()
-    result = result_def(TENSOR)
 
     @abstractmethod
     def output_sizes(self) -> list[int]:
@@ -179,130 +177,117 @@ class GlobalPoolOp(AdaptivePoolOp, ABC):
         return [1] * len(self.SPATIAL)
 
 
-class Pool1d(Spatial1d):
-    """The defaults of pooling over one spatial dimension: windows of one element."""
-
-    pool_size = ints_prop((1,))
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-
-
-class Pool2d(Spatial2d):
-    """The defaults of pooling over two spatial dimensions: windows of one element."""
-
-    pool_size = ints_prop((1, 1))
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-
-
-class Pool3d(Spatial3d):
-    """The defaults of pooling over three spatial dimensions: windows of one element."""
-
-    pool_size = ints_prop((1, 1, 1))
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-
-
-@irdl_op_definition
-class MaxPool1dOp(Pool1d, MaxPoolOp):
+@spatial_op_definition
+class MaxPool1dOp(MaxPoolOp):
     """The maxima of windows over one spatial dimension."""
 
     name = "relax.nn.max_pool1d"
+    SPATIAL: ClassVar = "W"
 
 
-@irdl_op_definition
-class MaxPool2dOp(Pool2d, MaxPoolOp):
+@spatial_op_definition
+class MaxPool2dOp(MaxPoolOp):
     """The maxima of windows over two spatial dimensions."""
 
     name = "relax.nn.max_pool2d"
+    SPATIAL: ClassVar = "HW"
 
 
-@irdl_op_definition
-class MaxPool3dOp(Pool3d, MaxPoolOp):
+@spatial_op_definition
+class MaxPool3dOp(MaxPoolOp):
     """The maxima of windows over three spatial dimensions."""
 
     name = "relax.nn.max_pool3d"
+    SPATIAL: ClassVar = "DHW"
 
 
-@irdl_op_definition
-class AvgPool1dOp(Pool1d, AvgPoolOp):
+@spatial_op_definition
+class AvgPool1dOp(AvgPoolOp):
     """The means of windows over one spatial dimension."""
 
     name = "relax.nn.avg_pool1d"
+    SPATIAL: ClassVar = "W"
 
 
-@irdl_op_definition
-class AvgPool2dOp(Pool2d, AvgPoolOp):
+@spatial_op_definition
+class AvgPool2dOp(AvgPoolOp):
     """The means of windows over two spatial dimensions."""
 
     name = "relax.nn.avg_pool2d"
+    SPATIAL: ClassVar = "HW"
 
 
-@irdl_op_definition
-class AvgPool3dOp(Pool3d, AvgPoolOp):
+@spatial_op_definition
+class AvgPool3dOp(AvgPoolOp):
     """The means of windows over three spatial dimensions."""
 
     name = "relax.nn.avg_pool3d"
+    SPATIAL: ClassVar = "DHW"
 
 
-@irdl_op_definition
-class AdaptiveMaxPool1dOp(Spatial1d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveMaxPool1dOp(SizedPoolOp):
     """The maxima of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_max_pool1d"
+    SPATIAL: ClassVar = "W"
     POSITIVE: ClassVar = True
 
 
-@irdl_op_definition
-class AdaptiveMaxPool2dOp(Spatial2d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveMaxPool2dOp(SizedPoolOp):
     """The maxima of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool2d"
+    SPATIAL: ClassVar = "HW"
     POSITIVE: ClassVar = True
 
 
-@irdl_op_definition
-class AdaptiveMaxPool3dOp(Spatial3d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveMaxPool3dOp(SizedPoolOp):
     """The maxima of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool3d"
+    SPATIAL: ClassVar = "DHW"
     POSITIVE: ClassVar = True
 
 
-@irdl_op_definition
-class AdaptiveAvgPool1dOp(Spatial1d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveAvgPool1dOp(SizedPoolOp):
     """The means of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_avg_pool1d"
+    SPATIAL: ClassVar = "W"
 
 
-@irdl_op_definition
-class AdaptiveAvgPool2dOp(Spatial2d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveAvgPool2dOp(SizedPoolOp):
     """The means of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool2d"
+    SPATIAL: ClassVar = "HW"
 
 
-@irdl_op_definition
-class AdaptiveAvgPool3dOp(Spatial3d, SizedPoolOp):
+@spatial_op_definition
+class AdaptiveAvgPool3dOp(SizedPoolOp):
     """The means of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool3d"
+    SPATIAL: ClassVar = "DHW"
 
 
-@irdl_op_definition
-class GlobalMaxPool2dOp(Spatial2d, GlobalPoolOp):
+@spatial_op_definition
+class GlobalMaxPool2dOp(GlobalPoolOp):
     """The maximum of each channel over two spatial dimensions (ONNX GlobalMaxPool)."""
 
     name = "relax.nn.global_max_pool2d"
+    SPATIAL: ClassVar = "HW"
     POSITIVE: ClassVar = True
 
 
-@irdl_op_definition
-class GlobalAvgPool2dOp(Spatial2d, GlobalPoolOp):
+@spatial_op_definition
+class GlobalAvgPool2dOp(GlobalPoolOp):
     """The mean of each channel over two spatial dimensions (ONNX GlobalAveragePool)."""
 
     name = "relax.nn.global_avg_pool2d"
+    SPATIAL: ClassVar = "HW"

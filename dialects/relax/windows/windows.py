@@ -5,24 +5,20 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.irdl import irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import (
-    Number,
-    ceildiv,
-    minimum,
-    positive,
-)
-from ..attributes import ints_prop, string_prop
-from ..base import TensorOp
+from ...numbers import Number, ceildiv, minimum, positive
+from ..attributes import TypedProperty, ints_prop, string_prop
+from ..base import OneResultOp, TensorOp
 from ..interfaces import Anchor
 from ..layout import Layout
 from ..shapes import computed_size, shape_text
 
-__all__ = ["Spatial1d", "Spatial2d", "Spatial3d", "Window", "WindowOp", "per_dimension"]
+__all__ = ["Window", "WindowOp", "per_dimension", "spatial_op_definition"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ class Window:
         return (count - 1) * self.stride + self.span
 
 
-class WindowOp(Anchor, TensorOp, ABC):
+class WindowOp(Anchor, OneResultOp, ABC):
     """An operation on windows over the spatial dimensions of a tensor."""
 
     SPATIAL: ClassVar[str]
@@ -106,44 +102,42 @@ class WindowOp(Anchor, TensorOp, ABC):
         return Layout.of(out_layout or layout, "NC" + self.SPATIAL)
 
 
-def per_dimension(name: str, values: Sequence[int], axes: str, least: int = 1) -> list[int]:
+def per_dimension(name: str, values: Sequence[int], axes: str, minimum: int = 1) -> list[int]:
     """Return the values of the property `name`, one for each of the spatial `axes`.
 
-    VerifyException for another number of values, or a value below `least`.
+    VerifyException for another number of values, or a value below `minimum`.
     """
     numbers = [*values]
-    if len(numbers) != len(axes) or any(number < least for number in numbers):
+    if len(numbers) != len(axes) or any(number < minimum for number in numbers):
         raise VerifyException(
-            f"{name} {numbers}: expected {len(axes)} numbers of at least {least}, "
+            f"{name} {numbers}: expected {len(axes)} numbers of at least {minimum}, "
             f"for {', '.join(axes)}"
         )
     return numbers
 
 
-# The spatial axes and the default layout of operations over one, two and three dimensions. An
-# operation class derives from one of these first, then from the class that defines its computation,
-# so that the defaults here override the required properties there.
+OpT = TypeVar("OpT", bound=TensorOp)
 
 
-class Spatial1d:
-    """An operation over the width."""
+def spatial_op_definition(cls: type[OpT]) -> type[OpT]:
+    """Define an operation over the axes SPATIAL.
 
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
-
-
-class Spatial2d:
-    """An operation over height and width."""
-
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
-
-
-class Spatial3d:
-    """An operation over depth, height and width."""
-
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
+    The properties of its base that have a value for each axis, or are layouts, get their defaults.
+    """
+    axes, order = vars(cls)["SPATIAL"], getattr(cls, "CHANNELS", "")
+    ones = (1,) * len(axes)
+    defaults = {
+        "pool_size": ints_prop(ones),
+        "strides": ints_prop(ones),
+        "padding": ints_prop([0 for _ in axes]),
+        "output_padding": ints_prop([0 for _ in axes]),
+        "dilation": ints_prop(ones),
+        "layout": string_prop(f"NC{axes}"),
+        "data_layout": string_prop(f"NC{axes}"),
+        "kernel_layout": string_prop(f"{order}{axes}"),
+    }
+    for name, default in defaults.items():
+        if isinstance(getattr(cls, name, None), TypedProperty):
+            setattr(cls, name, default)
+            cast(TypedProperty, default).__set_name__(cls, name)
+    return irdl_op_definition(cls)

@@ -112,4 +112,4 @@ class Scale(NamedTuple):
 def is_absorbed(number: Array, type: TensorType[Attribute]) -> bool:
     """Return whether a number is so small that it does not change a sum near overflow."""
     limits = float_limits(element_of(type))
-    return bool(np.abs(number) <= limits.greatest * limits.epsilon / 8)
+    return bool(np.abs(number) <= limits.maximum * limits.epsilon / 8)

@@ -209,7 +209,7 @@ class MixedPrecision:
         from ....compiler.interpreters.arrays import float_limits
 
         numbers = [v.value.data for v in op.properties.values() if isinstance(v, FloatAttr)]
-        greatest = float_limits(self.narrow).greatest
+        greatest = float_limits(self.narrow).maximum
         # Clipping at infinity is no clipping, which is right for numbers that are all below the
         # bound.
         return isinstance(op, ClipOp) or not any(greatest < abs(n) < inf for n in numbers)

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from .....dialects.relax import operations
 from .....dialects.relax.contraction import convolution as ops
 from .....dialects.relax.layout import Layout
 from .....dialects.relax.windows.windows import Window
@@ -117,14 +118,4 @@ def convolve_transposed(
     return result[..., *(slice(w.before, w.before + n) for w, n in zip(windows, out, strict=True))]
 
 
-CONVOLUTION: Semantics = dict.fromkeys(
-    (
-        ops.Conv1dOp,
-        ops.Conv2dOp,
-        ops.Conv3dOp,
-        ops.Conv1dTransposeOp,
-        ops.Conv2dTransposeOp,
-        ops.Conv3dTransposeOp,
-    ),
-    convolution,
-)
+CONVOLUTION: Semantics = dict.fromkeys(operations(ops), convolution)

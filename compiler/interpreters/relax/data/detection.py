@@ -40,7 +40,7 @@ def non_max_suppression(
 
 
 def extents(boxes: Array, centered: bool) -> tuple[Array, Array]:
-    """Return the least and the greatest coordinates of each box along both axes."""
+    """Return the minimum and maximum coordinates of each box along both axes."""
     first, second = boxes[:, :2], boxes[:, 2:]
     if centered:
         return first - second / 2, first + second / 2

@@ -41,10 +41,10 @@ def _as_elements(op: ops.ResampleOp | ops.UpsamplingOp, result: Array, data: Arr
     """Return the result of interpolation; for integers truncated and clamped to their range."""
     if data.dtype.kind == "f" or result.dtype == data.dtype:
         return result
-    least, greatest = bounds(element_of(op.result.type))
-    excess = max(0, int(greatest).bit_length() - 53)  # the greatest f64 that is not above it
-    greatest -= (1 << excess) - 1
-    return np.clip(np.trunc(result), least, greatest).astype(data.dtype)
+    minimum, maximum = bounds(element_of(op.result.type))
+    excess = max(0, int(maximum).bit_length() - 53)  # to the next f64 that is not above it
+    maximum -= (1 << excess) - 1
+    return np.clip(np.trunc(result), minimum, maximum).astype(data.dtype)
 
 
 def resample(
@@ -86,8 +86,7 @@ def coordinates(
     """Map each index of a dimension of size `size` to its coordinate in one of size `extent`.
 
     `mode` is the coordinate transformation, `start` and `end` the region of interest. With a
-    `scale`, the new size in the formulas is scale * extent, of which `size` is the integral part
-    (ONNX).
+    `scale`, the new size in the formulas is scale * extent; `size` is its integral part (ONNX).
     """
     x = np.arange(size, dtype=np.float64)
     length = size if scale is None else scale * extent

@@ -28,8 +28,8 @@ def accumulate(function: np.ufunc) -> Compute:
 def extremum(function: np.ufunc, identity: int) -> Compute:
     """Return the semantics of a reduction by maximum or minimum.
 
-    `identity` is the index in `bounds` of the identity element: 0, the least value, for a maximum;
-    1, the greatest, for a minimum.
+    `identity` is the index in `bounds` of the identity element: 0, the minimum of the type, for
+    a maximum; 1, the maximum of the type, for a minimum.
     """
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:

@@ -70,8 +70,8 @@ def _counted(window: Window, extent: int, padding: bool) -> Array:
 
 
 def adaptive_max_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
-    least = bounds(element_of(op.result.type))[0]
-    return _adaptive(op, data, partial(np.max, initial=least))
+    minimum = bounds(element_of(op.result.type))[0]
+    return _adaptive(op, data, partial(np.max, initial=minimum))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:

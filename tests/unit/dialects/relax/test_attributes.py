@@ -37,7 +37,7 @@ from passline.dialects.relax.elementwise.unary import UnaryOp
 
 
 class Defaults:
-    """A mixin that overrides properties, as `Spatial2d` does."""
+    """A mixin that overrides properties."""
 
     strides = ints_prop((2, 2))
 

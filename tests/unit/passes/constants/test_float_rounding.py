@@ -54,7 +54,7 @@ def run(module: ModuleOp, x: Array) -> Array:
 def inputs(element: str) -> Array:
     limits = float_limits(TYPES[element])
     rng = np.random.default_rng(0)
-    least, greatest = np.sqrt(limits.normal), np.sqrt(limits.greatest)
+    least, greatest = np.sqrt(limits.normal), np.sqrt(limits.maximum)
     spread = np.exp(rng.uniform(np.log(least), np.log(greatest), 600))
     x = np.concatenate([spread, rng.standard_normal(500), np.linspace(-4, 4, 100)])
     signed = x.reshape(600, 2) * rng.choice([-1, 1], (600, 2))

@@ -24,7 +24,7 @@ ROUNDING = 32
 def expression(element: str, seed: int) -> tuple[str, list[float]]:
     """Return a chain of sums, products and functions of a parameter and constants of all
     magnitudes; and the inputs at which it may leave the range."""
-    rng, greatest = np.random.default_rng(seed), float_limits(TYPES[element]).greatest
+    rng, greatest = np.random.default_rng(seed), float_limits(TYPES[element]).maximum
     type, lines, last = f"tensor<Nx{element}>", list[str](), "%x"
     constants: list[float] = []
     for i in range(rng.integers(2, 6)):
@@ -48,7 +48,7 @@ def expression(element: str, seed: int) -> tuple[str, list[float]]:
 
 def inputs(element: str, points: list[float], seed: int) -> Array:
     """Return numbers of all magnitudes, and numbers around `points`."""
-    rng, greatest = np.random.default_rng(seed), float_limits(TYPES[element]).greatest
+    rng, greatest = np.random.default_rng(seed), float_limits(TYPES[element]).maximum
     near = [p * sign * f for p in points for sign in (-1, 1) for f in (0.6, 0.95, 1, 1.05, 1.9)]
     spread = greatest ** rng.uniform(-0.2, 1, 400) * rng.choice([-1, 1], 400)
     numbers = np.array([0.0, greatest, -greatest, *near, *spread])
@@ -69,7 +69,7 @@ def lost(element: str, seed: int, **config: str) -> int:
     with PassContext(opt_level=2, config={f"relax.{k}": v for k, v in config.items()}):
         after = run(parse_pipeline(",".join(OPTIMIZE))(module), x)
     before, limits = run(module, x), float_limits(TYPES[element])
-    finite = np.abs(before.astype(np.float64)) <= limits.greatest * (1 - ROUNDING * limits.epsilon)
+    finite = np.abs(before.astype(np.float64)) <= limits.maximum * (1 - ROUNDING * limits.epsilon)
     return int(np.count_nonzero(finite & ~np.isfinite(after)))
 
 

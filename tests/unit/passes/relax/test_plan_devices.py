@@ -27,9 +27,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from passline.compiler.analysis.devices.analyzer import DEVICE
-from passline.dialects.device_type import DeviceType
 from passline.dialects.relax.closures import InvokeOp, LambdaOp
-from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
+from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
@@ -92,10 +91,6 @@ def test_a_fallback_device_that_there_is_not(wrong: object):
 
 def test_the_option_is_listed():
     assert PassContext.list_configs()["relax.fallback_device_type"]["type"] == "DeviceType"
-
-
-def test_the_kinds_are_those_of_the_attribute():
-    assert {kind.name for kind in DeviceType} == set(DEVICE_TYPES)
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -46,7 +46,7 @@ def to_small(node: Node, x: SSAValue, element: SmallFloat) -> SSAValue:
         x = to_power(node, node.cast(x, f32))
     if node.int("saturate", 1):
         low = -largest_of(element) if not isinstance(element, Float8E8M0FNUType) else 2.0**-127
-        high = min(largest_of(element), float_limits(node.element(x)).greatest)
+        high = min(largest_of(element), float_limits(node.element(x)).maximum)
         x = node.op("clip", x, min=max(low, -high), max=high)
     return node.cast(x, element)
 

@@ -8,8 +8,7 @@ import pytest
 from passline.compiler.interpreters.arrays import Array
 from passline.compiler.interpreters.equivalence.comparison import (
     Compared,
-    mismatch,
-    mismatch_in,
+    Comparison,
     tolerance,
 )
 from passline.compiler.interpreters.signature import Value
@@ -52,49 +51,51 @@ def nan_with(payload: int) -> Array:
     ],
 )
 def test_arrays(before: Array, after: Array, exact: bool, rounded: bool):
-    assert (mismatch(before, after) is None) == exact
-    assert (mismatch(before, after, BOUND) is None) == rounded
+    assert (Comparison().mismatch(before, after) is None) == exact
+    assert (Comparison(BOUND).mismatch(before, after) is None) == rounded
 
 
 @pytest.mark.parametrize("compared", ["finite", "shapes"])
 def test_near_the_limits_values_are_free_in_passes_that_round(compared: Compared):
-    assert mismatch(f32(1e38), f32(2e38), BOUND, compared) is None
-    assert mismatch(f32(INF), f32(2e38), BOUND, compared) is None
-    assert mismatch(f32(1e38), f32(INF), compared=compared) is not None
-    assert mismatch(np.array([1]), np.array([2]), BOUND, compared) is not None
-    assert mismatch(f32(1.0), f32(1.0, 2.0), BOUND, compared) is not None
+    assert Comparison(BOUND, compared).mismatch(f32(1e38), f32(2e38)) is None
+    assert Comparison(BOUND, compared).mismatch(f32(INF), f32(2e38)) is None
+    assert Comparison(compared=compared).mismatch(f32(1e38), f32(INF)) is not None
+    assert Comparison(BOUND, compared).mismatch(np.array([1]), np.array([2])) is not None
+    assert Comparison(BOUND, compared).mismatch(f32(1.0), f32(1.0, 2.0)) is not None
 
 
 @pytest.mark.parametrize("number", [INF, -INF, NAN])
 def test_near_the_limits_finite_numbers_stay_finite_unless_only_shapes_count(number: float):
     before, after = f32(1.0, 1e38), f32(1.0, number)
-    text = mismatch(before, after, BOUND, "finite")
+    text = Comparison(BOUND, "finite").mismatch(before, after)
     assert text is not None and text.startswith("element [1] is ")
-    assert mismatch(before, after, BOUND, "shapes") is None
+    assert Comparison(BOUND, "shapes").mismatch(before, after) is None
 
 
 def test_the_greatest_number_may_be_rounded_to_infinity():
     greatest = float(np.finfo(np.float32).max)
-    assert mismatch(f32(greatest), f32(INF), BOUND, "finite") is None
-    assert mismatch(f32(greatest * 0.999), f32(INF), BOUND, "finite") is not None
+    assert Comparison(BOUND, "finite").mismatch(f32(greatest), f32(INF)) is None
+    assert Comparison(BOUND, "finite").mismatch(f32(greatest * 0.999), f32(INF)) is not None
 
 
 def test_tuples_are_lists_of_their_elements():
     one, two = f32(1), f32(2)
     nested: Value = (one, (two,))
-    assert mismatch(nested, (one, two)) is None
-    assert mismatch(nested, (one, one)) == "of value 1, element [0] is 1.0, before 2.0"
-    assert mismatch(nested, one) == "there are 1 values, before 2"
+    assert Comparison().mismatch(nested, (one, two)) is None
+    assert Comparison().mismatch(nested, (one, one)) == "of value 1, element [0] is 1.0, before 2.0"
+    assert Comparison().mismatch(nested, one) == "there are 1 values, before 2"
 
 
 def test_functions_are_not_compared():
-    assert mismatch(lambda: None, lambda: None) is None
-    assert mismatch(lambda: None, f32(1)) == "one value is a function, the other is not"
+    assert Comparison().mismatch(lambda: None, lambda: None) is None
+    assert (
+        Comparison().mismatch(lambda: None, f32(1)) == "one value is a function, the other is not"
+    )
 
 
 def test_the_first_difference_is_told():
     before, after = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.int64)
     after[1, 1:] = 7
     reason = "element [1, 1] is 7, before 0 (2 of 6 differ)"
-    assert mismatch(before, after) == reason
-    assert mismatch_in([before, before], [before, after]) == f"of value 1, {reason}"
+    assert Comparison().mismatch(before, after) == reason
+    assert Comparison().mismatch_in([before, before], [before, after]) == f"of value 1, {reason}"
