@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cache
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -16,10 +15,10 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....dialects.relax import Relax
 from ....dialects.relax.attributes import PropertyValue
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.expression import operations
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.shapes import Shape, is_static, shape_text
 from ....dialects.relax.types import (
@@ -384,13 +383,6 @@ Converter: TypeAlias = Callable[[Node], Sequence[SSAValue | None]]
 give; Unsupported if it cannot be converted."""
 
 Converters: TypeAlias = dict[str, Converter]
-
-
-@cache
-def operations() -> dict[str, type[TensorOp]]:
-    """Return the tensor operations of relax by name."""
-    ops = (op for op in Relax.operations if issubclass(op, TensorOp))
-    return {op.name.removeprefix("relax."): op for op in ops}
 
 
 def operation(name: str) -> type[TensorOp]:
