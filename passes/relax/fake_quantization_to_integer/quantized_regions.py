@@ -26,17 +26,18 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known
 from ...generic.dead_code.dead_code import remove_dead_operations
-from .quantities import Affine, NotQuantizable, Quantity, Table
-from .quantization_rules import (
-    MOVES,
-    RULES,
+from .quantities import (
+    Affine,
+    NotQuantizable,
     Operand,
+    Quantity,
     RegionBuilder,
+    Table,
     full,
     least_rank,
     parameters,
-    quantized,
 )
+from .quantization_rules import MOVES, quantized, rule_of
 
 __all__ = ["convert_regions"]
 
@@ -124,7 +125,7 @@ def dequantized(b: RegionBuilder, x: Quantity) -> SSAValue:
         raise NotQuantizable("a function of one number stays float")
     element = x.element
     scale = b.constant(x.scale, tensor_type(b.before.results[0]).element_type)  # pyright: ignore[reportArgumentType]
-    return b.insert(DequantizeOp(x.value, scale, b.number(x.zero, element)))
+    return b.op("dequantize", x.value, scale, b.number(x.zero, element))
 
 
 @dataclass
@@ -148,7 +149,7 @@ class Region:
                 continue
             if owner.parent is not op.parent:
                 raise NotQuantizable(f"'{owner.name}' is in another block")
-            if type(owner) not in RULES:
+            if rule_of(type(owner)) is None:
                 raise NotQuantizable(f"'{owner.name}' has no rule for integers")
             found[owner] = None
             pending += [v for v in owner.operands if not is_index(v)]
@@ -183,7 +184,9 @@ class Region:
             return value
 
         for op in self.ops:
-            results = RULES[type(op)](builder, op, *map(operand, op.operands))
+            rule = rule_of(type(op))
+            assert rule is not None
+            results = rule(builder, op, *map(operand, op.operands))
             results = results if isinstance(results, Sequence) else [results]
             values |= zip(op.results, results, strict=True)
         found = operand(value)
