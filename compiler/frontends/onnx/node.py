@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
@@ -18,7 +18,7 @@ from xdsl.rewriter import Rewriter
 from ....dialects.relax.attributes import PropertyValue
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.expression import operations
+from ....dialects.relax.expression import TensorExpression, operations
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.shapes import Shape, is_static, shape_text
 from ....dialects.relax.types import (
@@ -40,7 +40,7 @@ from .schemas import default_attribute
 from .scopes import GraphScope
 from .values import tensor_constant, viewed
 
-__all__ = ["Converter", "Converters", "Node"]
+__all__ = ["Converter", "Converters", "Node", "Output", "direct", "outputs_of"]
 
 
 Choice = TypeVar("Choice")
@@ -280,6 +280,20 @@ class Node:
             raise Unsupported(f"{name} = {numbers}, expected {count} numbers")
         return numbers
 
+    def value(self, name: str) -> PropertyValue:
+        """Return a number, a string or a list of numbers that is an attribute; None if absent."""
+        match self.attribute(name):
+            case None:
+                return None
+            case AttributeProto(type=AttributeProto.FLOAT):
+                return self.float(name)
+            case AttributeProto(type=AttributeProto.STRING):
+                return self.string(name)
+            case AttributeProto(type=AttributeProto.INTS):
+                return self.ints(name)
+            case attribute:
+                return attribute.i
+
     def tensor(self, name: str) -> TensorProto | None:
         attribute = self.attribute(name)
         return None if attribute is None else attribute.t
@@ -378,11 +392,26 @@ class Node:
         return self.op("astype", value, dtype=element)
 
 
-Converter: TypeAlias = Callable[[Node], Sequence[SSAValue | None]]
-"""Makes the operations for a node; gives the values of its outputs, None for one that it cannot
-give; Unsupported if it cannot be converted."""
+Output: TypeAlias = SSAValue | TensorExpression[Any] | None
+"""An output of a node; None for one that its converter cannot give."""
+
+Converter: TypeAlias = Callable[[Node], Output | Sequence[Output]]
+"""Makes the operations for a node; gives its output or outputs; Unsupported if it cannot be
+converted."""
 
 Converters: TypeAlias = dict[str, Converter]
+
+
+def direct(name: str, *same: str, **renamed: str) -> Converter:
+    """Return a converter to the relax operation `name` on all inputs, whose properties are
+    attributes of the node, of the same or of other names."""
+    attributes = dict(zip(same, same, strict=True)) | renamed
+
+    def convert(node: Node) -> SSAValue:
+        properties = {ours: node.value(theirs) for ours, theirs in attributes.items()}
+        return node.op(name, *node.all_inputs(), **properties)
+
+    return convert
 
 
 def operation(name: str) -> type[TensorOp]:
@@ -390,3 +419,10 @@ def operation(name: str) -> type[TensorOp]:
     if (found := operations().get(name)) is None:
         raise Unsupported(f"relax.{name} does not exist")
     return found
+
+
+def outputs_of(converted: Output | Sequence[Output]) -> list[SSAValue | None]:
+    """Return the output or outputs of a converter as values."""
+    if converted is None or isinstance(converted, SSAValue | TensorExpression):
+        converted = [converted]
+    return [o.value if isinstance(o, TensorExpression) else o for o in converted]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
-
 from ..errors import Unsupported
 from ..node import Converters, Node
-from ..operators.expression import Expression, inputs
+from ..operators.expression import Expression, formula, given, inputs, total
 
 __all__ = ["ACTIVATION", "activated", "gelu", "tanh_gelu"]
 
@@ -22,32 +20,12 @@ def tanh_gelu(x: Expression) -> Expression:
     return x.op("nn.gelu_tanh")
 
 
-def plain_gelu(node: Node) -> Sequence[SSAValue]:
-    return [gelu(Expression(node, node.input(0))).value]
-
-
-def bias_gelu(node: Node) -> Sequence[SSAValue]:
-    x, bias = inputs(node, 0, 1)
-    return [gelu(x + bias).value]
-
-
-def fast_gelu(node: Node) -> Sequence[SSAValue]:
-    x = Expression(node, node.input(0))
-    return [tanh_gelu(x + node.input(1) if node.has(1) else x).value]
-
-
-def quick_gelu(node: Node) -> Sequence[SSAValue]:
-    """Compute x * sigmoid(alpha * x)."""
-    x = Expression(node, node.input(0))
-    return [(x * (x * node.float("alpha")).op("sigmoid")).value]
-
-
-def bias_split_gelu(node: Node) -> Sequence[SSAValue]:
+def bias_split_gelu(node: Node) -> Expression:
     """Add the bias, and multiply the first half of the columns by the GELU of the second."""
     x, bias = inputs(node, 0, 1)
     size = node.sizes(bias.value, 1)[0]
     y = x + bias
-    return [(y.slice(-1, 0, size // 2) * gelu(y.slice(-1, size // 2, size))).value]
+    return y.slice(-1, 0, size // 2) * gelu(y.slice(-1, size // 2, size))
 
 
 def activated(x: Expression, name: str, parameters: Sequence[float]) -> Expression:
@@ -81,38 +59,31 @@ def activated(x: Expression, name: str, parameters: Sequence[float]) -> Expressi
             raise Unsupported(f"activation = '{name}'")
 
 
-def bias_add(node: Node) -> Sequence[SSAValue]:
-    x, bias, skip = inputs(node, 0, 1, 2)
-    return [(x + bias + skip).value]
-
-
-def bias_dropout(node: Node) -> Sequence[SSAValue | None]:
+def bias_dropout(node: Node) -> Expression:
     """Convert BiasDropout at inference: the sum of its inputs."""
-    x, bias = inputs(node, 0, 1)
     if node.has(4) and node.number_of(4) != 0:
         raise Unsupported("training_mode is not false: dropout in training is random")
-    y = x + bias
-    return [(y + node.input(2) if node.has(2) else y).value]
+    return total([Expression(node, node.input(i)) for i in range(3) if node.has(i)])
 
 
-def bias_softmax(node: Node) -> Sequence[SSAValue]:
+def bias_softmax(node: Node) -> Expression:
     """Compute the softmax of the sum, over `axis` and all axes after it."""
     x, bias = inputs(node, 0, 1)
     y, axis = x + bias, node.axis(node.int("axis"), x.value)
     if axis == y.rank - 1:
-        return [y.op("nn.softmax", axis=-1).value]
+        return y.op("nn.softmax", axis=-1)
     axes = range(axis, y.rank)
     powers = (y - y.max(*axes, keepdims=True)).op("exp")
-    return [(powers / powers.sum(*axes, keepdims=True)).value]
+    return powers / powers.sum(*axes, keepdims=True)
 
 
 ACTIVATION: Converters = {
-    "BiasAdd": bias_add,
+    "BiasAdd": formula(lambda x, bias, skip: x + bias + skip),
     "BiasDropout": bias_dropout,
-    "BiasGelu": bias_gelu,
+    "BiasGelu": formula(lambda x, bias: gelu(x + bias)),
     "BiasSoftmax": bias_softmax,
     "BiasSplitGelu": bias_split_gelu,
-    "FastGelu": fast_gelu,
-    "Gelu": plain_gelu,
-    "QuickGelu": quick_gelu,
+    "FastGelu": lambda node: tanh_gelu(total(given(node))),
+    "Gelu": formula(gelu),
+    "QuickGelu": formula(lambda x: x * (x * x.node.float("alpha")).op("sigmoid")),
 }

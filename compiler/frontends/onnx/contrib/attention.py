@@ -199,7 +199,7 @@ def query_key_value(node: Node, bias: int) -> tuple[Expression, Expression, Expr
 # Rotary embeddings
 
 
-def rotary_embedding(node: Node) -> Sequence[SSAValue]:
+def rotary_embedding(node: Node) -> Expression:
     """Convert RotaryEmbedding; the position is that of the first element, or one of each."""
     x, places, cos, sin = inputs(node, 0, 1, 2, 3)
     if node.bool("is_packed_batching"):
@@ -218,7 +218,7 @@ def rotary_embedding(node: Node) -> Sequence[SSAValue]:
     y = rotated(x, places, cos, sin, interleaved)
     if node.float("scale") not in (0, 1):
         raise Unsupported("a scale, which onnxruntime's own kernels ignore")
-    return [(joined_heads(y) if flat else y).value]
+    return joined_heads(y) if flat else y
 
 
 def rotated(

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import f32, i32, i64
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..node import Converters, Node
+from ..node import Converters, Node, Output
 from ..operators.expression import Expression, indices, inputs, size_along
 from ..operators.nn.normalization import layer_normalization as since_17
 
@@ -125,11 +125,11 @@ def embed_layer_normalization(node: Node) -> Sequence[SSAValue | None]:
     return [y.value, length.value, total.value]
 
 
-def group_norm(node: Node) -> Sequence[SSAValue | None]:
+def group_norm(node: Node) -> Expression:
     """Convert GroupNorm: the normalization of each group of channels, then SiLU if `activation` is
     1."""
     x = Expression(node, node.input(0))
-    return [group_normalized(node, x).value]
+    return group_normalized(node, x)
 
 
 def skip_group_norm(node: Node) -> Sequence[SSAValue | None]:
@@ -175,7 +175,7 @@ NORMALIZATION: Converters = {
 }
 
 
-def layer_normalization(node: Node) -> Sequence[SSAValue | None]:
+def layer_normalization(node: Node) -> Output | Sequence[Output]:
     """Convert LayerNormalization: ONNX has it since opset 17, onnxruntime in every opset."""
     return early_normalization(node) if node.opset < 17 else since_17(node)
 

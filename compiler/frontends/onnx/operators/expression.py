@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
@@ -12,13 +12,15 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from .....dialects.relax.expression import Operand, TensorExpression
 from .....dialects.relax.types import Element
 from ....interpreters.arrays import Array
-from ..node import Node
+from ..node import Converter, Node
 
 __all__ = [
     "Expression",
     "Operand",
     "constant",
     "extent_along",
+    "formula",
+    "given",
     "indices",
     "inputs",
     "size_along",
@@ -84,6 +86,23 @@ class Expression(TensorExpression[Node]):
 def inputs(node: Node, *places: int) -> list[Expression]:
     """Return inputs of a node as expressions, by default all; Unsupported if one is absent."""
     return [Expression(node, node.input(i)) for i in places or range(len(node.inputs))]
+
+
+def given(node: Node) -> list[Expression]:
+    """Return the inputs of a node that are present."""
+    return [Expression(node, value) for value in node.inputs if value is not None]
+
+
+Formula: TypeAlias = (
+    Callable[[Expression], Expression]
+    | Callable[[Expression, Expression], Expression]
+    | Callable[[Expression, Expression, Expression], Expression]
+)
+
+
+def formula(function: Formula) -> Converter:
+    """Return a converter of a function of all inputs, as expressions."""
+    return lambda node: function(*inputs(node))
 
 
 def total(terms: Sequence[Expression]) -> Expression:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
@@ -16,7 +14,7 @@ from .expression import Expression, constant, total
 __all__ = ["NGRAMS"]
 
 
-def tf_idf(node: Node) -> Sequence[SSAValue]:
+def tf_idf(node: Node) -> Expression:
     """Convert TfIdfVectorizer: compare all windows of the input with all n-grams of the pool."""
     x = Expression(node, node.input(0))
     pool = node.ints("pool_int64s")
@@ -49,7 +47,7 @@ def tf_idf(node: Node) -> Sequence[SSAValue]:
         if mode == "IDF":
             y = (y > 0.0).cast(f32)
         y = y * constant(node, weights, f32)
-    return [y.value]
+    return y
 
 
 def counted(x: Expression, grams: np.ndarray[tuple[int, ...], np.dtype[np.int64]], skips: int):

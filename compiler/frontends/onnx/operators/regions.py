@@ -3,14 +3,12 @@ and deformable convolution."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from itertools import product
 from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
@@ -40,7 +38,7 @@ def spread(*values: Expression) -> list[Expression]:
 # Regions of interest
 
 
-def roi_align(node: Node) -> Sequence[SSAValue]:
+def roi_align(node: Node) -> Expression:
     """Convert RoiAlign: the mean, or the greatest term, of bilinear samples in each bin."""
     x, rois, batch = inputs(node, 0, 1, 2)
     x = Expression(node, node.with_rank(x.value, 4))
@@ -79,7 +77,7 @@ def roi_align(node: Node) -> Sequence[SSAValue]:
             if axis.inside is not None:
                 greatest = axis.inside.expand(*others).where(greatest, -inf)
         result = greatest.max(2, 4)
-    return [result.transpose(0, 3, 1, 2).value]
+    return result.transpose(0, 3, 1, 2)
 
 
 class RoiAxis:
@@ -132,7 +130,7 @@ class RoiAxis:
         ]
 
 
-def max_roi_pool(node: Node) -> Sequence[SSAValue]:
+def max_roi_pool(node: Node) -> Expression:
     """Convert MaxRoiPool: the maximum of the pixels in each bin, 0 in one without pixels."""
     x, rois = inputs(node, 0, 1)
     x = Expression(node, node.with_rank(x.value, 4))
@@ -152,13 +150,13 @@ def max_roi_pool(node: Node) -> Sequence[SSAValue]:
         y = inside.expand(*axes).where(y.expand(2 if i == 0 else 3), -inf).max(3 if i == 0 else 4)
         filled = inside if filled is None else filled
     empty = y.equals(-inf)
-    return [empty.where(0.0, y).value]
+    return empty.where(0.0, y)
 
 
 # Deformable convolution
 
 
-def deform_conv(node: Node) -> Sequence[SSAValue]:
+def deform_conv(node: Node) -> Expression:
     """Convert DeformConv: a convolution of samples at places that are moved by offsets."""
     x, weight, offset = inputs(node, 0, 1, 2)
     batch, channels, *sizes = node.sizes(x.value, 4)
@@ -204,7 +202,7 @@ def deform_conv(node: Node) -> Sequence[SSAValue]:
     y = y.reshape(batch, filters, rows, columns)
     if node.has(3):
         y = y + node.along_channels(node.input(3), 4)
-    return [y.value]
+    return y
 
 
 def linear_taps(places: Expression, size: int) -> list[tuple[Expression, Expression]]:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from ......dialects.relax.types import shape_of
-from ...node import Converter, Converters, Node
-from ..expression import Expression
+from ...node import Converters, Node, direct
+from ..expression import Expression, formula
 
 __all__ = ["ACTIVATION", "exp_minus_1", "linear_gate"]
-
-
-def activation(function: Callable[[Expression], Expression]) -> Converter:
-    """Return a converter of a function of the input, whose node has the parameters."""
-    return lambda node: [function(Expression(node, node.input(0))).value]
 
 
 def gelu(x: Expression) -> Expression:
@@ -24,20 +17,20 @@ def gelu(x: Expression) -> Expression:
     return x.op("nn.gelu_tanh" if tanh else "nn.gelu")
 
 
-def p_relu(node: Node) -> Sequence[SSAValue]:
+def p_relu(node: Node) -> SSAValue:
     """Convert PRelu: relax takes one slope per channel, any other shape is broadcast."""
     x, slope = node.input(0), node.input(1)
     if node.opset < 7 and node.rank(slope) == 1 and node.shape(slope) != (1,):
-        return [node.op("nn.prelu", x, slope, axis=1)]
+        return node.op("nn.prelu", x, slope, axis=1)
     shape, slopes = shape_of(node.type(x)), shape_of(node.type(slope))
     if shape is not None and slopes is not None and len(shape) > 1:
         channels, *others = slopes if len(slopes) == len(shape) - 1 else (DYNAMIC_INDEX, 0)
         if channels == shape[1] != DYNAMIC_INDEX and all(size == 1 for size in others):
             slope = node.op("reshape", slope, newshape=[channels])
-            return [node.op("nn.prelu", x, slope, axis=1)]
+            return node.op("nn.prelu", x, slope, axis=1)
     data = Expression(node, x)
     scaled = data * slope
-    return [(data < 0).where(scaled, data).value]
+    return (data < 0).where(scaled, data).value
 
 
 def soft_plus(x: Expression) -> Expression:
@@ -80,20 +73,18 @@ def shrink(x: Expression) -> Expression:
 
 
 ACTIVATION: Converters = {
-    "Celu": activation(celu),
-    "Elu": activation(elu),
-    "Gelu": activation(gelu),
-    "HardSigmoid": activation(
-        lambda x: linear_gate(x, x.node.float("alpha"), x.node.float("beta"))
-    ),
-    "HardSwish": activation(lambda x: x * linear_gate(x, 1 / 6, 0.5)),
-    "LeakyRelu": activation(lambda x: x.op("nn.leaky_relu", alpha=x.node.float("alpha"))),
-    "Mish": activation(lambda x: x * soft_plus(x).op("tanh")),
+    "Celu": formula(celu),
+    "Elu": formula(elu),
+    "Gelu": formula(gelu),
+    "HardSigmoid": formula(lambda x: linear_gate(x, x.node.float("alpha"), x.node.float("beta"))),
+    "HardSwish": formula(lambda x: x * linear_gate(x, 1 / 6, 0.5)),
+    "LeakyRelu": direct("nn.leaky_relu", "alpha"),
+    "Mish": formula(lambda x: x * soft_plus(x).op("tanh")),
     "PRelu": p_relu,
-    "Selu": activation(lambda x: elu(x) * x.node.float("gamma")),
-    "Shrink": activation(shrink),
-    "Softplus": activation(soft_plus),
-    "Softsign": activation(lambda x: x / (x.op("abs") + 1)),
-    "Swish": activation(swish),
-    "ThresholdedRelu": activation(lambda x: (x > x.node.float("alpha")).where(x, 0)),
+    "Selu": formula(lambda x: elu(x) * x.node.float("gamma")),
+    "Shrink": formula(shrink),
+    "Softplus": formula(soft_plus),
+    "Softsign": formula(lambda x: x / (x.op("abs") + 1)),
+    "Swish": formula(swish),
+    "ThresholdedRelu": formula(lambda x: (x > x.node.float("alpha")).where(x, 0)),
 }

@@ -36,7 +36,7 @@ def input_of(node: Node, wide: bool) -> Expression:
 # TreeEnsemble
 
 
-def tree_ensemble(node: Node) -> Sequence[SSAValue]:
+def tree_ensemble(node: Node) -> Expression:
     def tensor(name: str) -> Array:
         found = node.tensor(name)
         return np.zeros(0) if found is None else numpy_helper.to_array(found)
@@ -75,7 +75,7 @@ def tree_ensemble(node: Node) -> Sequence[SSAValue]:
     )
     x = input_of(node, splits.dtype == np.float64)
     y = trees.aggregated(x, AGGREGATIONS[node.int("aggregate_function", 1)])
-    return [transformed(y, TRANSFORMS[node.int("post_transform")]).value]
+    return transformed(y, TRANSFORMS[node.int("post_transform")])
 
 
 def members_of(modes: Sequence[str], values: Array) -> Mapping[int, Sequence[float]]:
@@ -154,14 +154,14 @@ def is_wide(node: Node) -> bool:
     return tensor is not None and bool(tensor.dims)
 
 
-def tree_regressor(node: Node) -> Sequence[SSAValue]:
+def tree_regressor(node: Node) -> Expression:
     trees = old_trees(node, "target", node.int("n_targets", 1))
     x = input_of(node, is_wide(node))
     kinds: Mapping[str, str] = {name: name for name in AGGREGATIONS}
     y = trees.aggregated(x, node.choice("aggregate_function", kinds, "SUM"))
     if base := numbers(node, "base_values"):
         y = y + constant(node, np.asarray(base), y.element)
-    return [transformed(y, node.string("post_transform", "NONE")).cast(f32).value]
+    return transformed(y, node.string("post_transform", "NONE")).cast(f32)
 
 
 def tree_classifier(node: Node) -> Sequence[SSAValue]:

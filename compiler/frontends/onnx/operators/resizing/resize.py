@@ -26,7 +26,7 @@ _METHODS = {
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
-def resize(node: Node) -> Sequence[SSAValue]:
+def resize(node: Node) -> SSAValue:
     """Convert Resize to `relax.image.resize` if the sizes are known, else axis by axis."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
     rank = node.rank(x)
@@ -38,10 +38,10 @@ def resize(node: Node) -> Sequence[SSAValue]:
         rounding = node.string("nearest_mode", "round_prefer_floor")
         policy = node.string("keep_aspect_ratio_policy", "stretch")
         resizing = Resizing(node, axes, method, coordinates, rounding, 1, 2, 3, policy)
-    return [resized(resizing, x)]
+    return resized(resizing, x)
 
 
-def upsample(node: Node) -> Sequence[SSAValue]:
+def upsample(node: Node) -> SSAValue:
     """Convert Upsample, which Resize replaces since opset 10; before opset 9 scales are an
     attribute."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
@@ -50,7 +50,7 @@ def upsample(node: Node) -> Sequence[SSAValue]:
             raise Unsupported("its form before opset 7")
         node = node.alike([x, node.array(np.array(scales), f64)])
     axes = [*range(node.rank(x))]
-    return [resized(Resizing(node, axes, method, "asymmetric", "floor", None, 1, None), x)]
+    return resized(Resizing(node, axes, method, "asymmetric", "floor", None, 1, None), x)
 
 
 def resized(resizing: Resizing, x: SSAValue) -> SSAValue:
