@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -46,27 +47,20 @@ __all__ = ["Converter", "Converters", "Node", "Output", "direct", "outputs_of"]
 Choice = TypeVar("Choice")
 
 
+@dataclass(eq=False)
 class Node:
     """A node with its inputs as values; operations created through it have its name as location."""
 
-    def __init__(
-        self,
-        importer: Builder,
-        scope: GraphScope,
-        proto: NodeProto,
-        schema: OpSchema,
-        opset: int,
-        inputs: Sequence[SSAValue | None],
-        location: LocationAttr,
-    ) -> None:
-        self.importer = importer
-        self.scope = scope
-        self.proto = proto
-        self.opset = opset
-        self.inputs = inputs
-        self.location = location
-        self._schema = schema
-        self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+    importer: Builder
+    scope: GraphScope
+    proto: NodeProto
+    schema: OpSchema
+    opset: int
+    inputs: Sequence[SSAValue | None]
+    location: LocationAttr
+
+    def __post_init__(self) -> None:
+        self._attributes = {attribute.name: attribute for attribute in self.proto.attribute}
 
     def alike(
         self,
@@ -99,7 +93,7 @@ class Node:
         """Return an input; Unsupported if it is absent."""
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
-            parameters = self._schema.inputs
+            parameters = self.schema.inputs
             name = parameters[min(index, len(parameters) - 1)].name
             raise Unsupported(f"input {index} ({name}) is missing")
         return value
@@ -222,7 +216,7 @@ class Node:
         """Return an attribute or its default, or None."""
         if (attribute := self._attributes.get(name)) is not None:
             return attribute
-        return default_attribute(self._schema, name)
+        return default_attribute(self.schema, name)
 
     def given(self, name: str) -> bool:
         """Return whether an attribute is present."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import Unsupported
 from ..node import Converters, Node
+from ..operators.elementwise.activation import activation_named
 from ..operators.expression import Expression, formula, given, inputs, total
 
 __all__ = ["ACTIVATION", "activated", "gelu", "tanh_gelu"]
@@ -30,33 +31,10 @@ def bias_split_gelu(node: Node) -> Expression:
 
 def activated(x: Expression, name: str, parameters: Sequence[float]) -> Expression:
     """Apply the activation that is fused into an operator."""
-    given = [*parameters, 0.0, 0.0][:2]
-    match name:
-        case "":
-            return x
-        case "Relu":
-            return x.op("nn.relu")
-        case "Tanh" | "Sigmoid" | "Erf" | "Abs" | "Exp" | "Floor" | "Ceil" | "Round" | "Sqrt":
-            return x.op(name.lower())
-        case "LeakyRelu":
-            return x.op("nn.leaky_relu", alpha=given[0] if parameters else 0.01)
-        case "Clip":
-            return x.op("clip", min=given[0], max=given[1])
-        case "HardSigmoid":
-            alpha, beta = given if parameters else (0.2, 0.5)
-            return (x * alpha + beta).op("clip", min=0.0, max=1.0)
-        case "Elu":
-            alpha = given[0] if parameters else 1.0
-            low = x.op("minimum", 0.0).op("expm1") * alpha
-            return (x < 0.0).where(low, x)
-        case "Softplus":
-            return x.op("log_add_exp", 0.0)
-        case "Gelu":
-            return gelu(x)
-        case "Neg":
-            return -x
-        case _:
-            raise Unsupported(f"activation = '{name}'")
+    if not name:
+        return x
+    function, defaults = activation_named(name)
+    return function(x, *[*(parameters or defaults), 0.0, 0.0][:2])
 
 
 def bias_dropout(node: Node) -> Expression:

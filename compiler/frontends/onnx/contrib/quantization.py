@@ -24,12 +24,11 @@ from ..operators.elementwise.quantization import (
     dequantize_linear,
     dynamically_quantized,
     integer_matmul,
-    optional,
     ql_conv,
     quantize_linear,
     requantized,
 )
-from ..operators.expression import Expression, constant, inputs
+from ..operators.expression import Expression, constant, inputs, optional
 from ..operators.nn.nn import pooled
 from .attention import joined_heads, scored, split_heads
 

@@ -18,7 +18,7 @@ from ..operators.expression import Expression, constant, indices, inputs, total
 from ..operators.indexing import gather_nd, trilu
 from ..operators.linear_algebra import inverse
 from ..operators.manipulation import pad
-from ..operators.regions import pixels
+from ..operators.regions import linear_taps, pixels
 from ..operators.resizing.sampling import grid_sample
 from ..operators.unique import uniques
 
@@ -126,9 +126,8 @@ def crop_and_resize(node: Node) -> Expression:
             places = (start + end) * 0.5
         places = places.expand(2) if i == 0 else places.expand(1)
         inside.append((places >= 0.0) & (places <= size - 1.0))
-        low = places.op("floor") if linear else (places + 0.5).op("floor")
-        fraction = places - low
-        taps.append([(low, 1.0 - fraction), (low + 1.0, fraction)] if linear else [(low, low)])
+        nearest = (places + 0.5).op("floor")
+        taps.append(linear_taps(places) if linear else [(nearest, nearest)])
     terms: list[Expression] = []
     place = batch.cast(i64).expand(1, 2)
     for y, y_weight in taps[0]:

@@ -23,6 +23,7 @@ __all__ = [
     "given",
     "indices",
     "inputs",
+    "optional",
     "size_along",
     "total",
 ]
@@ -88,6 +89,11 @@ def inputs(node: Node, *places: int) -> list[Expression]:
     return [Expression(node, node.input(i)) for i in places or range(len(node.inputs))]
 
 
+def optional(node: Node, index: int) -> Expression | None:
+    """Return an input, or None if it is absent."""
+    return Expression(node, node.input(index)) if node.has(index) else None
+
+
 def given(node: Node) -> list[Expression]:
     """Return the inputs of a node that are present."""
     return [Expression(node, value) for value in node.inputs if value is not None]
@@ -110,7 +116,7 @@ def total(terms: Sequence[Expression]) -> Expression:
     return reduce(lambda a, b: a + b, terms)
 
 
-def constant(node: Node, array: Array, element: Element) -> Expression:
+def constant(node: Node, array: Array | Sequence[int], element: Element = i64) -> Expression:
     """Return a constant with these elements."""
     return Expression(node, node.array(array, element))
 

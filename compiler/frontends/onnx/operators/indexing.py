@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ..node import Converters, Node, direct
+from ..node import Converter, Converters, Node, direct
 
 __all__ = ["INDEXING"]
 
@@ -19,14 +19,14 @@ def gather(node: Node) -> SSAValue:
     return node.op("take", x, indices, axis=node.int("axis"), mode="raise")
 
 
-def gather_elements(node: Node) -> SSAValue:
-    x, indices = node.input(0), node.cast(node.input(1), i64)
-    return node.op("gather", x, indices, axis=node.int("axis"))
+def at_places(name: str, **attributes: str) -> Converter:
+    """Return a converter to the operation `name` on data and places, which become i64, with
+    attributes of the node as properties."""
+    convert = direct(name, **attributes)
+    return lambda node: convert(node.alike([node.input(0), node.cast(node.input(1), i64)]))
 
 
-def gather_nd(node: Node) -> SSAValue:
-    x, indices = node.input(0), node.cast(node.input(1), i64)
-    return node.op("gather_nd", x, indices, batch_dims=node.int("batch_dims"))
+gather_nd = at_places("gather_nd", batch_dims="batch_dims")
 
 
 def scatter_elements(node: Node) -> SSAValue:
@@ -105,7 +105,7 @@ def trilu(node: Node) -> SSAValue:
 INDEXING: Converters = {
     "Compress": compress,
     "Gather": gather,
-    "GatherElements": gather_elements,
+    "GatherElements": at_places("gather", axis="axis"),
     "GatherND": gather_nd,
     "NonZero": direct("nonzero"),
     "OneHot": one_hot,

@@ -16,7 +16,7 @@ from .expression import Expression, constant, extent_along, indices, inputs, tot
 from .nn.einsum import summation
 from .nn.windows import steps
 
-__all__ = ["REGIONS", "pixels"]
+__all__ = ["REGIONS", "linear_taps", "pixels"]
 
 
 def pixels(x: Expression, batch: Expression, y: Expression, z: Expression) -> Expression:
@@ -121,13 +121,8 @@ class RoiAxis:
         inside = (places >= -1.0) & (places <= self.size)
         if self.inside is not None:
             inside = inside & self.inside
-        places = places.clipped(0.0, self.size - 1.0)
-        low = places.op("floor")
-        fraction = places - low
-        return [
-            (index, inside.where(weight, 0.0))
-            for index, weight in ((low, 1.0 - fraction), (low + 1.0, fraction))
-        ]
+        taps = linear_taps(places.clipped(0.0, self.size - 1.0))
+        return [(index, inside.where(weight, 0.0)) for index, weight in taps]
 
 
 def max_roi_pool(node: Node) -> Expression:
@@ -180,7 +175,13 @@ def deform_conv(node: Node) -> Expression:
             else start + np.tile(tap, window[0]).reshape(-1, 1, 1)
         )
         places = offset.at(3, i) + constant(node, grid, x.element)
-        taps.append(linear_taps(places, sizes[i]))
+        last = sizes[i] - 1.0
+        taps.append(
+            [
+                (index, ((index >= 0.0) & (index <= last)).where(weight, 0.0))
+                for index, weight in linear_taps(places)
+            ]
+        )
     # One image for each group of offsets: [N, parts, H, W, C / parts].
     image = x.reshape(batch * parts, channels // parts, *sizes).transpose(0, 2, 3, 1)
     planes = np.arange(batch * parts).reshape(batch, parts, 1, 1, 1)
@@ -205,15 +206,11 @@ def deform_conv(node: Node) -> Expression:
     return y
 
 
-def linear_taps(places: Expression, size: int) -> list[tuple[Expression, Expression]]:
-    """Return the index and the weight of the two elements around each place; the weight of one
-    outside of the image is 0."""
+def linear_taps(places: Expression) -> list[tuple[Expression, Expression]]:
+    """Return the index and the weight of the two elements around each place."""
     low = places.op("floor")
     fraction = places - low
-    return [
-        (index, ((index >= 0.0) & (index <= size - 1.0)).where(part, 0.0))
-        for index, part in ((low, 1.0 - fraction), (low + 1.0, fraction))
-    ]
+    return [(low, 1.0 - fraction), (low + 1.0, fraction)]
 
 
 REGIONS: Converters = {

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from .....dialects.relax.tuples import TupleOp
 from .....dialects.relax.types import is_tensor
 from ..errors import Unsupported
-from ..node import Converters, Node
+from ..node import Converters, Node, direct
 from .elementwise.elementwise import identity
 from .manipulation import dynamic_split
 
@@ -52,11 +52,6 @@ def check_place(position: int, count: int) -> None:
         raise Unsupported(f"position {position} of a sequence of {count} elements")
 
 
-def construct(node: Node) -> SSAValue:
-    """Convert SequenceConstruct, and SequenceEmpty, which has no inputs."""
-    return node.op("tuple", *node.all_inputs())
-
-
 def at(node: Node) -> SSAValue:
     """Convert SequenceAt; a position that is computed takes from the stacked elements, if they have
     the same shape."""
@@ -83,10 +78,6 @@ def erase(node: Node) -> SSAValue:
     check_place(position, len(values))
     del values[position]
     return node.op("tuple", *values)
-
-
-def length(node: Node) -> SSAValue:
-    return node.full(len(elements(node, node.input(0))), i64)
 
 
 def concat(node: Node) -> Sequence[SSAValue]:
@@ -154,21 +145,17 @@ def optional(node: Node) -> SSAValue:
     return node.input(0)
 
 
-def has_element(node: Node) -> SSAValue:
-    return node.full(node.has(0), i1)
-
-
 SEQUENCES: Converters = {
     "ConcatFromSequence": concat,
     "Optional": optional,
     "OptionalGetElement": identity,
-    "OptionalHasElement": has_element,
+    "OptionalHasElement": lambda node: node.full(node.has(0), i1),
     "SequenceAt": at,
-    "SequenceConstruct": construct,
-    "SequenceEmpty": construct,
+    "SequenceConstruct": direct("tuple"),
+    "SequenceEmpty": direct("tuple"),
     "SequenceErase": erase,
     "SequenceInsert": insert,
-    "SequenceLength": length,
+    "SequenceLength": lambda node: node.full(len(elements(node, node.input(0))), i64),
     "SequenceMap": sequence_map,
     "SplitToSequence": split,
 }

@@ -12,7 +12,7 @@ from ......dialects.relax.types import Element, SmallFloat
 from ...errors import Unsupported
 from ...node import Converter, Converters, Node
 from ...types import element_type
-from ..expression import Expression, inputs, size_along
+from ..expression import Expression, inputs, optional, size_along
 from ..nn.nn import convolved
 from .casts import to_small
 
@@ -159,11 +159,6 @@ def integer_conv(
     sums = weight.cast(i32).sum(*range(1, spatial + 2))
     point = Expression(node, node.full(zero, i32))
     return total - Expression(node, node.along_channels(sums.value, x.rank)) * point
-
-
-def optional(node: Node, index: int) -> Expression | None:
-    """Return an input, or None if it is absent."""
-    return Expression(node, node.input(index)) if node.has(index) else None
 
 
 def requantized(

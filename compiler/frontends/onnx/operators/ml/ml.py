@@ -14,7 +14,7 @@ from .....interpreters.arrays import Array
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
-from ..expression import Expression, constant, inputs
+from ..expression import Expression, constant, formula, inputs
 from .support_vectors import SVM
 from .trees import LABELS, TREES, labels_at, transformed
 
@@ -28,13 +28,6 @@ def array_feature_extractor(node: Node) -> SSAValue:
         x = node.op("expand_dims", x, axis=[0])
     flat = node.op("reshape", indices, newshape=[-1])
     return node.op("take", x, flat, axis=-1, mode="raise")
-
-
-def binarizer(node: Node) -> SSAValue:
-    """Return 1 above the threshold, else 0."""
-    x = node.input(0)
-    threshold = node.like(node.float("threshold"), x)
-    return node.cast(node.op("greater", x, threshold), node.element(x))
 
 
 def scaler(node: Node) -> Expression:
@@ -201,7 +194,7 @@ def zip_map(node: Node) -> SSAValue:
 
 ML: Converters = {
     "ArrayFeatureExtractor": array_feature_extractor,
-    "Binarizer": binarizer,
+    "Binarizer": formula(lambda x: (x > x.node.float("threshold")).cast(x.element)),
     "FeatureVectorizer": feature_vectorizer,
     "Imputer": imputer,
     "LabelEncoder": label_encoder,

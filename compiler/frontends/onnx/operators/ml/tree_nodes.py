@@ -90,13 +90,14 @@ class Trees:
         swapped = np.isin(modes, ["GTE", "GT", "NEQ"])
         below = np.isin(modes, ["LT", "GTE"])
         steps = TreeNodes(
-            self.features,
-            np.where(below, before(splits), splits),
-            np.where(swapped, self.false, self.true),
-            np.where(swapped, self.true, self.false),
-            (self.missing != np.isin(modes, ["GTE", "GT"])) & ~np.isin(modes, ["NEQ", "LEAF"]),
-            modes == "LEAF",
-            self.roots,
+            features=self.features,
+            splits=np.where(below, before(splits), splits),
+            first=np.where(swapped, self.false, self.true),
+            second=np.where(swapped, self.true, self.false),
+            missing=(self.missing != np.isin(modes, ["GTE", "GT"]))
+            & ~np.isin(modes, ["NEQ", "LEAF"]),
+            is_leaf=modes == "LEAF",
+            roots=self.roots,
         )
         sets = np.isin(modes, ["EQ", "NEQ", "MEMBER"])
         steps.split_nan(np.flatnonzero(np.isnan(steps.splits) & ~sets))
