@@ -4,7 +4,7 @@ integer, and the builder of its integer arithmetic."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -115,26 +115,19 @@ Operand: TypeAlias = Quantity | SSAValue
 Rule: TypeAlias = Callable[..., Quantity | Sequence[Quantity]]
 
 
+@dataclass
 class RegionBuilder:
     """A builder of the integer arithmetic of one region, which ends in a `relax.quantize`, or in a
     float if `end` is None."""
 
-    def __init__(
-        self,
-        before: Operation,
-        end: QuantizeOp | None,
-        commutes: set[Operation],
-        *,
-        unsigned: bool = False,
-    ) -> None:
-        self.before = before
-        self.end = end
-        self.commutes = commutes
-        """The operations that may be computed after rounding to the scale of the end
-        (`Region.commuting`)."""
-        self.unsigned = unsigned
-        """Whether the data of products (the operand that is no weight) are to be unsigned bytes."""
-        self.created: list[Operation] = []
+    before: Operation
+    end: QuantizeOp | None
+    commutes: set[Operation]
+    """The operations that may be computed after rounding to the scale of the end
+    (`Region.commuting`)."""
+    unsigned: bool = False
+    """Whether the data of products (the operand that is no weight) are to be unsigned bytes."""
+    created: list[Operation] = field(default_factory=list[Operation])
 
     def insert(self, op: Operation) -> SSAValue:
         """Insert an operation before the end; return its result."""
@@ -153,7 +146,9 @@ class RegionBuilder:
 
     def op(self, name: str, *operands: SSAValue, **properties: PropertyValue) -> SSAValue:
         """Insert the operation `relax.<name>`; return its result."""
-        return self.insert(operations()[name](*operands, result_types=None, location=None, **properties))
+        return self.insert(
+            operations()[name](*operands, result_types=None, location=None, **properties)
+        )
 
     def again(self, op: Operation, *operands: SSAValue) -> Sequence[SSAValue]:
         """Insert `op` on other operands; its results have the element type of the first."""

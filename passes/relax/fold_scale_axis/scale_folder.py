@@ -77,17 +77,12 @@ class Requirements(NamedTuple):
 
     def and_(self, other: Requirements) -> Requirements:
         """Return the conjunction of two requirements."""
-        return Requirements(
-            self.positive or other.positive,
-            min(self.before, other.before),
-            self.finite or other.finite,
-            self.known or other.known,
-            max(self.dividend, other.dividend),
-            max(self.factor, other.factor),
-            min(self.least, other.least),
-            max(self.summand, other.summand),
-            self.rounds or other.rounds,
-        )
+        pairs = zip(self._fields, self, other, strict=True)
+        return self._make((min if name in _LOWER_BOUNDS else max)(pair) for name, *pair in pairs)
+
+
+_LOWER_BOUNDS = ("before", "least")
+"""The requirements of which the smaller one is the stricter one."""
 
 
 Request: TypeAlias = tuple[SSAValue, Axes]

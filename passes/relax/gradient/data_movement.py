@@ -17,7 +17,7 @@ from ....dialects.relax.data.split import SplitOp, split_slices
 from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.elementwise import broadcast
 from ....dialects.relax.reduction.nn import PadOp
-from ....dialects.relax.shapes import normalize_axes, normalize_axis
+from ....dialects.relax.shapes import normalize_axis
 from .indexing import scatter_along
 from .tensors import Rule, Tensors, Variable
 
@@ -53,9 +53,9 @@ def repeat(op: broadcast.RepeatOp, b: Tensors, g: Variable) -> Sequence[Variable
 
 
 def transpose(op: permutation.TransposeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
-    axes = [*range(g.rank)][::-1] if op.axes is None else [*normalize_axes(op.axes, g.rank)]
-    # The inverse permutation: axis i of the data is where `axes` has i.
-    return (g.transpose(*map(axes.index, range(len(axes)))),)
+    # The inverse permutation: axis i of the data is where `op.order()` has i.
+    order = op.order() or []
+    return (g.transpose(*map(order.index, range(len(order)))),)
 
 
 def layout_transform(

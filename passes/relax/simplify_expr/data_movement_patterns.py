@@ -67,10 +67,12 @@ class MergeTransposes(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter, /) -> None:
-        if (axes := _axes(op)) is None:
+        if (axes := op.order()) is None:
             return
         value = op.data
-        while isinstance(inner := value.owner, TransposeOp) and (first := _axes(inner)) is not None:
+        while (
+            isinstance(inner := value.owner, TransposeOp) and (first := inner.order()) is not None
+        ):
             value, axes = inner.data, [first[axis] for axis in axes]
         # Axis i of the result is axis `first[axes[i]]` of the first operand.
         if axes == [*range(len(axes))]:
@@ -79,15 +81,6 @@ class MergeTransposes(RewritePattern):
         elif value is not op.data:
             new = TransposeOp(value, axes=axes, result_types=op.result_types)
             rewriter.replace(op, new)
-
-
-def _axes(op: TransposeOp) -> list[int] | None:
-    """Return the permutation of `op` as non-negative numbers; None if the rank is unknown."""
-    shape = shape_of(tensor_type(op.data))
-    if op.axes is None:
-        return None if shape is None else [*reversed(range(len(shape)))]
-    axes = op.axes
-    return [axis % len(axes) for axis in axes]
 
 
 class MergeViewedTransposes(RewritePattern):
@@ -104,7 +97,7 @@ class MergeViewedTransposes(RewritePattern):
         given, transposed, shape = (shape_of(tensor_type(v)) or () for v in values)
         if len(given) <= len(transposed) or 0 in shape or DYNAMIC_INDEX in shape:
             return
-        axes, parts = _axes(transpose), _parts(shape, transposed)
+        axes, parts = transpose.order(), _parts(shape, transposed)
         if axes is None or parts is None:
             return
         # The dimensions of the result in the order from before the transposition.
