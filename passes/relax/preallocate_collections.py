@@ -123,7 +123,7 @@ def collections(loop: scf.WhileOp) -> Iterator[Collection]:
 
 
 def is_empty(value: SSAValue) -> bool:
-    """Return whether `value` is a tensor without rows, of which nothing else is known to be none:
+    """Return whether `value` is a tensor that has no rows, and whose type does not say so:
     tensor<0x4xf32>, perhaps cast to tensor<?x4xf32>."""
     if not is_tensor(value.type):
         return False

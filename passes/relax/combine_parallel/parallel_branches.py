@@ -111,8 +111,8 @@ class CombineParallel(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):
-            least = self.min_num_branches
-            combine_parallel(func, self.describe, least, self.check, ctx.actions)
+            minimum = self.min_num_branches
+            combine_parallel(func, self.describe, minimum, self.check, ctx.actions)
 
 
 Branch: TypeAlias = list[Operation]

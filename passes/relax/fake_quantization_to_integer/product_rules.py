@@ -105,9 +105,9 @@ def check_sum(data: Affine, rows: Array, out_dtype: object) -> None:
     # The bound is that of these weights, not of their type: sums over thousands of bytes nearly
     # always fit. The data themselves, whose zero point is not subtracted yet, reach up to |zero|
     # further than `bound`.
-    greatest = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
-    if greatest >= I32:
-        raise NotQuantizable(f"the sums of products may reach {greatest}, which exceeds an i32")
+    maximum = int(np.abs(rows).sum(axis=1).max(initial=0)) * (data.bound + abs(data.zero))
+    if maximum >= I32:
+        raise NotQuantizable(f"the sums of products may reach {maximum}, which exceeds an i32")
 
 
 def minus_zero_point(b: RegionBuilder, total: SSAValue, data: Affine, sums: Array) -> SSAValue:
@@ -186,7 +186,7 @@ def matmul_of_activations(b: RegionBuilder, op: MatmulOp, lhs: Affine, rhs: Affi
 
 
 def error_of_product(x: Affine, y: Affine) -> float:
-    """Return the greatest error of the product of a number of `x` and one of `y`, where x * y less
+    """Return the maximum error of the product of a number of `x` and one of `y`, where x * y less
     x' * y' is (x - x') * y' + (y - y') * x."""
     return x.error * (y.reach + y.error) + y.error * x.reach
 

@@ -34,7 +34,7 @@ __all__ = [
     "computed",
     "element_of_value",
     "full",
-    "least_rank",
+    "minimum_rank",
     "parameters",
 ]
 
@@ -42,7 +42,7 @@ I32 = 1 << 31
 """The magnitude that no sum of products reaches in an i32."""
 
 ROUNDING = 2.0**-23
-"""The error of a scale or a number in f32, relative to the greatest number."""
+"""The error of a scale or a number in f32, relative to the maximum number."""
 
 
 class NotQuantizable(Exception):
@@ -59,13 +59,13 @@ class Affine:
     """Positive f32 numbers that broadcast to the value, of rank 0 for one number."""
     zero: int
     bound: int
-    """The greatest magnitude of `value - zero`."""
+    """The maximum magnitude of `value - zero`."""
     error: float
-    """The greatest difference from the numbers that the operations on floats compute."""
+    """The maximum difference from the numbers that the operations on floats compute."""
 
     @property
     def reach(self) -> float:
-        """The greatest magnitude of the numbers."""
+        """The maximum magnitude of the numbers."""
         return float(self.scale.max(initial=0)) * self.bound
 
     @property
@@ -85,7 +85,7 @@ class Affine:
 
 def computed(value: SSAValue, scale: Array, bound: int, error: float) -> Affine:
     """Return numbers that floats would have rounded: `error` is that of the integers alone."""
-    # Numbers in f32 and products of scales are rounded: an error in proportion to the greatest
+    # Numbers in f32 and products of scales are rounded: an error in proportion to the maximum
     # number.
     exact = Affine(value, scale, 0, bound, error)
     return replace(exact, error=error + exact.reach * ROUNDING)
@@ -93,7 +93,7 @@ def computed(value: SSAValue, scale: Array, bound: int, error: float) -> Affine:
 
 @dataclass(frozen=True)
 class Table:
-    """A function of an 8-bit integer, by the numbers for all its values from the least on."""
+    """A function of an 8-bit integer, by the numbers for all its values from the minimum on."""
 
     value: SSAValue
     numbers: Array
@@ -207,7 +207,7 @@ def parameters(scale: SSAValue, zero_point: SSAValue) -> tuple[Array, int, Integ
         raise NotQuantizable("the zero points of the channels differ")
     element = tensor_type(zero_point).element_type
     assert is_integer(element)
-    return least_rank(full(scales)), int(zeros.array.flat[0]), element
+    return minimum_rank(full(scales)), int(zeros.array.flat[0]), element
 
 
 def check_scale(scale: Array) -> None:
@@ -221,7 +221,7 @@ def full(elements: Known) -> Array:
     return np.broadcast_to(elements.array, elements.shape)
 
 
-def least_rank(scale: Array) -> Array:
+def minimum_rank(scale: Array) -> Array:
     """Return scales that are all equal as an array of rank 0; others as they are."""
     if scale.size and (scale == scale.flat[0]).all():
         return np.asarray(scale.flat[0])

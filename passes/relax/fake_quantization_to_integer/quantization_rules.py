@@ -181,8 +181,8 @@ def in_one_scale(b: RegionBuilder, op: Operation, parts: Sequence[Affine]) -> Se
 
 
 def like(value: SSAValue, *parts: Affine) -> Affine:
-    """Return `value`, each element of which is one of the parts, with their common scale and zero
-    point and their greatest bound and error."""
+    """Return `value`, whose elements are those of the parts, with their common scale and zero
+    point and their maximum bound and error."""
     bound, error = max(x.bound for x in parts), max(x.error for x in parts)
     return Affine(value, parts[0].scale, parts[0].zero, bound, error)
 
@@ -230,7 +230,7 @@ def plus_constant(b: RegionBuilder, op: AddOp | BiasAddOp, x: Affine, numbers: A
 
 
 def rounding_error(x: Affine, integers: Array, numbers: Array) -> float:
-    """Return the greatest difference between `numbers` and the integers that stand for them in the
+    """Return the maximum difference between `numbers` and the integers that stand for them in the
     scale of `x`."""
     return float(np.abs(integers * x.scale.astype(np.float64) - numbers).max(initial=0))
 
@@ -333,7 +333,7 @@ def extreme(b: RegionBuilder, op: MaximumOp | MinimumOp, x: Operand, y: Operand)
 
 def limited(b: RegionBuilder, x: Affine, kind: str, numbers: Array) -> Affine:
     """Return the maximum or minimum of sums of products and constants."""
-    # A constant beyond the numbers that the sums may be has the effect of the greatest of them.
+    # A constant beyond the numbers that the sums may be has the effect of the maximum of them.
     numbers = numbers.clip(-x.reach - x.error, x.reach + x.error)
     integers = np.rint(numbers / x.scale.astype(np.float64)).clip(-x.bound, x.bound)
     shape = shape_of(tensor_type(x.value))
@@ -396,7 +396,7 @@ def tabulated(op: Operation, *operands: Operand) -> Table | None:
 
 
 def all_numbers(x: Affine) -> Array:
-    """Return the numbers for all values of an 8-bit integer, from the least on."""
+    """Return the numbers for all values of an 8-bit integer, from the minimum on."""
     low, high = bounds(x.element)
     return (np.arange(low, high + 1) - x.zero).astype(np.float32) * x.scale
 
@@ -467,7 +467,7 @@ def quantized(b: RegionBuilder, x: Quantity) -> SSAValue:
     assert results is not None
     source = tensor_type(x.value).element_type
     assert is_integer(source)
-    # A table begins with the least value: for i8, element 0 is the result of -128.
+    # A table begins with the minimum value: for i8, element 0 is the result of -128.
     index = b.cast(x.value, i32)
     if (low := int(bounds(source)[0])) != 0:
         index = b.op("subtract", index, b.number(low, i32))

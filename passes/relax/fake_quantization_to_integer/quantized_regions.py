@@ -34,7 +34,7 @@ from .quantities import (
     RegionBuilder,
     Table,
     full,
-    least_rank,
+    minimum_rank,
     parameters,
 )
 from .quantization_rules import MOVES, quantized, rule_of
@@ -270,4 +270,4 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
         data = b.constant(array, wide)
     else:
         array = full(elements).astype(np.int64)
-    return Affine(data, least_rank(full(scales)), 0, int(np.abs(array).max(initial=0)), 0.0)
+    return Affine(data, minimum_rank(full(scales)), 0, int(np.abs(array).max(initial=0)), 0.0)

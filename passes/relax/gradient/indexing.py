@@ -21,7 +21,7 @@ __all__ = ["GRADIENTS", "scatter_along"]
 
 
 def scatter_along(g: Variable, indices: Variable, axis: int, size: int) -> Variable:
-    """Return the adjoint of a tensor of which slices at `indices`, a vector, were taken.
+    """Return the adjoint of a tensor whose slices at `indices`, a vector, were taken.
 
     The tensor has `size` elements along the axis.
     """

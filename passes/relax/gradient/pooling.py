@@ -63,7 +63,7 @@ def max_pool(op: AnyPoolOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     if (places == extent).any():
         flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=float("-inf"))
     windows = flat.op("take", table, axis=2, mode="fast")
-    # All elements of each window are read into rows, of which `argmax` finds the first maximum.
+    # All elements of each window are read into rows; `argmax` finds the first maximum of each.
     # That takes `size` times the memory, but only operations that exist.
     tap = windows.reshape(batch, channels, count, size).op("argmax", axis=3)
     element = tap + b.integers(starts)

@@ -65,7 +65,7 @@ class FunctionBufferizer(LoopBufferizer):
         return result
 
     def function(self, types: Sequence[Attribute], results: int, region: Region) -> Function:
-        """Return the new function on buffers of `types`, of which the last `results` are those of
+        """Return the new function on buffers of `types`; the last `results` of them are those of
         results."""
         op, attributes = self.source, dict(self.source.attributes)
         if not self.returns:

@@ -449,7 +449,7 @@ def seen_keys(mask: Mask, array: Array) -> Array | None:
             return None
         return np.logical_not(array) if mask.negated else array
     numbers = array.astype(np.float64)
-    # Exporters write -inf or the least f32; the exponential of either, and of half of it, is 0
+    # Exporters write -inf or the minimum f32; the exponential of either, and of half of it, is 0
     # beside that of an ordinary score.
     masked = numbers <= LOWEST / 2
     return np.logical_not(masked) if (masked | (numbers == 0)).all() else None

@@ -207,9 +207,9 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
         return None
     if values.array.size > 1 and (shape := shape_of(tensor_type(x))) is not None:
         # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
-        least = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
-        if broadcast(shape, least) == shape_of(type):
-            values = Known(values.array.reshape(least), least)
+        single = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
+        if broadcast(shape, single) == shape_of(type):
+            values = Known(values.array.reshape(single), single)
     return constant_of(values, element)
 
 

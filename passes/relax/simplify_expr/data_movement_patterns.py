@@ -175,8 +175,8 @@ def _is_lossless(op: AstypeOp) -> bool:
     if is_integer(old):
         low, high = _range(old)
         if is_integer(new):
-            least, greatest = _range(new)
-            return least <= low and high <= greatest
+            minimum, maximum = _range(new)
+            return minimum <= low and high <= maximum
         # All integers up to 2^digits are exact: i8 in bf16, whose significand has 8 bits.
         return isinstance(new, Float) and max(-low, high) <= 1 << _digits(new)
     if not isinstance(old, Float) or not isinstance(new, Float):
@@ -194,12 +194,12 @@ def _wraps_alike(op: AstypeOp, new: Attribute) -> bool:
     old = tensor_type(op.input).element_type
     if not (is_integer(old) and isinstance(op.dtype, Float) and is_integer(new)) or new == i1:
         return True
-    (low, high), (least, greatest) = _range(old), _range(new)
-    return least <= low and high <= greatest
+    (low, high), (minimum, maximum) = _range(old), _range(new)
+    return minimum <= low and high <= maximum
 
 
 def _range(type: IntegerType) -> tuple[int, int]:
-    """Return the least and the greatest integer of `type`; those of i1 are 0 and 1."""
+    """Return the minimum and the maximum integer of `type`; those of i1 are 0 and 1."""
     if type.signedness.data is Signedness.UNSIGNED or type == i1:
         return 0, (1 << type.bitwidth) - 1
     return -1 << type.bitwidth - 1, (1 << type.bitwidth - 1) - 1

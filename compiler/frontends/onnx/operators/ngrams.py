@@ -22,7 +22,7 @@ def tf_idf(node: Node) -> Expression:
         raise Unsupported("n-grams of strings")
     starts, places = node.ints("ngram_counts") or [], node.ints("ngram_indexes") or []
     size = max(places, default=-1) + 1
-    least, most = node.int("min_gram_length"), node.int("max_gram_length")
+    minimum, maximum = node.int("min_gram_length"), node.int("max_gram_length")
     skips = node.int("max_skip_count")
     terms: list[Expression] = []
     first = 0
@@ -30,7 +30,7 @@ def tf_idf(node: Node) -> Expression:
         grams = np.array(pool[start:end], np.int64).reshape(-1, n)
         targets = places[first : first + len(grams)]
         first += len(grams)
-        if not least <= n <= most or not len(grams):
+        if not minimum <= n <= maximum or not len(grams):
             continue
         counts = counted(x, grams, skips if n > 1 else 0)
         if counts is not None:

@@ -39,7 +39,7 @@ def spread(*values: Expression) -> list[Expression]:
 
 
 def roi_align(node: Node) -> Expression:
-    """Convert RoiAlign: the mean, or the greatest term, of bilinear samples in each bin."""
+    """Convert RoiAlign: the mean, or the maximum term, of bilinear samples in each bin."""
     x, rois, batch = inputs(node, 0, 1, 2)
     x = Expression(node, node.with_rank(x.value, 4))
     bins = node.int("output_height", 1), node.int("output_width", 1)
@@ -72,11 +72,11 @@ def roi_align(node: Node) -> Expression:
     if mode == "avg":
         result = total(terms).sum(2, 4) / (rows.count * columns.count).expand(1, 2, 3)
     else:
-        greatest = reduce(lambda a, b: a.op("maximum", b), terms)
+        maximum = reduce(lambda a, b: a.op("maximum", b), terms)
         for axis, others in ((rows, (3, 4, 5)), (columns, (2, 3, 5))):
             if axis.inside is not None:
-                greatest = axis.inside.expand(*others).where(greatest, -inf)
-        result = greatest.max(2, 4)
+                maximum = axis.inside.expand(*others).where(maximum, -inf)
+        result = maximum.max(2, 4)
     return result.transpose(0, 3, 1, 2)
 
 
@@ -102,7 +102,7 @@ class RoiAxis:
         """The samples of each region, if their number varies."""
         if ratio > 0:
             count, samples = start.scalar(ratio), indices(ratio, node)
-        else:  # as many as a bin has pixels: padded to the greatest number
+        else:  # as many as a bin has pixels: padded to the maximum number
             count = each.op("ceil")
             samples = indices(count.max(0, 1, 2).op("maximum", 0.0).cast(i64), node)
         number = samples.cast(start.element)

@@ -44,7 +44,7 @@ def vector(node: Node, numbers: Sequence[float], element: Element = f32) -> Expr
 
 
 def normalizer(node: Node) -> Expression:
-    """Divide the rows by their greatest absolute value, or their 1- or 2-norm; a row of zeros is
+    """Divide the rows by their maximum absolute value, or their 1- or 2-norm; a row of zeros is
     left as it is."""
     x = Expression(node, node.input(0)).cast(f32)
     norm = node.choice("norm", {name: name for name in ("MAX", "L1", "L2")}, "MAX")

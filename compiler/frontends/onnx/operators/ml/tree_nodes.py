@@ -112,7 +112,7 @@ class Trees:
 
 
 def before(numbers: Array) -> Array:
-    """Return the greatest number less than each; NaN if there is none."""
+    """Return the maximum number less than each; NaN if there is none."""
     return np.where(numbers > -inf, np.nextafter(numbers, numbers.dtype.type(-inf)), nan)
 
 
@@ -160,7 +160,7 @@ class TreeNodes:
         self, node: int, members: Array, count: int
     ) -> Sequence[tuple[int, float, int, int]]:
         """Make `node` the root of a binary search of its feature in `members`, which ascend; return
-        the other nodes of the search, the first of which is number `count`."""
+        the other nodes of the search, which are numbered from `count` on."""
         # Of 2 and 5, data goes to   second   first   second   first   second
         #                between         < 2       2 <       < 5     5 <
         bounds = np.stack([before(members), members], axis=1).ravel()

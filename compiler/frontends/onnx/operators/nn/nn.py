@@ -154,7 +154,7 @@ def pooled(
     x = with_spatial_rank(node, x)
     rank = node.rank(x) - 2
     window = OnnxWindow.of_pooling(node, x)
-    least = bounds(node.element(x))[0] if kind == "max" else 0
+    minimum = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
         axes = windowed_axes(window, padding)
@@ -177,7 +177,7 @@ def pooled(
 
         return pool(x) if rank <= 3 else of_planes(Expression(node, x), axes, pool)
 
-    data, padding = padded(node, x, window, least)
+    data, padding = padded(node, x, window, minimum)
     if data is x or count_include_pad is not False:
         return of_windows(data, padding, count_include_pad)
     # The mean with the padding as zeros, divided by the share of elements that are no padding.
