@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -13,7 +14,7 @@ from .base import TensorOp
 from .shapes import Shape
 from .types import Element, is_element, tensor_type
 
-__all__ = ["ExpressionBuilder", "Operand", "TensorExpression", "operations"]
+__all__ = ["ExpressionBuilder", "Operand", "TensorExpression", "by_operation", "operations"]
 
 
 class ExpressionBuilder(Protocol):
@@ -171,6 +172,14 @@ class TensorExpression(Generic[BuilderT]):
 
 
 Operand: TypeAlias = "TensorExpression[Any] | SSAValue | float"
+
+
+ValueT = TypeVar("ValueT")
+
+
+def by_operation(table: Mapping[ValueT, str]) -> dict[str, ValueT]:
+    """Return the values of a table by the operations that it lists for each, without `relax.`."""
+    return {f"relax.{name}": value for value, names in table.items() for name in names.split()}
 
 
 @cache

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerType, Signedness, i8, i16, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ....compiler.interpreters.arrays import Array
 from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
@@ -23,7 +22,6 @@ from .quantities import (
     Operand,
     Quantity,
     RegionBuilder,
-    Rule,
     affine,
     check_one_scale,
     check_scale,
@@ -31,7 +29,7 @@ from .quantities import (
     full,
 )
 
-__all__ = ["PRODUCTS", "error_of_product"]
+__all__ = ["convolution", "dense", "error_of_product", "matmul"]
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
 
@@ -189,10 +187,3 @@ def error_of_product(x: Affine, y: Affine) -> float:
     """Return the maximum error of the product of a number of `x` and one of `y`, where x * y less
     x' * y' is (x - x') * y' + (y - y') * x."""
     return x.error * (y.reach + y.error) + y.error * x.reach
-
-
-PRODUCTS: Mapping[type[Operation], Rule] = {
-    DenseOp: dense,
-    ForwardConvolutionOp: convolution,
-    MatmulOp: matmul,
-}

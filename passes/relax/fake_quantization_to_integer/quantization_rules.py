@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from xdsl.dialects.builtin import f32, i32
@@ -21,9 +20,8 @@ from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data import image
 from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.data.gather import TakeOp
-from ....dialects.relax.data.permutation import FlipOp, TransposeOp
+from ....dialects.relax.data.permutation import TransposeOp
 from ....dialects.relax.data.split import SplitOp
-from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.elementwise import activation, unary
 from ....dialects.relax.elementwise.binary import (
     AddOp,
@@ -33,17 +31,16 @@ from ....dialects.relax.elementwise.binary import (
     MultiplyOp,
     SubtractOp,
 )
-from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ....dialects.relax.elementwise.elementwise import ClipOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.reduction.nn import BiasAddOp, DropoutOp, PadOp
-from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp
 from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import is_integer, shape_of, static_shape, tensor_type
 from ....dialects.relax.windows import pooling
 from ...constants.arrays import Known, evaluate, known
 from ...constants.float_rounding import keeps_rounding
-from .product_rules import PRODUCTS, error_of_product
+from .product_rules import convolution, dense, error_of_product, matmul
 from .quantities import (
     I32,
     ROUNDING,
@@ -62,7 +59,7 @@ from .quantities import (
     full,
 )
 
-__all__ = ["MOVES", "quantized", "rule_of"]
+__all__ = ["COMMUTING", "RULES", "quantized"]
 
 
 # Movement of elements
@@ -475,79 +472,43 @@ def quantized(b: RegionBuilder, x: Quantity) -> SSAValue:
     return b.op("take", table, index, axis=0, mode="fast")
 
 
-MOVES = (
-    BroadcastToOp,
-    DropoutOp,
-    FlipOp,
-    MaxOp,
-    MinOp,
-    RepeatOp,
-    StridedSliceOp,
-    TileOp,
-    View,
-    image.BlockOp,
-    pooling.AdaptiveMaxPool1dOp,
-    pooling.AdaptiveMaxPool2dOp,
-    pooling.AdaptiveMaxPool3dOp,
-    pooling.GlobalMaxPool2dOp,
-    pooling.MaxPoolOp,
-)
-"""Operations whose results are elements of their operand, chosen by place or by order."""
-
-RULES: Mapping[type[Operation], Rule] = {
-    **PRODUCTS,
-    **dict.fromkeys(MOVES, moved),
-    **dict.fromkeys(
-        (
-            activation.GeluOp,
-            activation.GeluTanhOp,
-            activation.LeakyReluOp,
-            activation.SiluOp,
-            activation.SoftplusOp,
-            unary.AbsOp,
-            unary.ErfOp,
-            unary.ExpOp,
-            unary.NegativeOp,
-            unary.SigmoidOp,
-            unary.SqrtOp,
-            unary.SquareOp,
-            unary.TanhOp,
-        ),
-        function_of_one,
-    ),
-    **dict.fromkeys(
-        (
-            MeanOp,
-            pooling.AdaptiveAvgPool1dOp,
-            pooling.AdaptiveAvgPool2dOp,
-            pooling.AdaptiveAvgPool3dOp,
-            pooling.AvgPoolOp,
-            pooling.GlobalAvgPool2dOp,
-        ),
-        mean,
-    ),
-    AddOp: sum_of_two,
-    BiasAddOp: biased,
-    ClipOp: clipped,
-    ConcatenateOp: joined,
-    DivideOp: quotient,
-    MaximumOp: extreme,
-    MinimumOp: extreme,
-    MultiplyOp: product_of_two,
-    PadOp: padded,
-    activation.ReluOp: relu,
-    image.ResizeOp: resized,
-    image.UpsamplingOp: resized,
-    SplitOp: split,
-    StackOp: joined,
-    SubtractOp: sum_of_two,
-    TakeOp: taken,
-    TransposeOp: transposed,
+_TABLE: Mapping[Rule, str] = {
+    # Elements of the operand, chosen by place or by order.
+    moved: """
+        broadcast_to expand_dims flatten flip max min repeat reshape squeeze strided_slice tile
+        nn.batch_flatten nn.depth_to_space nn.dropout nn.space_to_depth
+        nn.adaptive_max_pool1d nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.global_max_pool2d
+        nn.max_pool1d nn.max_pool2d nn.max_pool3d
+    """,
+    joined: "concatenate stack",
+    padded: "nn.pad",
+    resized: "image.resize1d image.resize2d image.resize3d nn.upsampling",
+    split: "split",
+    taken: "take",
+    transposed: "transpose",
+    convolution: "nn.conv1d nn.conv2d nn.conv3d",
+    dense: "nn.dense",
+    matmul: "matmul",
+    biased: "nn.bias_add",
+    sum_of_two: "add subtract",
+    product_of_two: "multiply",
+    quotient: "divide",
+    extreme: "maximum minimum",
+    relu: "nn.relu",
+    clipped: "clip",
+    function_of_one: """
+        abs erf exp negative sigmoid sqrt square tanh
+        nn.gelu nn.gelu_tanh nn.leaky_relu nn.silu nn.softplus
+    """,
+    mean: """
+        mean nn.global_avg_pool2d nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d
+        nn.adaptive_avg_pool1d nn.adaptive_avg_pool2d nn.adaptive_avg_pool3d
+    """,
 }
-"""The rule of each operation or family of them; that of `relax.split` returns a list of results."""
 
+RULES = by_operation(_TABLE)
+"""The rule of each operation, by name; that of `relax.split` returns a list of results."""
 
-@cache
-def rule_of(cls: type[Operation]) -> Rule | None:
-    """Return the rule of an operation or of its family; None if it has none."""
-    return next((rule for family, rule in RULES.items() if issubclass(cls, family)), None)
+COMMUTING = (extreme, joined, moved, relu)
+"""The rules of operations that may be computed after rounding: their results only move, or are
+compared."""

@@ -16,9 +16,6 @@ from ....compiler.interpreters.arrays import bounds
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ....dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
-from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from ....dialects.relax.elementwise.activation import ReluOp
-from ....dialects.relax.elementwise.binary import MaximumOp, MinimumOp
 from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.relax.interfaces import Injective
 from ....dialects.relax.types import is_integer, tensor_type
@@ -37,7 +34,7 @@ from .quantities import (
     minimum_rank,
     parameters,
 )
-from .quantization_rules import MOVES, quantized, rule_of
+from .quantization_rules import COMMUTING, RULES, quantized
 
 __all__ = ["convert_regions"]
 
@@ -149,7 +146,7 @@ class Region:
                 continue
             if owner.parent is not op.parent:
                 raise NotQuantizable(f"'{owner.name}' is in another block")
-            if rule_of(type(owner)) is None:
+            if owner.name not in RULES:
                 raise NotQuantizable(f"'{owner.name}' has no rule for integers")
             found[owner] = None
             pending += [v for v in owner.operands if not is_index(v)]
@@ -165,7 +162,7 @@ class Region:
         commuting: set[Operation] = set()
         for op in reversed(self.ops):
             users = [use.operation for result in op.results for use in result.uses]
-            if isinstance(op, _COMMUTING) and all(
+            if RULES[op.name] in COMMUTING and all(
                 isinstance(user, QuantizeOp) or user in commuting for user in users
             ):
                 commuting.add(op)
@@ -184,18 +181,13 @@ class Region:
             return value
 
         for op in self.ops:
-            rule = rule_of(type(op))
-            assert rule is not None
-            results = rule(builder, op, *map(operand, op.operands))
+            results = RULES[op.name](builder, op, *map(operand, op.operands))
             results = results if isinstance(results, Sequence) else [results]
             values |= zip(op.results, results, strict=True)
         found = operand(value)
         if isinstance(found, SSAValue):
             raise NotQuantizable("an operand is no dequantized tensor")
         return found
-
-
-_COMMUTING = (*MOVES, ConcatenateOp, MaximumOp, MinimumOp, ReluOp, StackOp)
 
 
 def is_leaf(op: Operation) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation
-
 from ....dialects.relax.contraction import convolution as ops
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows.windows import Window
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS", "relayout"]
 
@@ -124,11 +123,9 @@ def weight_gradient(
     return result
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    ops.Conv1dOp: conv,
-    ops.Conv2dOp: conv,
-    ops.Conv3dOp: conv,
-    ops.Conv1dTransposeOp: conv_transpose,
-    ops.Conv2dTransposeOp: conv_transpose,
-    ops.Conv3dTransposeOp: conv_transpose,
-}
+GRADIENTS = by_operation(
+    {
+        conv: "nn.conv1d nn.conv2d nn.conv3d",
+        conv_transpose: "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose",
+    }
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
 
@@ -10,16 +10,17 @@ import numpy as np
 from xdsl.ir import Operation
 
 from ....compiler.interpreters.arrays import Array
-from ....dialects.relax.data import permutation, reshape
+from ....dialects.relax.data import permutation
 from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.data.creation import TriluOp
 from ....dialects.relax.data.split import SplitOp, split_slices
 from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.elementwise import broadcast
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.shapes import normalize_axis
 from .indexing import scatter_along
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -170,21 +171,21 @@ def _padded(places: Array, widths: tuple[int, int], mode: str) -> Array:
             return np.pad(places, widths, mode="wrap")
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    ConcatenateOp: concatenate,
-    PadOp: pad,
-    SplitOp: split,
-    StackOp: stack,
-    StridedSliceOp: strided_slice,
-    TriluOp: trilu,
-    broadcast.BroadcastToOp: broadcast_to,
-    broadcast.RepeatOp: repeat,
-    broadcast.TileOp: tile,
-    permutation.FlipOp: flip,
-    permutation.LayoutTransformOp: layout_transform,
-    permutation.ReverseSequenceOp: reverse_sequence,
-    permutation.TransposeOp: transpose,
-    reshape.ExpandDimsOp: view,
-    reshape.ReshapeOp: view,
-    reshape.SqueezeOp: view,
-}
+GRADIENTS = by_operation(
+    {
+        concatenate: "concatenate",
+        pad: "nn.pad",
+        split: "split",
+        stack: "stack",
+        strided_slice: "strided_slice",
+        trilu: "trilu",
+        broadcast_to: "broadcast_to",
+        repeat: "repeat",
+        tile: "tile",
+        flip: "flip",
+        layout_transform: "layout_transform",
+        reverse_sequence: "reverse_sequence",
+        transpose: "transpose",
+        view: "expand_dims reshape squeeze",
+    }
+)

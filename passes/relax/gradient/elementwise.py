@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from ....dialects.relax import device
-from ....dialects.relax.elementwise import activation, binary, elementwise, unary
-from ....dialects.relax.elementwise.binary import FloorDivideOp
+from ....dialects.relax.elementwise import activation, binary, unary
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.shapes import normalize_axis
 from .tensors import Rule, Tensors, Variable
 
@@ -49,36 +48,36 @@ def gelu_tanh_derivative(x: Variable, _: Variable) -> Variable:
     return 0.5 * (1 + t) + 0.5 * x * ((1 - t) * (1 + t)) * inner
 
 
-DERIVATIVES: Mapping[type[Operation], Derivative] = {
+DERIVATIVES: Mapping[str, Derivative] = {
     # 0 at 0, one of the subgradients, as in PyTorch.
-    unary.AbsOp: lambda x, y: x.op("sign"),
-    unary.SquareOp: lambda x, y: 2 * x,
-    unary.SqrtOp: lambda x, y: 0.5 / y,
-    unary.RsqrtOp: lambda x, y: -0.5 * y / x,
-    unary.ExpOp: lambda x, y: y,
-    unary.Expm1Op: lambda x, y: x.op("exp"),
-    unary.LogOp: lambda x, y: 1 / x,
-    unary.Log2Op: lambda x, y: (1 / math.log(2)) / x,
-    unary.Log1pOp: lambda x, y: 1 / (1 + x),
-    unary.SinOp: lambda x, y: x.op("cos"),
-    unary.CosOp: lambda x, y: -x.op("sin"),
-    unary.TanOp: lambda x, y: 1 + y * y,
-    unary.AsinOp: lambda x, y: ((1 - x) * (1 + x)).op("rsqrt"),
-    unary.AcosOp: lambda x, y: -((1 - x) * (1 + x)).op("rsqrt"),
-    unary.AtanOp: lambda x, y: 1 / (1 + x * x),
-    unary.SinhOp: lambda x, y: x.op("cosh"),
-    unary.CoshOp: lambda x, y: x.op("sinh"),
+    "abs": lambda x, y: x.op("sign"),
+    "square": lambda x, y: 2 * x,
+    "sqrt": lambda x, y: 0.5 / y,
+    "rsqrt": lambda x, y: -0.5 * y / x,
+    "exp": lambda x, y: y,
+    "expm1": lambda x, y: x.op("exp"),
+    "log": lambda x, y: 1 / x,
+    "log2": lambda x, y: (1 / math.log(2)) / x,
+    "log1p": lambda x, y: 1 / (1 + x),
+    "sin": lambda x, y: x.op("cos"),
+    "cos": lambda x, y: -x.op("sin"),
+    "tan": lambda x, y: 1 + y * y,
+    "asin": lambda x, y: ((1 - x) * (1 + x)).op("rsqrt"),
+    "acos": lambda x, y: -((1 - x) * (1 + x)).op("rsqrt"),
+    "atan": lambda x, y: 1 / (1 + x * x),
+    "sinh": lambda x, y: x.op("cosh"),
+    "cosh": lambda x, y: x.op("sinh"),
     # Not 1 - y * y, which cancels where y is near 1.
-    unary.TanhOp: lambda x, y: (1 - y) * (1 + y),
-    unary.AsinhOp: lambda x, y: (1 + x * x).op("rsqrt"),
-    unary.AcoshOp: lambda x, y: (x - 1).op("rsqrt") * (x + 1).op("rsqrt"),
-    unary.AtanhOp: lambda x, y: 1 / ((1 - x) * (1 + x)),
-    unary.ErfOp: lambda x, y: (-(x * x)).op("exp") * (2 / math.sqrt(math.pi)),
+    "tanh": lambda x, y: (1 - y) * (1 + y),
+    "asinh": lambda x, y: (1 + x * x).op("rsqrt"),
+    "acosh": lambda x, y: (x - 1).op("rsqrt") * (x + 1).op("rsqrt"),
+    "atanh": lambda x, y: 1 / ((1 - x) * (1 + x)),
+    "erf": lambda x, y: (-(x * x)).op("exp") * (2 / math.sqrt(math.pi)),
     # sigmoid(-x), where 1 - sigmoid(x) would cancel.
-    unary.SigmoidOp: lambda x, y: y * sigmoid(-x),
-    activation.SiluOp: lambda x, y: sigmoid(x) * (1 + x * sigmoid(-x)),
-    activation.GeluOp: gelu_derivative,
-    activation.GeluTanhOp: gelu_tanh_derivative,
+    "sigmoid": lambda x, y: y * sigmoid(-x),
+    "nn.silu": lambda x, y: sigmoid(x) * (1 + x * sigmoid(-x)),
+    "nn.gelu": gelu_derivative,
+    "nn.gelu_tanh": gelu_tanh_derivative,
 }
 
 
@@ -179,38 +178,36 @@ def atan2(y: Variable, x: Variable, z: Variable, g: Variable) -> tuple[Variable,
     return scaled * x, -(scaled * y)
 
 
-PARTIALS: Mapping[type[Operation], Partial] = {
-    binary.AddOp: lambda x, y, z, g: (g, g),
-    binary.SubtractOp: lambda x, y, z, g: (g, -g),
-    binary.MultiplyOp: lambda x, y, z, g: (g * y, g * x),
+PARTIALS: Mapping[str, Partial] = {
+    "add": lambda x, y, z, g: (g, g),
+    "subtract": lambda x, y, z, g: (g, -g),
+    "multiply": lambda x, y, z, g: (g * y, g * x),
     # -g * x / y^2 by the quotient z, which is there already: y^2 might overflow.
-    binary.DivideOp: lambda x, y, z, g: (g / y, -(g / y) * z),
-    binary.ModOp: lambda x, y, z, g: (g, -(g * (x / y).op("trunc"))),
-    binary.FloorModOp: lambda x, y, z, g: (g, -(g * (x / y).op("floor"))),
-    binary.PowerOp: power,
-    binary.MaximumOp: maximum,
-    binary.MinimumOp: minimum,
-    binary.Atan2Op: atan2,
-    binary.LogAddExpOp: lambda x, y, z, g: (g * sigmoid(x - y), g * sigmoid(y - x)),
+    "divide": lambda x, y, z, g: (g / y, -(g / y) * z),
+    "mod": lambda x, y, z, g: (g, -(g * (x / y).op("trunc"))),
+    "floor_mod": lambda x, y, z, g: (g, -(g * (x / y).op("floor"))),
+    "power": power,
+    "maximum": maximum,
+    "minimum": minimum,
+    "atan2": atan2,
+    "log_add_exp": lambda x, y, z, g: (g * sigmoid(x - y), g * sigmoid(y - x)),
 }
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    **{cls: by_derivative(derivative) for cls, derivative in DERIVATIVES.items()},
-    **{cls: by_partials(partials) for cls, partials in PARTIALS.items()},
-    unary.NegativeOp: negative,
-    unary.SignOp: zero,
-    unary.CeilOp: zero,
-    unary.FloorOp: zero,
-    unary.RoundOp: zero,
-    unary.TruncOp: zero,
-    FloorDivideOp: zero,
-    activation.ReluOp: relu,
-    activation.LeakyReluOp: leaky_relu,
-    activation.PReluOp: prelu,
-    activation.SoftplusOp: softplus,
-    elementwise.ClipOp: clip,
-    elementwise.AstypeOp: astype,
-    elementwise.WhereOp: where,
-    device.OnDeviceOp: identity,
-    device.DeviceCopyOp: identity,
+GRADIENTS: Mapping[str, Rule] = {
+    **{f"relax.{name}": by_derivative(derivative) for name, derivative in DERIVATIVES.items()},
+    **{f"relax.{name}": by_partials(partials) for name, partials in PARTIALS.items()},
+    **by_operation(
+        {
+            negative: "negative",
+            zero: "sign ceil floor round trunc floor_divide",
+            relu: "nn.relu",
+            leaky_relu: "nn.leaky_relu",
+            prelu: "nn.prelu",
+            softplus: "nn.softplus",
+            clip: "clip",
+            astype: "astype",
+            where: "where",
+            identity: "on_device device_copy",
+        }
+    ),
 }

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Operation
 
 from ....compiler.interpreters.arrays import Array
 from ....dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
 from ....dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.data.sorting import SortOp, TopkOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS", "scatter_along"]
 
@@ -107,12 +107,14 @@ def topk(op: TopkOp, b: Tensors, g: Variable, _: Variable) -> Sequence[Variable]
     return (b.zeros(op.data.type).op("scatter_elements", indices, g, axis=op.axis),)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    GatherNDOp: gather_nd,
-    GatherOp: gather,
-    ScatterElementsOp: scatter_elements,
-    ScatterNDOp: scatter_nd,
-    SortOp: sort,
-    TakeOp: take,
-    TopkOp: topk,
-}
+GRADIENTS = by_operation(
+    {
+        gather_nd: "gather_nd",
+        gather: "gather",
+        scatter_elements: "scatter_elements",
+        scatter_nd: "scatter_nd",
+        sort: "sort",
+        take: "take",
+        topk: "topk",
+    }
+)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from xdsl.ir import Operation
+from collections.abc import Sequence
 
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, EinsumOp, MatmulOp
 from ....dialects.relax.contraction.subscripts import Subscripts
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import NotDifferentiable
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -100,9 +99,11 @@ def _letter(index: int) -> str:
     return chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    BatchMatmulOp: batch_matmul,
-    DenseOp: dense,
-    EinsumOp: einsum,
-    MatmulOp: matmul,
-}
+GRADIENTS = by_operation(
+    {
+        batch_matmul: "nn.batch_matmul",
+        dense: "nn.dense",
+        einsum: "einsum",
+        matmul: "matmul",
+    }
+)

@@ -5,15 +5,15 @@ The other normalizations have the gradients of their decompositions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import Operation
 
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
 from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -45,8 +45,10 @@ def lrn(op: LRNOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (direct + 2 * x * d_sums,)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    LRNOp: lrn,
-    LogSoftmaxOp: log_softmax,
-    SoftmaxOp: softmax,
-}
+GRADIENTS = by_operation(
+    {
+        lrn: "nn.lrn",
+        log_softmax: "nn.log_softmax",
+        softmax: "nn.softmax",
+    }
+)

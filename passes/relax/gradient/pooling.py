@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.ir import Operation
 
 from ....compiler.interpreters.arrays import Array
 from ....compiler.interpreters.relax.data.image import resample
 from ....dialects.relax.data import image
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.windows import pooling
 from ....dialects.relax.windows.windows import Window
 from .convolution import relayout
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -155,25 +155,18 @@ def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Variable) -> Sequenc
     return (relayout(split.transpose(*order).reshape(*x.shape), "NCHW", layout),)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    pooling.MaxPool1dOp: max_pool,
-    pooling.MaxPool2dOp: max_pool,
-    pooling.MaxPool3dOp: max_pool,
-    pooling.AdaptiveMaxPool1dOp: max_pool,
-    pooling.AdaptiveMaxPool2dOp: max_pool,
-    pooling.AdaptiveMaxPool3dOp: max_pool,
-    pooling.GlobalMaxPool2dOp: max_pool,
-    pooling.AvgPool1dOp: avg_pool,
-    pooling.AvgPool2dOp: avg_pool,
-    pooling.AvgPool3dOp: avg_pool,
-    pooling.AdaptiveAvgPool1dOp: avg_pool,
-    pooling.AdaptiveAvgPool2dOp: avg_pool,
-    pooling.AdaptiveAvgPool3dOp: avg_pool,
-    pooling.GlobalAvgPool2dOp: avg_pool,
-    image.Resize1dOp: resized,
-    image.Resize2dOp: resized,
-    image.Resize3dOp: resized,
-    image.UpsamplingOp: resized,
-    image.SpaceToDepthOp: space_to_depth,
-    image.DepthToSpaceOp: depth_to_space,
-}
+GRADIENTS = by_operation(
+    {
+        max_pool: """
+            nn.max_pool1d nn.max_pool2d nn.max_pool3d nn.adaptive_max_pool1d
+            nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.global_max_pool2d
+        """,
+        avg_pool: """
+            nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d nn.adaptive_avg_pool1d
+            nn.adaptive_avg_pool2d nn.adaptive_avg_pool3d nn.global_avg_pool2d
+        """,
+        resized: "image.resize1d image.resize2d image.resize3d nn.upsampling",
+        space_to_depth: "nn.space_to_depth",
+        depth_to_space: "nn.depth_to_space",
+    }
+)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod as product
 
 import numpy as np
-from xdsl.ir import Operation
 
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
 from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from .tensors import Rule, Tensors, Variable
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -108,12 +108,13 @@ def _to_last(x: Variable, axis: int) -> Variable:
     return x.transpose(*(i for i in range(x.rank) if i != axis), axis)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    CumprodOp: cumprod,
-    CumsumOp: cumsum,
-    MaxOp: extremum,
-    MeanOp: mean,
-    MinOp: extremum,
-    ProdOp: prod,
-    SumOp: sum,
-}
+GRADIENTS = by_operation(
+    {
+        cumprod: "cumprod",
+        cumsum: "cumsum",
+        extremum: "max min",
+        mean: "mean",
+        prod: "prod",
+        sum: "sum",
+    }
+)

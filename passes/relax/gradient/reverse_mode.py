@@ -36,7 +36,7 @@ from .tensors import Rule, Tensors, Variable
 
 __all__ = ["GRADIENTS", "ReverseMode", "is_differentiable"]
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
+GRADIENTS: Mapping[str, Rule] = {
     **convolution.GRADIENTS,
     **data_movement.GRADIENTS,
     **elementwise.GRADIENTS,
@@ -116,7 +116,7 @@ class ReverseMode:
                 self.visit_branches(op, adjoints)
             # A rule of the table counts more than the interface, and that more than a
             # decomposition.
-            case _ if (rule := GRADIENTS.get(op.__class__)) is not None:
+            case _ if (rule := GRADIENTS.get(op.name)) is not None:
                 self.add_all(op, rule(op, self.b, *self.tensors(op, adjoints)))
             case Differentiable():
                 values = [adjoint.value for adjoint in self.tensors(op, adjoints)]
