@@ -52,7 +52,7 @@ class OnnxFrontend(Frontend):
     _warn: ClassVar[Callable[[str], None] | None] = None
 
     def warning(self, warn: Callable[[str], None]) -> OnnxFrontend:
-        """Return a frontend with the same options of which `warn` gets the messages."""
+        """Return a frontend with the same options that sends its messages to `warn`."""
         frontend = replace(self)
         object.__setattr__(frontend, "_warn", warn)  # no field: it is no option
         return frontend

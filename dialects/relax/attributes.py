@@ -226,6 +226,8 @@ def _attribute_of(
             return _string(value)
         case bool():
             return _TRUE if value else _FALSE
+        case int() if kind is Bool:
+            return _TRUE if value else _FALSE
         case int() if kind is not Float64:
             return _integer(value)
         case int() | float():

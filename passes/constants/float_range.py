@@ -1,7 +1,7 @@
 """Conditions under which rearranged sums and products stay in the range of floats.
 
 A rearranged expression that is finite wherever the old one is, up to rounding: a result may become
-infinite only if it is within a few units in the last place of the greatest number. The config
+infinite only if it is within a few units in the last place of the maximum number. The config
 option `relax.fastmath=reassoc` lifts these conditions.
 """
 
@@ -39,9 +39,9 @@ def product_keeps_range(x: SSAValue, a: Array, b: Array, element: Float) -> bool
     Each element meets one of these conditions.
 
     * `|b| <= 1`: no product is greater than its factor.
-    * `a * b` is at most a quarter of a unit in the last place of the greatest number. Then `x + a`
+    * `a * b` is at most a quarter of a unit in the last place of the maximum number. Then `x + a`
       is rounded to `x` for each `x` whose product with `b` overflows: so does the old expression.
-    * `x` is known to be so small that neither product is greater than a quarter of the greatest
+    * `x` is known to be so small that neither product is greater than a quarter of the maximum
       number.
     """
     limits = float_limits(element)
@@ -51,7 +51,7 @@ def product_keeps_range(x: SSAValue, a: Array, b: Array, element: Float) -> bool
     with np.errstate(all="ignore"):
         product = np.abs(wide_a * wide_b)
         small = np.abs(wide_b) <= 1
-        # The unit in the last place is `greatest * epsilon / 2`, as the greatest number lies just
+        # The unit in the last place is `greatest * epsilon / 2`, as the maximum number lies just
         # below a power of 2; a quarter of that is an eighth.
         absorbed = product <= limits.maximum * limits.epsilon / 8
         reached = np.maximum(magnitude(x) * np.abs(wide_b), product)
@@ -80,7 +80,7 @@ def magnitude(value: SSAValue) -> float:
     """Return a number that no finite element of `value` exceeds in magnitude; infinity if none is
     known."""
     # Only through operations of one operand: the bound of a sum would need those of both operands,
-    # of which one is usually infinite.
+    # and one of these is usually infinite.
     while isinstance(owner := value.owner, Operation):
         if isinstance(owner, _UNIT):
             return 1.0
@@ -95,7 +95,7 @@ def magnitude(value: SSAValue) -> float:
 
 
 def _magnitude_of_type(op: AstypeOp) -> float:
-    """Return the greatest magnitude of a number that is converted from an integer type."""
+    """Return the maximum magnitude of a number that is converted from an integer type."""
     type = op.input.type
     if not is_tensor(type) or not is_integer(type.element_type):
         return inf

@@ -10,8 +10,8 @@ the chain are affine functions of `x`, and it is rearranged only if for each ele
 * `x` is no clipped, moved or converted sum with a constant above `1 / sqrt(epsilon)`, which has
   rounded numbers of magnitude 1 to less than half of their digits, and which the chain may subtract
   again;
-* no factor on the way is below the root of the least normal number, or above the root of the
-  greatest one, unless the factor at the end is too: `x * 1e-40` has lost its digits.
+* no factor on the way is below the root of the minimum normal number, or above the root of the
+  maximum one, unless the factor at the end is too: `x * 1e-40` has lost its digits.
 
 Each constant that is merged then changes a result by at most `UNITS` units in the last place of the
 greater of the magnitudes of the result, and of `x` times the factor of the chain, if that of `x` is
@@ -52,7 +52,7 @@ from ...dialects.relax.windows.pooling import MaxPoolOp
 from .arrays import array_in
 from .float_range import reassociates
 
-__all__ = ["UNITS", "is_shifted", "keeps_rounding", "least_factor", "magnitudes_along"]
+__all__ = ["UNITS", "is_shifted", "keeps_rounding", "magnitudes_along", "minimum_factor"]
 
 UNITS = 16
 """The units in the last place by which a merged constant may change a result."""
@@ -104,8 +104,8 @@ def keeps_rounding(op: Operation, constants: Constants = constant_operand) -> bo
         )
 
 
-def least_factor(x: SSAValue, constants: Constants = constant_operand) -> float:
-    """Return the least magnitude, other than 0, of the product of constants that `x` has as
+def minimum_factor(x: SSAValue, constants: Constants = constant_operand) -> float:
+    """Return the minimum magnitude, other than 0, of the product of constants that `x` has as
     factors; 0 if it is not known."""
     op = x.owner
     if not isinstance(op, Operation) or not (links := _chain(op, constants)):
@@ -245,9 +245,9 @@ def _factors_fit(forms: Sequence[AffineForm], element: Float) -> bool:
     """Return whether no factor loses digits or overflows where the last one does not."""
     limits = float_limits(element)
     *before, last = (np.abs(form.factor) for form in forms)
-    least = np.minimum(last, sqrt(limits.normal))
-    greatest = np.maximum(last, sqrt(limits.maximum))
-    return all(bool(((least <= f) & (f <= greatest)).all()) for f in before)
+    minimum = np.minimum(last, sqrt(limits.normal))
+    maximum = np.maximum(last, sqrt(limits.maximum))
+    return all(bool(((minimum <= f) & (f <= maximum)).all()) for f in before)
 
 
 def _terms(x: SSAValue, like: Array, constants: Constants) -> Array:

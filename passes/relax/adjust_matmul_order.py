@@ -61,8 +61,8 @@ def _is_cheaper(x: SSAValue, a: SSAValue, b: SSAValue, *, left: bool) -> bool:
 
 
 def _rows(x: SSAValue) -> Sequence[int]:
-    """Return the number of rows of a tensor, those of all matrices of a batch; the least and the
-    greatest if it is not known."""
+    """Return the number of rows of a tensor, those of all matrices of a batch; the minimum and the
+    maximum if it is not known."""
     shape = shape_of(tensor_type(x))
     if shape is None or any(size < 0 for size in shape[:-1]):
         return (1, MAX_ROWS)

@@ -16,7 +16,6 @@ from ...dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
 from ...dialects.relax.interfaces import AlongAxes, Conversion, LayoutRule
 from ...dialects.relax.layout import Relayout
 from ...dialects.relax.reduction.reduction import ReductionOp
-from ...dialects.relax.shapes import normalize_axes
 from ...dialects.relax.types import is_tensor, shape_of
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
@@ -76,7 +75,7 @@ class Canceled:
 
     def __call__(self, op: Operation) -> Conversion | None:
         assert isinstance(op, TransposeOp)
-        if op.data in self.moved or (axes := axes_of(op)) is None:
+        if op.data in self.moved or (axes := op.order()) is None:
             return None
         found = Followers(op, axes, self.moved)
         outside = [v for v in found.operands if not is_moved(v, self.moved, axes)]
@@ -107,7 +106,7 @@ class Followers:
             for use in (value := pending.pop()).uses:
                 user = use.operation
                 if isinstance(user, TransposeOp):
-                    back = [axes[axis] for axis in axes_of(user) or ()]
+                    back = [axes[axis] for axis in user.order() or ()]
                     self.canceled += back == [*range(len(axes))]
                 elif not follows(user, len(axes)):
                     self.restored.add(value)
@@ -143,7 +142,7 @@ def is_moved(value: SSAValue, moved: Container[SSAValue], axes: Sequence[int]) -
         value = owner.operands[0]
         owner = value.owner
     if isinstance(owner, TransposeOp):
-        return axes_of(owner) == axes
+        return owner.order() == axes
     if value in moved or isinstance(owner, ConstantOp | FullOp):
         return True
     return (own := rank_of(value)) is not None and own < rank
@@ -153,10 +152,3 @@ def rank_of(value: SSAValue) -> int | None:
     """Return the rank of a tensor; None if it is not known, and of other values."""
     shape = shape_of(value.type) if is_tensor(value.type) else None
     return None if shape is None else len(shape)
-
-
-def axes_of(op: TransposeOp) -> Sequence[int] | None:
-    """Return the axes of a transposition, from 0 on; None if the rank is not known."""
-    if (rank := rank_of(op.data)) is None:
-        return None
-    return normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)

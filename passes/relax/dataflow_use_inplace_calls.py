@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass
-from itertools import count
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -26,7 +24,7 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.clone import clone
-from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.symbols import free_name, symbol_of
 from ...passmanager.ir.walk import walk
 
 __all__ = ["DataflowUseInplaceCalls", "updates_in_place", "use_inplace_calls"]
@@ -58,18 +56,12 @@ def use_inplace_calls(module: ModuleOp, actions: Actions = SILENT) -> None:
         if (index := next(fitting, None)) is None or not actions.allowed(call):
             continue
         if (copy := copies.get((name, index))) is None:
-            copies[name, index] = copy = _free_name(f"{name}_inplace", symbols)
+            copies[name, index] = copy = free_name(f"{name}_inplace", symbols)
             symbols[copy] = new = inplace_copy(kernel, index, copy)
             module.body.block.insert_op_after(new, kernel)
         actions.count("in-place")
         actions.passed(call, "InPlace", "overwrites an operand", Callee=name, Operand=index)
         Rewriter.replace_op(call, CallTIRInplaceOp(copy, call.arguments, call.res.types, [index]))
-
-
-def _free_name(name: str, taken: Container[str]) -> str:
-    """Return `name`, with a number if another symbol has it."""
-    names = (name if i == 0 else f"{name}{i}" for i in count())
-    return next(each for each in names if each not in taken)
 
 
 def updates_in_place(kernel: PrimFuncOp, index: int) -> bool:
@@ -133,46 +125,34 @@ class DataflowUseInplaceCalls(ModulePass):
 
     Before:
 
-        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-          %0 = relax.call_tir @exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
-          %1 = relax.call_tir @exp(%0) : (tensor<8xf32>) -> tensor<8xf32>
-          func.return %1 : tensor<8xf32>
+        func.func @f(%x: tensor<f32>) -> tensor<f32> {
+          %0 = relax.call_tir @exp(%x) : (tensor<f32>) -> tensor<f32>
+          %1 = relax.call_tir @exp(%0) : (tensor<f32>) -> tensor<f32>
+          func.return %1 : tensor<f32>
         }
-        tir.prim_func private @exp(%x: memref<8xf32>, %y: memref<8xf32>) {
-          %c0 = arith.constant 0 : index
-          %c8 = arith.constant 8 : index
-          tir.for %i = %c0 extent %c8 {
-            %0 = memref.load %x[%i] : memref<8xf32>
-            %1 = math.exp %0 : f32
-            memref.store %1, %y[%i] : memref<8xf32>
-          }
+        tir.prim_func private @exp(%x: memref<f32>, %y: memref<f32>) {
+          %0 = memref.load %x[] : memref<f32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %y[] : memref<f32>
         }
 
     After:
 
-        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
-          %0 = relax.call_tir @exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+        func.func @f(%x: tensor<f32>) -> tensor<f32> {
+          %0 = relax.call_tir @exp(%x) : (tensor<f32>) -> tensor<f32>
           %1 = relax.call_tir_inplace @exp_inplace(%0) {inplace_indices = array<i64: 0>}
-              : (tensor<8xf32>) -> tensor<8xf32>
-          func.return %1 : tensor<8xf32>
+              : (tensor<f32>) -> tensor<f32>
+          func.return %1 : tensor<f32>
         }
-        tir.prim_func private @exp(%x: memref<8xf32>, %y: memref<8xf32>) {
-          %c0 = arith.constant 0 : index
-          %c8 = arith.constant 8 : index
-          tir.for %i = %c0 extent %c8 {
-            %0 = memref.load %x[%i] : memref<8xf32>
-            %1 = math.exp %0 : f32
-            memref.store %1, %y[%i] : memref<8xf32>
-          }
+        tir.prim_func private @exp(%x: memref<f32>, %y: memref<f32>) {
+          %0 = memref.load %x[] : memref<f32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %y[] : memref<f32>
         }
-        tir.prim_func private @exp_inplace(%x: memref<8xf32>) {
-          %c0 = arith.constant 0 : index
-          %c8 = arith.constant 8 : index
-          tir.for %i = %c0 extent %c8 {
-            %0 = memref.load %x[%i] : memref<8xf32>
-            %1 = math.exp %0 : f32
-            memref.store %1, %x[%i] : memref<8xf32>
-          }
+        tir.prim_func private @exp_inplace(%x: memref<f32>) {
+          %0 = memref.load %x[] : memref<f32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %x[] : memref<f32>
         }
     """
 

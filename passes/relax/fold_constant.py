@@ -128,15 +128,7 @@ class ConstantFolder:
             value = scalar_constant(value)
         if value is None or not self.actions.allowed(op):
             return
-        self.actions.passed(op, "Folded", "replaced by its value")
-        self.actions.count("folded")
-        constant = arith.ConstantOp(value)
-        constant.location = op.location
-        insert_before(op, constant)
-        op.results[0].replace_all_uses_with(constant.result)
-        operands = tuple(op.operands)
-        erase(op)
-        self.touch(operands)
+        self.replace(op, tuple(op.operands), [value])
 
     def fold_by(self, folder: HasFolder, op: Operation, operands: Sequence[SSAValue]) -> bool:
         """Replace `op` by the constants that its folder returns; return False if there are none."""
@@ -151,6 +143,14 @@ class ConstantFolder:
 
     def fold(self, op: Operation, operands: Sequence[SSAValue]) -> None:
         """Replace `op` by its value if its operands are constants."""
+        if (constants := self.constants(operands)) is not None:
+            self.replace_if_known(op, operands, self.evaluator.values_of(op, constants))
+
+    def constants(
+        self, operands: Sequence[SSAValue], *, scalars: bool = False
+    ) -> list[SSAValue] | None:
+        """Return operands without the annotations of constants; None unless all are constants, on
+        tensors or, if `scalars`, of any type."""
         constants: list[SSAValue] = []
         for value in operands:
             # The usual case is one look-up; annotations are looked through only where it fails.
@@ -158,37 +158,30 @@ class ConstantFolder:
                 while isinstance(owner := value.owner, OnDeviceOp):
                     value = owner.input
                 if not self.is_evaluable[type(owner)]:
-                    return
+                    if not scalars or scalar_constant(value) is None:
+                        return None
             constants.append(value)
-        values = self.evaluator.values_of(op, constants)
-        if isinstance(values, NotEvaluated):
-            self.report(op, values)
-        elif self.actions.allowed(op):
-            self.replace(op, operands, values)
+        return constants
 
     def fold_call(self, op: CallOp | CallTIROp, operands: Sequence[SSAValue]) -> None:
         """Replace a call by its value if its operands are constants."""
         if self.calls is None or not op.results or not self.calls.can_evaluate(op):
             return
-        constants: list[SSAValue] = []
-        for value in operands:
-            while isinstance(owner := value.owner, OnDeviceOp):
-                value = owner.input
-            if not self.is_evaluable[type(owner)] and scalar_constant(value) is None:
-                return
-            constants.append(value)
-        values = self.evaluator.values_of_call(self.calls.values_of, op, constants)
-        if isinstance(values, NotEvaluated):
-            self.report(op, values)
-        elif self.actions.allowed(op):
-            self.replace(op, operands, values)
+        if (constants := self.constants(operands, scalars=True)) is not None:
+            values = self.evaluator.values_of_call(self.calls.values_of, op, constants)
+            self.replace_if_known(op, operands, values)
 
-    def report(self, op: Operation, result: NotEvaluated) -> None:
-        """Report why an operation on constants is not folded."""
-        if result.failed:
-            self.actions.failed(op, result.name, result.reason, **result.arguments)
-        elif result.name:
-            self.actions.missed(op, result.name, result.reason, **result.arguments)
+    def replace_if_known(
+        self, op: Operation, lost: Sequence[SSAValue], values: Sequence[Attribute] | NotEvaluated
+    ) -> None:
+        """Replace `op` by the values that it was evaluated to, or report why it was not."""
+        if not isinstance(values, NotEvaluated):
+            if self.actions.allowed(op):
+                self.replace(op, lost, values)
+        elif values.failed:
+            self.actions.failed(op, values.name, values.reason, **values.arguments)
+        elif values.name:
+            self.actions.missed(op, values.name, values.reason, **values.arguments)
 
     def replace(self, op: Operation, lost: Sequence[SSAValue], values: Sequence[Attribute]) -> None:
         """Replace `op` by constants with its location and the names of its results; the operands

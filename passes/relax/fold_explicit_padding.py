@@ -123,7 +123,7 @@ def _has_same_windows(new: Operation) -> bool:
 class FoldExplicitPadding(PatternPass):
     """Merge `relax.nn.pad` into the padding of the convolution or pooling that reads it.
 
-    A convolution and a mean pad zeros, a maximum the least number: -inf for floats. A mean that
+    A convolution and a mean pad zeros, a maximum the minimum number: -inf for floats. A mean that
     does not count its padding must have none of its own. Source: `relay.FoldExplicitPadding`.
 
     Before:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -154,7 +154,8 @@ def build_kernels(
         if "relax.primitive" not in func.attributes:
             continue
         given = constants[func.sym_name.data]
-        record = find_record(database, func, given, target, winograd)
+        key = kernel_key(func, given, winograd)
+        record = None if database is None else database.find(key, target)
         # None is the cost model for all choices, () that of a kernel that was not measured.
         measured = None if database is None else () if record is None else record.choices
         try:
@@ -177,19 +178,6 @@ def build_kernels(
         func.detach()
         actions.count("kernels")
     return kernels
-
-
-def find_record(
-    database: Database | None,
-    func: FuncOp,
-    constants: Collection[int],
-    target: Target,
-    winograd: Winograd,
-) -> TuningRecord | None:
-    """Return the record of the kernel of a primitive function, if there is one."""
-    if database is None:
-        return None
-    return database.find(kernel_key(func, constants, winograd), target)
 
 
 def warn_of_unfit(record: TuningRecord, kernel: Kernel, actions: Actions) -> None:

@@ -71,15 +71,13 @@ def _project_first(module: ModuleOp) -> None:
             erase(source)
 
 
+@dataclass
 class DeviceWriter:
     """Writes the devices of an analysis into the IR: copies, annotations and attributes."""
 
-    def __init__(
-        self, analyzer: DeviceAnalyzer, defaulter: DeviceDefaulter, actions: Actions
-    ) -> None:
-        self.analyzer = analyzer
-        self.defaulter = defaulter
-        self.actions = actions
+    analyzer: DeviceAnalyzer
+    defaulter: DeviceDefaulter
+    actions: Actions
 
     def run(self) -> None:
         """Rewrite the analyzed module."""

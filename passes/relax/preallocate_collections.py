@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.symbols import free_name, symbol_of
 from ...passmanager.ir.walk import walk
 from ..constants.evaluation_code import load_semantics
 from .infer_type import infer_types
@@ -91,7 +91,7 @@ def preallocate_collections(
                 # One kernel for each type of buffer, however many loops there are.
                 type = buffer_type(collection, count)
                 if type not in kernels:
-                    kernels[type] = name = free_name(names)
+                    kernels[type] = name = free_name("store_row", names)
                     names.add(name)
                     module.body.block.add_op(store_kernel(name, type))
             preallocate(loop, found, count, kernels)
@@ -99,14 +99,6 @@ def preallocate_collections(
             actions.count("collections", len(found))
             changed = True
     return changed
-
-
-def free_name(names: Container[str | None]) -> str:
-    """Return a name for a kernel that is not in `names`."""
-    number = 0
-    while (name := f"store_row{number or ''}") in names:
-        number += 1
-    return name
 
 
 # What a loop collects
@@ -131,7 +123,7 @@ def collections(loop: scf.WhileOp) -> Iterator[Collection]:
 
 
 def is_empty(value: SSAValue) -> bool:
-    """Return whether `value` is a tensor without rows, of which nothing else is known to be none:
+    """Return whether `value` is a tensor that has no rows, and whose type does not say so:
     tensor<0x4xf32>, perhaps cast to tensor<?x4xf32>."""
     if not is_tensor(value.type):
         return False

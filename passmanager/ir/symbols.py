@@ -3,10 +3,13 @@ mark on functions that no pass is to change."""
 
 from __future__ import annotations
 
+from collections.abc import Container
+from itertools import count
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-__all__ = ["PRIVATE", "brief", "is_skipped", "name_of", "symbol_of"]
+__all__ = ["PRIVATE", "brief", "free_name", "is_skipped", "name_of", "symbol_of"]
 
 PRIVATE = StringAttr("private")
 """The visibility of a symbol that only its own module refers to."""
@@ -32,6 +35,12 @@ def symbol_of(op: Operation) -> str:
     # Not through the trait: unregistered ops have symbols, too, in their attributes.
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else ""
+
+
+def free_name(stem: str, taken: Container[str]) -> str:
+    """Return `stem`, with a number behind it if `taken` has it."""
+    names = (f"{stem}{number or ''}" for number in count())
+    return next(name for name in names if name not in taken)
 
 
 def is_skipped(func: Operation) -> bool:

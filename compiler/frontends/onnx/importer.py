@@ -51,7 +51,7 @@ from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedN
 from .external_data import DataFiles
 from .functions import function_key, inlined_size, substitute
 from .inference import GraphTypes, check_initializer, check_output, inferred_outputs
-from .node import Node
+from .node import Node, outputs_of
 from .schemas import (
     Opsets,
     canonical,
@@ -375,7 +375,7 @@ class Importer(Builder):
             return self.expand(node, schema)
         last = self.block.last_op
         try:
-            return converter(node)
+            return outputs_of(converter(node))
         except (Unsupported, VerifyException):
             if self.body(node, schema) is None:
                 raise

@@ -49,7 +49,7 @@ def check_output(
     sizes: Mapping[str, int],
     warn: Callable[[str], None],
 ) -> None:
-    """Compare the type of which an output is computed with the one that it is declared with, where
+    """Compare the type of an output as it is computed with the one that it is declared with, where
     symbolic dimensions are `sizes`: of another shape `warn` gets a message, as onnxruntime warns.
 
     Errors: ModelError if the elements are of another type.
@@ -86,7 +86,7 @@ def inferred_outputs(
 ) -> dict[str, Tensor]:
     """The types that ONNX infers for the outputs of a node with inputs of these types.
 
-    Not of a node with graphs inside, of which onnx's inference does not survive all that are wrong.
+    A node with graphs inside is left out: onnx's inference may crash on invalid ones.
     """
     if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
         return {}

@@ -36,7 +36,7 @@ def import_model(
     External data is read from `directory`, by default that of the file. `shapes` are shapes of
     inputs by name, with None for a dimension that stays unknown, and `dims` are sizes of symbolic
     dimensions (`dim_param`) by name; other symbolic dimensions become unknown ones, whose names are
-    attributes of the parameters, and so do negative ones, of which `warn` gets a message. The shape
+    attributes of the parameters, and so do negative ones, with a message to `warn`. The shape
     of an input that is a sequence is a list of those of its elements, each of which becomes a
     parameter, `x.0`, `x.1`, ... Raises UnsupportedModelError, which lists all nodes that cannot be
     imported, ModelError for an invalid model, and ShapeBindingError for shapes or dims that do not

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cache
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
@@ -16,10 +16,10 @@ from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ....dialects.relax import Relax
 from ....dialects.relax.attributes import PropertyValue
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.expression import TensorExpression, operations
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.shapes import Shape, is_static, shape_text
 from ....dialects.relax.types import (
@@ -41,33 +41,26 @@ from .schemas import default_attribute
 from .scopes import GraphScope
 from .values import tensor_constant, viewed
 
-__all__ = ["Converter", "Converters", "Node"]
+__all__ = ["Converter", "Converters", "Node", "Output", "direct", "outputs_of"]
 
 
 Choice = TypeVar("Choice")
 
 
+@dataclass(eq=False)
 class Node:
     """A node with its inputs as values; operations created through it have its name as location."""
 
-    def __init__(
-        self,
-        importer: Builder,
-        scope: GraphScope,
-        proto: NodeProto,
-        schema: OpSchema,
-        opset: int,
-        inputs: Sequence[SSAValue | None],
-        location: LocationAttr,
-    ) -> None:
-        self.importer = importer
-        self.scope = scope
-        self.proto = proto
-        self.opset = opset
-        self.inputs = inputs
-        self.location = location
-        self._schema = schema
-        self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+    importer: Builder
+    scope: GraphScope
+    proto: NodeProto
+    schema: OpSchema
+    opset: int
+    inputs: Sequence[SSAValue | None]
+    location: LocationAttr
+
+    def __post_init__(self) -> None:
+        self._attributes = {attribute.name: attribute for attribute in self.proto.attribute}
 
     def alike(
         self,
@@ -100,7 +93,7 @@ class Node:
         """Return an input; Unsupported if it is absent."""
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
-            parameters = self._schema.inputs
+            parameters = self.schema.inputs
             name = parameters[min(index, len(parameters) - 1)].name
             raise Unsupported(f"input {index} ({name}) is missing")
         return value
@@ -223,7 +216,7 @@ class Node:
         """Return an attribute or its default, or None."""
         if (attribute := self._attributes.get(name)) is not None:
             return attribute
-        return default_attribute(self._schema, name)
+        return default_attribute(self.schema, name)
 
     def given(self, name: str) -> bool:
         """Return whether an attribute is present."""
@@ -280,6 +273,20 @@ class Node:
         if len(numbers) != count:
             raise Unsupported(f"{name} = {numbers}, expected {count} numbers")
         return numbers
+
+    def value(self, name: str) -> PropertyValue:
+        """Return a number, a string or a list of numbers that is an attribute; None if absent."""
+        match self.attribute(name):
+            case None:
+                return None
+            case AttributeProto(type=AttributeProto.FLOAT):
+                return self.float(name)
+            case AttributeProto(type=AttributeProto.STRING):
+                return self.string(name)
+            case AttributeProto(type=AttributeProto.INTS):
+                return self.ints(name)
+            case attribute:
+                return attribute.i
 
     def tensor(self, name: str) -> TensorProto | None:
         attribute = self.attribute(name)
@@ -379,18 +386,26 @@ class Node:
         return self.op("astype", value, dtype=element)
 
 
-Converter: TypeAlias = Callable[[Node], Sequence[SSAValue | None]]
-"""Makes the operations for a node; gives the values of its outputs, None for one that it cannot
-give; Unsupported if it cannot be converted."""
+Output: TypeAlias = SSAValue | TensorExpression[Any] | None
+"""An output of a node; None for one that its converter cannot give."""
+
+Converter: TypeAlias = Callable[[Node], Output | Sequence[Output]]
+"""Makes the operations for a node; gives its output or outputs; Unsupported if it cannot be
+converted."""
 
 Converters: TypeAlias = dict[str, Converter]
 
 
-@cache
-def operations() -> dict[str, type[TensorOp]]:
-    """Return the tensor operations of relax by name."""
-    ops = (op for op in Relax.operations if issubclass(op, TensorOp))
-    return {op.name.removeprefix("relax."): op for op in ops}
+def direct(name: str, *same: str, **renamed: str) -> Converter:
+    """Return a converter to the relax operation `name` on all inputs, whose properties are
+    attributes of the node, of the same or of other names."""
+    attributes = dict(zip(same, same, strict=True)) | renamed
+
+    def convert(node: Node) -> SSAValue:
+        properties = {ours: node.value(theirs) for ours, theirs in attributes.items()}
+        return node.op(name, *node.all_inputs(), **properties)
+
+    return convert
 
 
 def operation(name: str) -> type[TensorOp]:
@@ -398,3 +413,10 @@ def operation(name: str) -> type[TensorOp]:
     if (found := operations().get(name)) is None:
         raise Unsupported(f"relax.{name} does not exist")
     return found
+
+
+def outputs_of(converted: Output | Sequence[Output]) -> list[SSAValue | None]:
+    """Return the output or outputs of a converter as values."""
+    if converted is None or isinstance(converted, SSAValue | TensorExpression):
+        converted = [converted]
+    return [o.value if isinstance(o, TensorExpression) else o for o in converted]

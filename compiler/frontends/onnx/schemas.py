@@ -130,8 +130,8 @@ def check_form(node: NodeProto, schema: OpSchema) -> None:
         )
     given = len(node.input)
     if not form.min_input <= given <= form.max_input:
-        least, most = form.min_input, form.max_input
-        expected = f"{least} to {most}" if most > least else str(least)
+        minimum, maximum = form.min_input, form.max_input
+        expected = f"{minimum} to {maximum}" if maximum > minimum else str(minimum)
         raise Unsupported(f"has {given} inputs, expected {expected}")
     known = form.attributes
     for attribute in node.attribute:

@@ -168,7 +168,7 @@ class ConstantValues:
 
 @dataclass(frozen=True)
 class Partly:
-    """An array of which only some elements are known; the others have any value."""
+    """An array with some known elements; the others have any value."""
 
     array: Array
     known: Array

@@ -78,23 +78,23 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, OneResultOp):
         return Conversion([relayout], [None], {"axes": axes}, forwards=axes == sorted(axes))
 
     def scale_result(self, axes: Axes) -> Scaling | None:
-        if (order := self._order()) is None:
+        if (order := self.order()) is None:
             return None
-        return Scaling({0: tuple(order[axis] for axis in axes)})
+        return Scaling({0: tuple(order[axis] - len(order) for axis in axes)})
 
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        if (order := self._order()) is None:
+        if (order := self.order()) is None:
             return None
-        return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
+        rank = len(order)
+        return Scaling(result=tuple(order.index(axis % rank) - rank for axis in axes))
 
-    def _order(self) -> list[int] | None:
+    def order(self) -> list[int] | None:
         """Return the dimension of the data for each dimension of the result, counted from the
-        last (-1); None if the rank is unknown."""
-        if (shape := shape_of(tensor_type(self.data))) is None:
-            return None
-        rank = len(shape)
-        axes = range(rank)[::-1] if self.axes is None else self.axes
-        return [axis % rank - rank for axis in axes]
+        first; None if the rank is unknown."""
+        if (axes := self.axes) is None:
+            shape = shape_of(tensor_type(self.data))
+            return None if shape is None else [*range(len(shape))][::-1]
+        return [axis % len(axes) for axis in axes]
 
 
 @irdl_op_definition

@@ -143,8 +143,5 @@ def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
             seen.add(near)
             if isinstance(near, Conv2dOp):
                 yield near
-            elif (
-                isinstance(near, Elementwise | PoolOp | ConcatenateOp | PadOp)
-                and len(pending) < NEAR
-            ):
+            elif isinstance(near, FOLLOWED) and len(pending) < NEAR:
                 pending.append(near)

@@ -111,32 +111,25 @@ class CombineParallel(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not is_opaque(func):
-            least = self.min_num_branches
-            combine_parallel(func, self.describe, least, self.check, ctx.actions)
+            minimum = self.min_num_branches
+            combine_parallel(func, self.describe, minimum, self.check, ctx.actions)
 
 
 Branch: TypeAlias = list[Operation]
 """An operation, and the element-wise operations after it that are combined, too."""
 
 
+@dataclass
 class BranchCombiner:
     """Combines the parallel branches in one block."""
 
-    def __init__(
-        self,
-        block: Block,
-        describe: Describe,
-        min_num_branches: int,
-        check: Check | None,
-        actions: Actions,
-    ) -> None:
-        self.block = block
-        self.describe = describe
-        self.min_num_branches = min_num_branches
-        self.check = check
-        self.actions = actions
-        self.positions: dict[Operation, int] = {}
-        """The places of the operations of the block; an inserted one has that of the next."""
+    block: Block
+    describe: Describe
+    min_num_branches: int
+    check: Check | None
+    actions: Actions
+    positions: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """The places of the operations of the block; an inserted one has that of the next."""
 
     def run(self) -> None:
         """Combine each group of branches at the place of its first operation."""

@@ -16,9 +16,6 @@ from ....compiler.interpreters.arrays import bounds
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ....dialects.relax.contraction.linear_algebra import DenseOp, MatmulOp
-from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from ....dialects.relax.elementwise.activation import ReluOp
-from ....dialects.relax.elementwise.binary import MaximumOp, MinimumOp
 from ....dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
 from ....dialects.relax.interfaces import Injective
 from ....dialects.relax.types import is_integer, tensor_type
@@ -26,17 +23,18 @@ from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.ir.walk import walk
 from ...constants.arrays import known
 from ...generic.dead_code.dead_code import remove_dead_operations
-from .quantities import Affine, NotQuantizable, Quantity, Table
-from .quantization_rules import (
-    MOVES,
-    RULES,
+from .quantities import (
+    Affine,
+    NotQuantizable,
     Operand,
+    Quantity,
     RegionBuilder,
+    Table,
     full,
-    least_rank,
+    minimum_rank,
     parameters,
-    quantized,
 )
+from .quantization_rules import COMMUTING, RULES, quantized
 
 __all__ = ["convert_regions"]
 
@@ -124,7 +122,7 @@ def dequantized(b: RegionBuilder, x: Quantity) -> SSAValue:
         raise NotQuantizable("a function of one number stays float")
     element = x.element
     scale = b.constant(x.scale, tensor_type(b.before.results[0]).element_type)  # pyright: ignore[reportArgumentType]
-    return b.insert(DequantizeOp(x.value, scale, b.number(x.zero, element)))
+    return b.op("dequantize", x.value, scale, b.number(x.zero, element))
 
 
 @dataclass
@@ -148,7 +146,7 @@ class Region:
                 continue
             if owner.parent is not op.parent:
                 raise NotQuantizable(f"'{owner.name}' is in another block")
-            if type(owner) not in RULES:
+            if owner.name not in RULES:
                 raise NotQuantizable(f"'{owner.name}' has no rule for integers")
             found[owner] = None
             pending += [v for v in owner.operands if not is_index(v)]
@@ -164,7 +162,7 @@ class Region:
         commuting: set[Operation] = set()
         for op in reversed(self.ops):
             users = [use.operation for result in op.results for use in result.uses]
-            if isinstance(op, _COMMUTING) and all(
+            if RULES[op.name] in COMMUTING and all(
                 isinstance(user, QuantizeOp) or user in commuting for user in users
             ):
                 commuting.add(op)
@@ -183,16 +181,13 @@ class Region:
             return value
 
         for op in self.ops:
-            results = RULES[type(op)](builder, op, *map(operand, op.operands))
+            results = RULES[op.name](builder, op, *map(operand, op.operands))
             results = results if isinstance(results, Sequence) else [results]
             values |= zip(op.results, results, strict=True)
         found = operand(value)
         if isinstance(found, SSAValue):
             raise NotQuantizable("an operand is no dequantized tensor")
         return found
-
-
-_COMMUTING = (*MOVES, ConcatenateOp, MaximumOp, MinimumOp, ReluOp, StackOp)
 
 
 def is_leaf(op: Operation) -> bool:
@@ -267,4 +262,4 @@ def integers(b: RegionBuilder, op: DequantizeOp) -> Affine:
         data = b.constant(array, wide)
     else:
         array = full(elements).astype(np.int64)
-    return Affine(data, least_rank(full(scales)), 0, int(np.abs(array).max(initial=0)), 0.0)
+    return Affine(data, minimum_rank(full(scales)), 0, int(np.abs(array).max(initial=0)), 0.0)

@@ -20,7 +20,7 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_ranked, static_shape
 from ....passmanager.fast.edit import erase, insert_before
 from ...constants.arrays import array_in
-from ...constants.float_rounding import least_factor, magnitudes_along
+from ...constants.float_rounding import magnitudes_along, minimum_factor
 from .scale import Scale
 
 __all__ = ["ParameterScaler"]
@@ -86,16 +86,16 @@ class ParameterScaler:
         array = self.array(op, index)
         return 1.0 if array is None else float(np.abs(widen(array)).max(initial=1))
 
-    def least_channel(self, op: Operation, index: int, along: Along) -> float:
-        """Return the least of the greatest magnitudes of the weights along `along`, other than 0,
+    def minimum_channel(self, op: Operation, index: int, along: Along) -> float:
+        """Return the minimum of the maximum magnitudes of the weights along `along`, other than 0,
         times the factors below 1 by which the other operands were multiplied just before; infinity
         if the operand is not constant."""
         if (array := self.array(op, index)) is None:
             return inf
         channels = magnitudes_along(widen(array), along).max(axis=1, initial=0)
-        least = float(channels.min(initial=inf, where=channels > 0))
+        minimum = float(channels.min(initial=inf, where=channels > 0))
         others = (v for i, v in enumerate(op.operands) if i != index)
-        return least * prod(min(1.0, least_factor(value, self.array)) for value in others)
+        return minimum * prod(min(1.0, minimum_factor(value, self.array)) for value in others)
 
     def edit(self, op: Operation, index: int, array: Array) -> None:
         """Record the new elements of a constant operand."""

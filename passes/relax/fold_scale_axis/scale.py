@@ -61,51 +61,51 @@ class Scale(NamedTuple):
         be finite in the element type of `type`, and so are sums with them."""
         if self.values or not self.numbers.all():
             return False
-        least = np.abs(self.numbers).min(initial=np.inf)
+        minimum = np.abs(self.numbers).min(initial=np.inf)
         with np.errstate(over="ignore"):
-            quotient = fit(np.asarray(dividend / least), element_of(type))
+            quotient = fit(np.asarray(dividend / minimum), element_of(type))
         if reassociates():
             return bool(np.isfinite(quotient))
         # A sum with a quotient may overflow, unless it is less than one of the scaled terms was, or
         # the quotient is absorbed by great numbers.
-        return bool(np.isfinite(quotient) and (least >= 1 or is_absorbed(quotient, type)))
+        return bool(np.isfinite(quotient) and (minimum >= 1 or is_absorbed(quotient, type)))
 
     def multiplies(self, factor: float, type: TensorType[Attribute]) -> bool:
         """Return whether numbers of magnitude up to `factor`, multiplied by the known numbers of
         the scale, are finite in the element type of `type`."""
         with np.errstate(over="ignore"):
-            product = fit(np.asarray(factor * self.greatest), element_of(type))
+            product = fit(np.asarray(factor * self.maximum), element_of(type))
         return bool(np.isfinite(product))
 
-    def keeps_precision(self, least: float, factor: float, type: TensorType[Attribute]) -> bool:
+    def keeps_precision(self, minimum: float, factor: float, type: TensorType[Attribute]) -> bool:
         """Return whether the scale can be multiplied by constants that are not 0, of magnitudes
-        from `least` to `factor`, in the element type of `type` without a loss of digits.
+        from `minimum` to `factor`, in the element type of `type` without a loss of digits.
 
         The products are not subnormal. Neither is what is no longer computed, the data times one of
         both, where the other one would magnify its error.
         """
         normal = float_limits(element_of(type)).normal
         return (
-            least * self.least >= normal
-            and (self.greatest <= 1 or least >= sqrt(normal))
-            and (factor <= 1 or self.least >= sqrt(normal))
+            minimum * self.minimum >= normal
+            and (self.maximum <= 1 or minimum >= sqrt(normal))
+            and (factor <= 1 or self.minimum >= sqrt(normal))
         )
 
     def distributes(self, summand: float, type: TensorType[Attribute]) -> bool:
         """Return whether a sum with numbers of magnitude up to `summand` can be scaled term by
         term: with known numbers, no term overflows where the scaled sum does not."""
         with np.errstate(over="ignore"):
-            product = np.asarray(summand * self.greatest)
-        return self.greatest <= 1 or is_absorbed(product, type)
+            product = np.asarray(summand * self.maximum)
+        return self.maximum <= 1 or is_absorbed(product, type)
 
     @property
-    def greatest(self) -> float:
-        """The greatest magnitude of a known number."""
+    def maximum(self) -> float:
+        """The maximum magnitude of a known number."""
         return float(np.abs(self.numbers).max(initial=0))
 
     @property
-    def least(self) -> float:
-        """The least magnitude of a known number that is not 0; infinity if there is none."""
+    def minimum(self) -> float:
+        """The minimum magnitude of a known number that is not 0; infinity if there is none."""
         return float(np.abs(self.numbers[self.numbers != 0]).min(initial=np.inf))
 
 

@@ -101,8 +101,8 @@ def sizes_along(type: Attribute, axes: Axes, view: Shape | None = None) -> Shape
     if view is not None:
         return tuple(view[axis] for axis in axes)
     dimensions = type.shape.data  # `get_shape` would convert all dimensions
-    least = -len(dimensions)
-    return tuple([dimensions[axis].data if axis >= least else 1 for axis in axes])
+    minimum = -len(dimensions)
+    return tuple([dimensions[axis].data if axis >= minimum else 1 for axis in axes])
 
 
 def joined_axes(axes: Axes, other: Axes) -> Axes | None:

@@ -60,16 +60,16 @@ class Requirements(NamedTuple):
     """Whether it must be constant: it is to be moved into constant weights, whose product with
     another scale would be computed in each call, and could not be packed ahead of time."""
     dividend: float = 0.0
-    """The greatest known magnitude of the operands that are divided by it, at least 1; 0 if there
+    """The maximum known magnitude of the operands that are divided by it, at least 1; 0 if there
     are none. The quotients must be finite, so no element may be zero."""
     factor: float = 0.0
-    """The greatest magnitude of the constants that are multiplied by it: the products must be
+    """The maximum magnitude of the constants that are multiplied by it: the products must be
     finite."""
-    least: float = inf
-    """The least magnitude, other than 0, of the scales and weights that it is multiplied with, of
-    weights the greatest one of each channel: the products must not be subnormal."""
+    minimum: float = inf
+    """The minimum magnitude, other than 0, of the scales and weights that it is multiplied with, of
+    weights the maximum one of each channel: the products must not be subnormal."""
     summand: float = 0.0
-    """The greatest magnitude of the constants in a sum that it scales, 0 if there are none: no
+    """The maximum magnitude of the constants in a sum that it scales, 0 if there are none: no
     scaled term may overflow where the scaled sum does not."""
     rounds: bool = False
     """Whether it scales a sum whose constants cancel, or a product that loses digits: these stay
@@ -77,17 +77,12 @@ class Requirements(NamedTuple):
 
     def and_(self, other: Requirements) -> Requirements:
         """Return the conjunction of two requirements."""
-        return Requirements(
-            self.positive or other.positive,
-            min(self.before, other.before),
-            self.finite or other.finite,
-            self.known or other.known,
-            max(self.dividend, other.dividend),
-            max(self.factor, other.factor),
-            min(self.least, other.least),
-            max(self.summand, other.summand),
-            self.rounds or other.rounds,
-        )
+        pairs = zip(self._fields, self, other, strict=True)
+        return self._make((min if name in _LOWER_BOUNDS else max)(pair) for name, *pair in pairs)
+
+
+_LOWER_BOUNDS = ("before", "minimum")
+"""The requirements whose smaller number is the stricter one."""
 
 
 Request: TypeAlias = tuple[SSAValue, Axes]
@@ -188,15 +183,15 @@ class ScaleFolder(ABC):
             for index in (*scaling.weights, *scaling.operands)
             if self.parameters.array(op, index) is not None
         }
-        greatest = max(constants.values(), default=0.0)
+        maximum = max(constants.values(), default=0.0)
         given = {i: Along(axes) for i, axes in scaling.operands.items()} | dict(scaling.weights)
         weights = () if scaling.is_sum else given.items()
-        channels = [self.parameters.least_channel(op, *weight) for weight in weights]
+        channels = [self.parameters.minimum_channel(op, *weight) for weight in weights]
         return Requirements(
             known=not constants.keys().isdisjoint(scaling.weights),
-            factor=greatest,
-            least=min(channels, default=inf),
-            summand=greatest if scaling.is_sum else 0.0,
+            factor=maximum,
+            minimum=min(channels, default=inf),
+            summand=maximum if scaling.is_sum else 0.0,
             rounds=self.rounds_elsewhere(op),
         )
 
@@ -204,8 +199,8 @@ class ScaleFolder(ABC):
         """Return the requirements under which the scale of a multiplication can be multiplied by
         another: (x * 1e30) * 1e30 may be finite for a small x, but 1e30 * 1e30 is infinite."""
         return Requirements(
-            factor=product.scale.greatest,
-            least=product.scale.least,
+            factor=product.scale.maximum,
+            minimum=product.scale.minimum,
             rounds=self.rounds_elsewhere(op),
         )
 
@@ -260,7 +255,7 @@ class ScaleFolder(ABC):
             missed(op, "Division", "the scale may be zero, or too small to divide by")
         elif not reassociates() and not (
             scale.multiplies(requirements.factor, type)
-            and scale.keeps_precision(requirements.least, requirements.factor, type)
+            and scale.keeps_precision(requirements.minimum, requirements.factor, type)
             and (not requirements.summand or scale.distributes(requirements.summand, type))
         ):
             missed(op, "Range", "a scaled constant or term may be infinite or subnormal")

@@ -67,7 +67,7 @@ def add_adjoint(
     mode = ReverseMode(b, sources, on_error)
     # Before the first adjoint is inserted: the adjoints are not differentiated.
     ops = [op for op in adjoint.body.block.ops if op is not end]
-    mode.run(ops, [(target, b.full(1.0, b.of(target).element))])
+    mode.run(ops, [(target, b.of(target).scalar(1.0))])
     if failed:
         return None
     try:

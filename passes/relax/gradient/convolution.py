@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation
-
 from ....dialects.relax.contraction import convolution as ops
-from ....dialects.relax.data.permutation import LayoutTransformOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows.windows import Window
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS", "relayout"]
 
-FORWARD: Mapping[str, type[ops.ForwardConvolutionOp]] = {
-    "W": ops.Conv1dOp,
-    "HW": ops.Conv2dOp,
-    "DHW": ops.Conv3dOp,
-}
-TRANSPOSED: Mapping[str, type[ops.TransposedConvolutionOp]] = {
-    "W": ops.Conv1dTransposeOp,
-    "HW": ops.Conv2dTransposeOp,
-    "DHW": ops.Conv3dTransposeOp,
-}
 
-
-def relayout(x: Tensor, src: Layout | str, dst: Layout | str) -> Tensor:
+def relayout(x: Variable, src: Layout | str, dst: Layout | str) -> Variable:
     """Transform a tensor to another layout."""
     old, new = (layout if isinstance(layout, str) else layout.text for layout in (src, dst))
-    return x if old == new else x.apply(LayoutTransformOp, src_layout=old, dst_layout=new)
+    return x if old == new else x.op("layout_transform", src_layout=old, dst_layout=new)
 
 
-def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Compute the adjoint of the data by the transposed convolution, and that of the weight by a
     convolution of the data with the adjoint of the result."""
     data_layout, kernel_layout, out_layout = op.layouts()
@@ -41,7 +28,7 @@ def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor
     # In one layout, as the rules are those of axes.
     x = relayout(b.of(op.data), data_layout, plain)
     w = relayout(b.of(op.weight), kernel_layout, kernel)
-    g = relayout(g.astype(x.element), out_layout, plain)
+    g = relayout(g.cast(x.element), out_layout, plain)
     # A result depends on elements `stride` apart: its adjoint goes back to these places, which is
     # what the transposed convolution does.
     windows = op.windows(w.shape[2:])
@@ -53,8 +40,8 @@ def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor
     ]
     after = [max(w.after - rest, 0) for w, rest in zip(windows, rests, strict=True)]
     added = [max(rest - w.after, 0) for w, rest in zip(windows, rests, strict=True)]
-    d_x = g.apply(
-        TRANSPOSED[op.SPATIAL],
+    d_x = g.op(
+        f"nn.conv{len(op.SPATIAL)}d_transpose",
         w,
         strides=op.strides,
         padding=[*(window.before for window in windows), *after],
@@ -67,26 +54,26 @@ def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor
     d_w = weight_gradient(x, g, windows, op.groups, op.SPATIAL)
     return (
         relayout(d_x, plain, data_layout),
-        relayout(d_w.astype(w.element), kernel, kernel_layout),
+        relayout(d_w.cast(w.element), kernel, kernel_layout),
     )
 
 
-def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Compute the adjoint of the data by the convolution; that of the weight is that of the
     convolution, whose data is the adjoint of the result."""
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, kernel = "NC" + op.SPATIAL, "IO" + op.SPATIAL
     x = relayout(b.of(op.data), data_layout, plain)
     w = relayout(b.of(op.weight), kernel_layout, kernel)
-    g = relayout(g.astype(x.element), out_layout, plain)
+    g = relayout(g.cast(x.element), out_layout, plain)
     windows = op.windows(w.shape[2:])
     for i, padding in enumerate(op.output_padding):
         # It keeps elements that the padding would cut off; those behind them are constant zeros.
         zeros = max(padding - windows[i].after, 0)
         windows[i] = replace(windows[i], after=max(windows[i].after - padding, 0))
-        g = g.cut(i + 2, 0, g.shape[i + 2] - zeros)
-    d_x = g.apply(
-        FORWARD[op.SPATIAL],
+        g = g.slice(i + 2, 0, g.shape[i + 2] - zeros)
+    d_x = g.op(
+        f"nn.conv{len(op.SPATIAL)}d",
         w,
         strides=op.strides,
         padding=[*(window.before for window in windows), *(window.after for window in windows)],
@@ -98,13 +85,13 @@ def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Tensor) -> Se
     d_w = weight_gradient(g, x, windows, op.groups, op.SPATIAL)
     return (
         relayout(d_x, plain, data_layout),
-        relayout(d_w.astype(w.element), kernel, kernel_layout),
+        relayout(d_w.cast(w.element), kernel, kernel_layout),
     )
 
 
 def weight_gradient(
-    x: Tensor, g: Tensor, windows: Sequence[Window], groups: int, spatial: str
-) -> Tensor:
+    x: Variable, g: Variable, windows: Sequence[Window], groups: int, spatial: str
+) -> Variable:
     """Return the adjoint of the weight of a convolution of `x`, in the layout OI and `spatial`.
 
     The sum over the batch and all windows is a convolution in which batch and channels have changed
@@ -114,11 +101,11 @@ def weight_gradient(
     batch, channels, *sizes = x.shape
     if groups > 1:
         inner = channels // groups
-        x = x.reshape((batch, groups, inner, *sizes))
-        x = x.transpose([1, 0, *range(2, len(sizes) + 3)])
-        x = x.reshape((groups * batch, inner, *sizes))
-    result = x.apply(
-        FORWARD[spatial],
+        x = x.reshape(batch, groups, inner, *sizes)
+        x = x.transpose(1, 0, *range(2, len(sizes) + 3))
+        x = x.reshape(groups * batch, inner, *sizes)
+    result = x.op(
+        f"nn.conv{len(spatial)}d",
         g,
         # d_w[k] is the sum over i of x[stride * i + dilation * k] * g[i]: over i it is a
         # convolution whose steps are the old dilation, and whose dilation is the old stride.
@@ -132,11 +119,13 @@ def weight_gradient(
     )
     # Behind the kernel there may be room for more windows, which no weight stands for.
     for axis, window in enumerate(windows, 2):
-        result = result.cut(axis, 0, window.size)
+        result = result.slice(axis, 0, window.size)
     return result
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    **dict.fromkeys(FORWARD.values(), conv),
-    **dict.fromkeys(TRANSPOSED.values(), conv_transpose),
-}
+GRADIENTS = by_operation(
+    {
+        conv: "nn.conv1d nn.conv2d nn.conv3d",
+        conv_transpose: "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose",
+    }
+)

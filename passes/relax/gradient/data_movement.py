@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
 
@@ -10,89 +10,93 @@ import numpy as np
 from xdsl.ir import Operation
 
 from ....compiler.interpreters.arrays import Array
-from ....dialects.relax.data import permutation, reshape
+from ....dialects.relax.data import permutation
 from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.data.creation import TriluOp
 from ....dialects.relax.data.split import SplitOp, split_slices
 from ....dialects.relax.data.strided_slice import StridedSliceOp
 from ....dialects.relax.elementwise import broadcast
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import PadOp
-from ....dialects.relax.shapes import normalize_axes, normalize_axis
+from ....dialects.relax.shapes import normalize_axis
 from .indexing import scatter_along
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
 
-def view(op: Operation, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def view(op: Operation, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Reshape the adjoint to the shape of the operand."""
-    return (g.reshape(b.of(op.operands[0]).shape),)
+    return (g.reshape(*b.of(op.operands[0]).shape),)
 
 
-def broadcast_to(op: broadcast.BroadcastToOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def broadcast_to(op: broadcast.BroadcastToOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (g.sum_to(op.data),)
 
 
-def tile(op: broadcast.TileOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def tile(op: broadcast.TileOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x = b.of(op.data)
     rank = g.rank
     reps = (1,) * (rank - len(op.reps)) + op.reps
     sizes = (1,) * (rank - x.rank) + x.shape
     # A tile is a broadcast along a new axis before each: the adjoint is the sum over these.
-    parts = g.reshape([n for pair in zip(reps, sizes, strict=True) for n in pair])
-    return (parts.sum([*range(0, 2 * rank, 2)]).reshape(x.shape),)
+    parts = g.reshape(*(n for pair in zip(reps, sizes, strict=True) for n in pair))
+    return (parts.sum(*range(0, 2 * rank, 2)).reshape(*x.shape),)
 
 
-def repeat(op: broadcast.RepeatOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def repeat(op: broadcast.RepeatOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x = b.of(op.data)
     if op.axis is None:
-        return (g.reshape((prod(x.shape), op.repeats)).sum([1]).reshape(x.shape),)
+        return (g.reshape(prod(x.shape), op.repeats).sum(1).reshape(*x.shape),)
     axis = normalize_axis(op.axis, x.rank)
-    parts = g.reshape((*x.shape[: axis + 1], op.repeats, *x.shape[axis + 1 :]))
-    return (parts.sum([axis + 1]),)
+    parts = g.reshape(*x.shape[: axis + 1], op.repeats, *x.shape[axis + 1 :])
+    return (parts.sum(axis + 1),)
 
 
-def transpose(op: permutation.TransposeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    axes = [*range(g.rank)][::-1] if op.axes is None else [*normalize_axes(op.axes, g.rank)]
-    # The inverse permutation: axis i of the data is where `axes` has i.
-    return (g.transpose([axes.index(i) for i in range(len(axes))]),)
+def transpose(op: permutation.TransposeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    # The inverse permutation: axis i of the data is where `op.order()` has i.
+    order = op.order() or []
+    return (g.transpose(*map(order.index, range(len(order)))),)
 
 
-def layout_transform(op: permutation.LayoutTransformOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def layout_transform(
+    op: permutation.LayoutTransformOp, b: Tensors, g: Variable
+) -> Sequence[Variable]:
     swapped = {"src_layout": op.dst_layout, "dst_layout": op.src_layout}
-    return (g.apply(permutation.LayoutTransformOp, **swapped),)
+    return (g.op("layout_transform", **swapped),)
 
 
-def flip(op: permutation.FlipOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    return (g.apply(permutation.FlipOp, axis=op.axis),)
+def flip(op: permutation.FlipOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    return (g.op("flip", axis=op.axis),)
 
 
 def reverse_sequence(
-    op: permutation.ReverseSequenceOp, b: Tensors, g: Tensor
-) -> Sequence[Tensor | None]:
+    op: permutation.ReverseSequenceOp, b: Tensors, g: Variable
+) -> Sequence[Variable | None]:
     """Reverse the same elements: the operation is its own inverse."""
     axes = {"seq_axis": op.seq_axis, "batch_axis": op.batch_axis}
-    return g.apply(permutation.ReverseSequenceOp, b.of(op.seq_lengths), **axes), None
+    return g.op("reverse_sequence", b.of(op.seq_lengths), **axes), None
 
 
-def trilu(op: TriluOp, b: Tensors, g: Tensor) -> Sequence[Tensor | None]:
-    return g.apply(TriluOp, b.of(op.k), upper=op.upper), None
+def trilu(op: TriluOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+    return g.op("trilu", b.of(op.k), upper=op.upper), None
 
 
-def concatenate(op: ConcatenateOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def concatenate(op: ConcatenateOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     axis = normalize_axis(op.axis, g.rank)
     sizes = [b.of(operand).shape[axis] for operand in op.tensors]
-    return [g.cut(axis, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
+    return [g.slice(axis, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
 
 
-def stack(op: StackOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def stack(op: StackOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     axis = normalize_axis(op.axis, g.rank)
     return [
-        g.cut(axis, i, i + 1).reshape(b.of(operand).shape) for i, operand in enumerate(op.tensors)
+        g.slice(axis, i, i + 1).reshape(*b.of(operand).shape)
+        for i, operand in enumerate(op.tensors)
     ]
 
 
-def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
+def split(op: SplitOp, b: Tensors, *adjoints: Variable) -> Sequence[Variable]:
     """Concatenate the adjoints of the parts; if parts overlap or leave elements out, add them up,
     each padded to the size of the data."""
     x = b.of(op.data)
@@ -101,7 +105,8 @@ def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
     parts = [part.indices(size)[:2] for part in split_slices(size, op.indices, op.sections or 0)]
     # Then the parts follow each other: the ends of one are the starts of the next.
     if all(start <= stop for start, stop in parts):
-        return (b.apply(ConcatenateOp, *adjoints, axis=axis),)
+        first, *others = adjoints
+        return (first.op("concatenate", *others, axis=axis),)
     total = b.zeros(op.data.type)
     for (start, stop), g in zip(parts, adjoints, strict=True):
         if start < stop:
@@ -109,7 +114,7 @@ def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
     return (total,)
 
 
-def strided_slice(op: StridedSliceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def strided_slice(op: StridedSliceOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Put the adjoint back at its places, with zeros between, before and after."""
     x = b.of(op.data)
     # For `x[1:8:3]` of 10 elements: [a b c] becomes 0 a 0 0 b 0 0 c 0 0.
@@ -118,29 +123,29 @@ def strided_slice(op: StridedSliceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]
         places = range(*part.indices(size))
         if places.step < 0:
             places = places[::-1]
-            g = g.apply(permutation.FlipOp, axis=[axis])
+            g = g.op("flip", axis=[axis])
         g = dilate(g, axis, places.step)
         before = places.start if places else 0
         g = g.pad(_along(axis, x.rank, (before, size - before - g.shape[axis])))
     return (g,)
 
 
-def dilate(x: Tensor, axis: int, step: int) -> Tensor:
+def dilate(x: Variable, axis: int, step: int) -> Variable:
     """Insert `step - 1` zeros behind each element along an axis."""
     if step == 1 or not x.shape[axis]:
         return x
     shape = x.shape
     # Without a scatter: a new axis is padded with zeros, and merged.
-    column = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    column = x.reshape(*shape[: axis + 1], 1, *shape[axis + 1 :])
     padded = column.pad(_along(axis + 1, len(shape) + 1, (0, step - 1)))
-    return padded.reshape((*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+    return padded.reshape(*shape[:axis], shape[axis] * step, *shape[axis + 1 :])
 
 
 def _along(axis: int, rank: int, widths: tuple[int, int]) -> list[tuple[int, int]]:
     return [widths if i == axis else (0, 0) for i in range(rank)]
 
 
-def pad(op: PadOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def pad(op: PadOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Cut the padding off; what the padding copies is added to the elements that it copies."""
     widths = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
     if op.pad_mode == "constant":
@@ -166,21 +171,21 @@ def _padded(places: Array, widths: tuple[int, int], mode: str) -> Array:
             return np.pad(places, widths, mode="wrap")
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    ConcatenateOp: concatenate,
-    PadOp: pad,
-    SplitOp: split,
-    StackOp: stack,
-    StridedSliceOp: strided_slice,
-    TriluOp: trilu,
-    broadcast.BroadcastToOp: broadcast_to,
-    broadcast.RepeatOp: repeat,
-    broadcast.TileOp: tile,
-    permutation.FlipOp: flip,
-    permutation.LayoutTransformOp: layout_transform,
-    permutation.ReverseSequenceOp: reverse_sequence,
-    permutation.TransposeOp: transpose,
-    reshape.ExpandDimsOp: view,
-    reshape.ReshapeOp: view,
-    reshape.SqueezeOp: view,
-}
+GRADIENTS = by_operation(
+    {
+        concatenate: "concatenate",
+        pad: "nn.pad",
+        split: "split",
+        stack: "stack",
+        strided_slice: "strided_slice",
+        trilu: "trilu",
+        broadcast_to: "broadcast_to",
+        repeat: "repeat",
+        tile: "tile",
+        flip: "flip",
+        layout_transform: "layout_transform",
+        reverse_sequence: "reverse_sequence",
+        transpose: "transpose",
+        view: "expand_dims reshape squeeze",
+    }
+)

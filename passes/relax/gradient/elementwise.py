@@ -8,224 +8,206 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from ....dialects.relax import device
-from ....dialects.relax.elementwise import activation, binary, elementwise, unary
-from ....dialects.relax.elementwise.binary import FloorDivideOp, PowerOp
+from ....dialects.relax.elementwise import activation, binary, unary
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
-from ....dialects.relax.elementwise.unary import (
-    CoshOp,
-    CosOp,
-    ErfOp,
-    ExpOp,
-    FloorOp,
-    LogOp,
-    RsqrtOp,
-    SigmoidOp,
-    SignOp,
-    SinhOp,
-    TruncOp,
-)
-from ....dialects.relax.elementwise.unary import SinOp as Sine
-from ....dialects.relax.elementwise.unary import TanhOp as Tanh
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Rule, Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
-Derivative: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+Derivative: TypeAlias = Callable[[Variable, Variable], Variable]
 """Computes f'(x) from x and f(x)."""
 
 
 def by_derivative(derivative: Derivative) -> Rule:
     """Return the rule of a function of one tensor."""
 
-    def rule(op: unary.UnaryOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    def rule(op: unary.UnaryOp, b: Tensors, g: Variable) -> Sequence[Variable]:
         # From f(x) where it is there already: `tanh'` is 1 - y^2, with no second tanh.
         return (g * derivative(b.of(op.input), b.of(op.result)),)
 
     return rule
 
 
-def sigmoid(x: Tensor) -> Tensor:
-    return x.apply(SigmoidOp)
+def sigmoid(x: Variable) -> Variable:
+    return x.op("sigmoid")
 
 
-def gelu_derivative(x: Tensor, _: Tensor) -> Tensor:
+def gelu_derivative(x: Variable, _: Variable) -> Variable:
     """Return cdf(x) + x * pdf(x) of the normal distribution."""
-    cdf = 0.5 * (1 + (x * math.sqrt(0.5)).apply(ErfOp))
-    return cdf + x * ((x * x * -0.5).apply(ExpOp) * (1 / math.sqrt(2 * math.pi)))
+    cdf = 0.5 * (1 + (x * math.sqrt(0.5)).op("erf"))
+    return cdf + x * ((x * x * -0.5).op("exp") * (1 / math.sqrt(2 * math.pi)))
 
 
-def gelu_tanh_derivative(x: Tensor, _: Tensor) -> Tensor:
+def gelu_tanh_derivative(x: Variable, _: Variable) -> Variable:
     scale, cubic = math.sqrt(2 / math.pi), 0.044715
     square = x * x
-    t = (x * (1 + square * cubic) * scale).apply(Tanh)
+    t = (x * (1 + square * cubic) * scale).op("tanh")
     inner = (1 + square * (3 * cubic)) * scale
     return 0.5 * (1 + t) + 0.5 * x * ((1 - t) * (1 + t)) * inner
 
 
-DERIVATIVES: Mapping[type[Operation], Derivative] = {
+DERIVATIVES: Mapping[str, Derivative] = {
     # 0 at 0, one of the subgradients, as in PyTorch.
-    unary.AbsOp: lambda x, y: x.apply(SignOp),
-    unary.SquareOp: lambda x, y: 2 * x,
-    unary.SqrtOp: lambda x, y: 0.5 / y,
-    unary.RsqrtOp: lambda x, y: -0.5 * y / x,
-    unary.ExpOp: lambda x, y: y,
-    unary.Expm1Op: lambda x, y: x.apply(ExpOp),
-    unary.LogOp: lambda x, y: 1 / x,
-    unary.Log2Op: lambda x, y: (1 / math.log(2)) / x,
-    unary.Log1pOp: lambda x, y: 1 / (1 + x),
-    unary.SinOp: lambda x, y: x.apply(CosOp),
-    unary.CosOp: lambda x, y: -x.apply(Sine),
-    unary.TanOp: lambda x, y: 1 + y * y,
-    unary.AsinOp: lambda x, y: ((1 - x) * (1 + x)).apply(RsqrtOp),
-    unary.AcosOp: lambda x, y: -((1 - x) * (1 + x)).apply(RsqrtOp),
-    unary.AtanOp: lambda x, y: 1 / (1 + x * x),
-    unary.SinhOp: lambda x, y: x.apply(CoshOp),
-    unary.CoshOp: lambda x, y: x.apply(SinhOp),
+    "abs": lambda x, y: x.op("sign"),
+    "square": lambda x, y: 2 * x,
+    "sqrt": lambda x, y: 0.5 / y,
+    "rsqrt": lambda x, y: -0.5 * y / x,
+    "exp": lambda x, y: y,
+    "expm1": lambda x, y: x.op("exp"),
+    "log": lambda x, y: 1 / x,
+    "log2": lambda x, y: (1 / math.log(2)) / x,
+    "log1p": lambda x, y: 1 / (1 + x),
+    "sin": lambda x, y: x.op("cos"),
+    "cos": lambda x, y: -x.op("sin"),
+    "tan": lambda x, y: 1 + y * y,
+    "asin": lambda x, y: ((1 - x) * (1 + x)).op("rsqrt"),
+    "acos": lambda x, y: -((1 - x) * (1 + x)).op("rsqrt"),
+    "atan": lambda x, y: 1 / (1 + x * x),
+    "sinh": lambda x, y: x.op("cosh"),
+    "cosh": lambda x, y: x.op("sinh"),
     # Not 1 - y * y, which cancels where y is near 1.
-    unary.TanhOp: lambda x, y: (1 - y) * (1 + y),
-    unary.AsinhOp: lambda x, y: (1 + x * x).apply(RsqrtOp),
-    unary.AcoshOp: lambda x, y: (x - 1).apply(RsqrtOp) * (x + 1).apply(RsqrtOp),
-    unary.AtanhOp: lambda x, y: 1 / ((1 - x) * (1 + x)),
-    unary.ErfOp: lambda x, y: (-(x * x)).apply(ExpOp) * (2 / math.sqrt(math.pi)),
+    "tanh": lambda x, y: (1 - y) * (1 + y),
+    "asinh": lambda x, y: (1 + x * x).op("rsqrt"),
+    "acosh": lambda x, y: (x - 1).op("rsqrt") * (x + 1).op("rsqrt"),
+    "atanh": lambda x, y: 1 / ((1 - x) * (1 + x)),
+    "erf": lambda x, y: (-(x * x)).op("exp") * (2 / math.sqrt(math.pi)),
     # sigmoid(-x), where 1 - sigmoid(x) would cancel.
-    unary.SigmoidOp: lambda x, y: y * sigmoid(-x),
-    activation.SiluOp: lambda x, y: sigmoid(x) * (1 + x * sigmoid(-x)),
-    activation.GeluOp: gelu_derivative,
-    activation.GeluTanhOp: gelu_tanh_derivative,
+    "sigmoid": lambda x, y: y * sigmoid(-x),
+    "nn.silu": lambda x, y: sigmoid(x) * (1 + x * sigmoid(-x)),
+    "nn.gelu": gelu_derivative,
+    "nn.gelu_tanh": gelu_tanh_derivative,
 }
 
 
-def zero(op: Operation, b: Tensors, g: Tensor) -> Sequence[None]:
+def zero(op: Operation, b: Tensors, g: Variable) -> Sequence[None]:
     """The gradient of a function that is constant almost everywhere."""
     return [None] * len(op.operands)
 
 
-def identity(op: Operation, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def identity(op: Operation, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (g,)
 
 
-def negative(op: unary.NegativeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def negative(op: unary.NegativeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (-g,)
 
 
-def relu(op: activation.ReluOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def relu(op: activation.ReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     # A selection, not a product with 0 or 1: the adjoint may be infinite where it is not wanted.
-    return (b.where(b.of(op.input) > 0, g, 0),)
+    return ((b.of(op.input) > 0).where(g, 0),)
 
 
-def leaky_relu(op: activation.LeakyReluOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    return (b.where(b.of(op.input) > 0, g, g * op.alpha),)
+def leaky_relu(op: activation.LeakyReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    return ((b.of(op.input) > 0).where(g, g * op.alpha),)
 
 
-def prelu(op: activation.PReluOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def prelu(op: activation.PReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x, alpha = b.of(op.data), b.of(op.alpha)
     axis = normalize_axis(op.axis, x.rank)
-    along = alpha.reshape((-1, *(1,) * (x.rank - axis - 1)))
+    along = alpha.reshape(-1, *(1,) * (x.rank - axis - 1))
     positive = x > 0
     others = [i for i in range(x.rank) if i != axis]
-    d_alpha = b.where(positive, 0, g * x).sum(others)
-    return b.where(positive, g, g * along), d_alpha
+    d_alpha = positive.where(0, g * x).sum(*others)
+    return positive.where(g, g * along), d_alpha
 
 
-def softplus(op: activation.SoftplusOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def softplus(op: activation.SoftplusOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     scaled = b.of(op.input) * op.beta
-    return (b.where(scaled > op.threshold, g, g * sigmoid(scaled)),)
+    return ((scaled > op.threshold).where(g, g * sigmoid(scaled)),)
 
 
-def clip(op: ClipOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def clip(op: ClipOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Pass the adjoint on within the bounds, which are included."""
     x = b.of(op.input)
-    below = b.where(x <= op.max, g, 0)
-    return (b.where(x < op.min, 0, below),)
+    below = (x <= op.max).where(g, 0)
+    return ((x < op.min).where(0, below),)
 
 
-def astype(op: AstypeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    return (g.astype(b.of(op.input).element),)
+def astype(op: AstypeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    return (g.cast(b.of(op.input).element),)
 
 
-def where(op: WhereOp, b: Tensors, g: Tensor) -> Sequence[Tensor | None]:
+def where(op: WhereOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
     condition = b.of(op.condition)
-    taken = b.where(condition, g, 0)
-    other = b.where(condition, 0, g)
+    taken = condition.where(g, 0)
+    other = condition.where(0, g)
     return None, taken.sum_to(op.x1), other.sum_to(op.x2)
 
 
 # Functions of two tensors: the adjoint of each operand before it is summed to the operand's shape.
 
-Partial: TypeAlias = Callable[[Tensors, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+Partial: TypeAlias = Callable[[Variable, Variable, Variable, Variable], tuple[Variable, Variable]]
 """Computes the adjoints of x and y from x, y, f(x, y) and the adjoint of the result."""
 
 
 def by_partials(partials: Partial) -> Rule:
     """Return the rule of a function of two tensors that broadcast."""
 
-    def rule(op: binary.BinaryOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-        adjoints = partials(b, b.of(op.lhs), b.of(op.rhs), b.of(op.result), g)
+    def rule(op: binary.BinaryOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+        adjoints = partials(b.of(op.lhs), b.of(op.rhs), b.of(op.result), g)
         return [a.sum_to(x) for a, x in zip(adjoints, op.operands, strict=True)]
 
     return rule
 
 
-def power(b: Tensors, x: Tensor, y: Tensor, z: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+def power(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
     """Return zero, not 0 * inf, where the exponent is 0; and where the base is 0, for the
     exponent."""
-    d_x = b.where(y.equals(0), 0, y * x.apply(PowerOp, y - 1))
+    d_x = y.equals(0).where(0, y * x.op("power", y - 1))
     zero_base = x.equals(0)
     # The logarithm of 1 in place of 0, as both operands of a selection are computed.
-    d_y = b.where(zero_base, 0, z * b.where(zero_base, 1, x).apply(LogOp))
+    d_y = zero_base.where(0, z * zero_base.where(1, x).op("log"))
     return g * d_x, g * d_y
 
 
-def maximum(b: Tensors, x: Tensor, y: Tensor, z: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+def maximum(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
     """Return the adjoints; of equal elements the first operand's has it all, as in TVM."""
     second = x < y
-    return b.where(second, 0, g), b.where(second, g, 0)
+    return second.where(0, g), second.where(g, 0)
 
 
-def minimum(b: Tensors, x: Tensor, y: Tensor, z: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+def minimum(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
     second = x > y
-    return b.where(second, 0, g), b.where(second, g, 0)
+    return second.where(0, g), second.where(g, 0)
 
 
-def atan2(b: Tensors, y: Tensor, x: Tensor, z: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+def atan2(y: Variable, x: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
     scaled = g / (x * x + y * y)
     return scaled * x, -(scaled * y)
 
 
-PARTIALS: Mapping[type[Operation], Partial] = {
-    binary.AddOp: lambda b, x, y, z, g: (g, g),
-    binary.SubtractOp: lambda b, x, y, z, g: (g, -g),
-    binary.MultiplyOp: lambda b, x, y, z, g: (g * y, g * x),
+PARTIALS: Mapping[str, Partial] = {
+    "add": lambda x, y, z, g: (g, g),
+    "subtract": lambda x, y, z, g: (g, -g),
+    "multiply": lambda x, y, z, g: (g * y, g * x),
     # -g * x / y^2 by the quotient z, which is there already: y^2 might overflow.
-    binary.DivideOp: lambda b, x, y, z, g: (g / y, -(g / y) * z),
-    binary.ModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(TruncOp))),
-    binary.FloorModOp: lambda b, x, y, z, g: (g, -(g * (x / y).apply(FloorOp))),
-    binary.PowerOp: power,
-    binary.MaximumOp: maximum,
-    binary.MinimumOp: minimum,
-    binary.Atan2Op: atan2,
-    binary.LogAddExpOp: lambda b, x, y, z, g: (g * sigmoid(x - y), g * sigmoid(y - x)),
+    "divide": lambda x, y, z, g: (g / y, -(g / y) * z),
+    "mod": lambda x, y, z, g: (g, -(g * (x / y).op("trunc"))),
+    "floor_mod": lambda x, y, z, g: (g, -(g * (x / y).op("floor"))),
+    "power": power,
+    "maximum": maximum,
+    "minimum": minimum,
+    "atan2": atan2,
+    "log_add_exp": lambda x, y, z, g: (g * sigmoid(x - y), g * sigmoid(y - x)),
 }
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    **{cls: by_derivative(derivative) for cls, derivative in DERIVATIVES.items()},
-    **{cls: by_partials(partials) for cls, partials in PARTIALS.items()},
-    unary.NegativeOp: negative,
-    unary.SignOp: zero,
-    unary.CeilOp: zero,
-    unary.FloorOp: zero,
-    unary.RoundOp: zero,
-    unary.TruncOp: zero,
-    FloorDivideOp: zero,
-    activation.ReluOp: relu,
-    activation.LeakyReluOp: leaky_relu,
-    activation.PReluOp: prelu,
-    activation.SoftplusOp: softplus,
-    elementwise.ClipOp: clip,
-    elementwise.AstypeOp: astype,
-    elementwise.WhereOp: where,
-    device.OnDeviceOp: identity,
-    device.DeviceCopyOp: identity,
+GRADIENTS: Mapping[str, Rule] = {
+    **{f"relax.{name}": by_derivative(derivative) for name, derivative in DERIVATIVES.items()},
+    **{f"relax.{name}": by_partials(partials) for name, partials in PARTIALS.items()},
+    **by_operation(
+        {
+            negative: "negative",
+            zero: "sign ceil floor round trunc floor_divide",
+            relu: "nn.relu",
+            leaky_relu: "nn.leaky_relu",
+            prelu: "nn.prelu",
+            softplus: "nn.softplus",
+            clip: "clip",
+            astype: "astype",
+            where: "where",
+            identity: "on_device device_copy",
+        }
+    ),
 }

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from xdsl.ir import Operation
+from collections.abc import Sequence
 
 from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, EinsumOp, MatmulOp
 from ....dialects.relax.contraction.subscripts import Subscripts
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import NotDifferentiable
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
 
-def matmul(op: MatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def matmul(op: MatmulOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Compute `g @ y^T` and `x^T @ g`; a vector is a matrix of one row or one column."""
     x, y = b.of(op.lhs), b.of(op.rhs)
     shape = g.shape
@@ -22,28 +21,28 @@ def matmul(op: MatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
         shape = (*shape[: len(shape) - (y.rank > 1)], 1, *shape[len(shape) - (y.rank > 1) :])
     if y.rank == 1:
         shape = (*shape, 1)
-    rows = x.reshape((1, *x.shape)) if x.rank == 1 else x
-    columns = y.reshape((*y.shape, 1)) if y.rank == 1 else y
-    g = g.reshape(shape)
+    rows = x.reshape(1, *x.shape) if x.rank == 1 else x
+    columns = y.reshape(*y.shape, 1) if y.rank == 1 else y
+    g = g.reshape(*shape)
     # Batch dimensions may have been broadcast: their adjoints are summed.
     d_rows = (g @ columns.swapped()).sum_to(rows.value)
     d_columns = (rows.swapped() @ g).sum_to(columns.value)
-    return d_rows.reshape(x.shape), d_columns.reshape(y.shape)
+    return d_rows.reshape(*x.shape), d_columns.reshape(*y.shape)
 
 
-def dense(op: DenseOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def dense(op: DenseOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x, w = b.of(op.data), b.of(op.weight)
-    g = g.astype(x.element)
+    g = g.cast(x.element)
     outputs, inputs = w.shape
     # One product over all leading dimensions at once, in place of one for each and their sum.
-    d_w = g.reshape((-1, outputs)).swapped() @ x.reshape((-1, inputs))
+    d_w = g.reshape(-1, outputs).swapped() @ x.reshape(-1, inputs)
     return g @ w, d_w
 
 
-def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Compute the adjoints of the matrices as they are multiplied, then transpose them back."""
     x, y = b.of(op.lhs), b.of(op.rhs)
-    g = g.astype(x.element)
+    g = g.cast(x.element)
     rows = x.swapped() if op.transpose_a else x
     columns = y.swapped() if op.transpose_b else y
     d_rows = (g @ columns.swapped()).sum_to(rows.value)
@@ -54,7 +53,7 @@ def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     )
 
 
-def einsum(op: EinsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def einsum(op: EinsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Sum the products of the adjoint and the other operands over all indices that an operand does
     not have; an index that nothing else has is broadcast."""
     subscripts = Subscripts.parse(op.subscripts)
@@ -65,7 +64,7 @@ def einsum(op: EinsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     ]
     output = Subscripts.dimensions(subscripts.output, g.rank)
     letters = {name: _letter(i) for i, name in enumerate(dict.fromkeys(sum(names, output)))}
-    adjoints: list[Tensor] = []
+    adjoints: list[Variable] = []
     for i, own in enumerate(names):
         if len({*own}) < len(own):
             raise NotDifferentiable(
@@ -78,18 +77,17 @@ def einsum(op: EinsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
         # same adjoint.
         kept = [name for name in own if any(name in other for other in others)]
         terms = ["".join(letters[name] for name in term) for term in (*others, kept)]
-        product = b.apply(
-            EinsumOp,
-            g,
+        product = g.op(
+            "einsum",
             *operands[:i],
             *operands[i + 1 :],
             subscripts=f"{','.join(terms[:-1])}->{terms[-1]}",
         )
         sizes = iter(product.shape)
-        spread = product.reshape([next(sizes) if name in kept else 1 for name in own])
+        spread = product.reshape(*[next(sizes) if name in kept else 1 for name in own])
         shape = operands[i].shape
         pairs = zip(spread.shape, shape, strict=True)
-        wide = spread.broadcast_to(tuple(n if size == 1 else size for size, n in pairs))
+        wide = spread.broadcast(*(n if size == 1 else size for size, n in pairs))
         adjoints.append(wide.sum_to(op.args[i]))
     return adjoints
 
@@ -101,9 +99,11 @@ def _letter(index: int) -> str:
     return chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    BatchMatmulOp: batch_matmul,
-    DenseOp: dense,
-    EinsumOp: einsum,
-    MatmulOp: matmul,
-}
+GRADIENTS = by_operation(
+    {
+        batch_matmul: "nn.batch_matmul",
+        dense: "nn.dense",
+        einsum: "einsum",
+        matmul: "matmul",
+    }
+)

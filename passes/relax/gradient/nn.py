@@ -5,33 +5,31 @@ The other normalizations have the gradients of their decompositions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import Operation
 
-from ....dialects.relax.elementwise.binary import PowerOp
-from ....dialects.relax.elementwise.unary import ExpOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
 from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
 
-def softmax(op: SoftmaxOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def softmax(op: SoftmaxOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     # The Jacobian is diag(y) - y y^T, which is never built: its product with g is y * (g - sum(g *
     # y)).
     y = b.of(op.result)
-    return (y * (g - (g * y).sum([op.axis], keepdims=True)),)
+    return (y * (g - (g * y).sum(op.axis, keepdims=True)),)
 
 
-def log_softmax(op: LogSoftmaxOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    return (g - b.of(op.result).apply(ExpOp) * g.sum([op.axis], keepdims=True),)
+def log_softmax(op: LogSoftmaxOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    return (g - b.of(op.result).op("exp") * g.sum(op.axis, keepdims=True),)
 
 
-def lrn(op: LRNOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def lrn(op: LRNOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Spread the adjoints of the sums of squares over their windows, whose matrix is a band."""
     x = b.of(op.data)
     axis = normalize_axis(op.axis, x.rank)
@@ -42,13 +40,15 @@ def lrn(op: LRNOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     band = ((-before <= distance) & (distance <= op.size - 1 - before)).astype(np.float64)
     alpha = op.alpha / op.size
     base = (x * x).contract(axis, band) * alpha + op.bias
-    direct = g * base.apply(PowerOp, b.full(-op.beta, x.element))
+    direct = g * base.op("power", -op.beta)
     d_sums = (direct * x / base * (-op.beta * alpha)).contract(axis, band.T)
     return (direct + 2 * x * d_sums,)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    LRNOp: lrn,
-    LogSoftmaxOp: log_softmax,
-    SoftmaxOp: softmax,
-}
+GRADIENTS = by_operation(
+    {
+        lrn: "nn.lrn",
+        log_softmax: "nn.log_softmax",
+        softmax: "nn.softmax",
+    }
+)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.ir import Operation
 
 from ....compiler.interpreters.arrays import Array
 from ....compiler.interpreters.relax.data.image import resample
 from ....dialects.relax.data import image
-from ....dialects.relax.data.gather import TakeOp
-from ....dialects.relax.data.scatter import ScatterElementsOp
-from ....dialects.relax.reduction.nn import PadOp
-from ....dialects.relax.reduction.reduction import ArgmaxOp
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.windows import pooling
 from ....dialects.relax.windows.windows import Window
 from .convolution import relayout
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -53,7 +49,7 @@ def elements_of(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
     return [range_elements(*pair) for pair in zip(op.output_sizes(), sizes, strict=True)]
 
 
-def max_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def max_pool(op: AnyPoolOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Add the adjoint of each result to the first maximum of its window."""
     (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
     x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
@@ -62,20 +58,20 @@ def max_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
     count, size = places.shape
     starts: Array = np.arange(0, count * size, size, dtype=np.int64)
     table = b.integers(places.ravel())
-    flat = x.reshape((batch, channels, extent))
+    flat = x.reshape(batch, channels, extent)
     # An element of -inf at the end stands for all positions outside: none is a maximum.
     if (places == extent).any():
-        flat = flat.apply(PadOp, pad_width=[0, 0, 0, 0, 0, 1], pad_value=float("-inf"))
-    windows = flat.apply(TakeOp, table, axis=2, mode="fast")
-    # All elements of each window are read into rows, of which `argmax` finds the first maximum.
+        flat = flat.op("nn.pad", pad_width=[0, 0, 0, 0, 0, 1], pad_value=float("-inf"))
+    windows = flat.op("take", table, axis=2, mode="fast")
+    # All elements of each window are read into rows; `argmax` finds the first maximum of each.
     # That takes `size` times the memory, but only operations that exist.
-    tap = windows.reshape((batch, channels, count, size)).apply(ArgmaxOp, axis=3)
+    tap = windows.reshape(batch, channels, count, size).op("argmax", axis=3)
     element = tap + b.integers(starts)
-    place = table.apply(TakeOp, element, axis=0, mode="fast")
-    added = b.full(0.0, x.element, (batch, channels, extent + 1)).apply(
-        ScatterElementsOp, place, g.reshape((batch, channels, count)), axis=2, reduction="add"
-    )
-    return (relayout(added.cut(2, 0, extent).reshape(x.shape), plain, layout),)
+    place = table.op("take", element, axis=0, mode="fast")
+    zeros = x.of(b.full(0.0, x.element, (batch, channels, extent + 1)))
+    updates = g.reshape(batch, channels, count)
+    added = zeros.op("scatter_elements", place, updates, axis=2, reduction="add")
+    return (relayout(added.slice(2, 0, extent).reshape(*x.shape), plain, layout),)
 
 
 def _flat(elements: Sequence[Array], sizes: Sequence[int]) -> Array:
@@ -89,11 +85,11 @@ def _flat(elements: Sequence[Array], sizes: Sequence[int]) -> Array:
         # Each window of the dimensions so far with each of the next one, and so their elements.
         outer, inner = flat[:, None, :, None], places[None, :, None, :]
         joined = np.where((outer < 0) | (inner < 0), -1, outer * size + inner)
-        flat = joined.reshape((flat.shape[0] * places.shape[0], -1))
+        flat = joined.reshape(flat.shape[0] * places.shape[0], -1)
     return np.where(flat < 0, prod(sizes), flat)
 
 
-def avg_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def avg_pool(op: AnyPoolOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Spread the adjoint of each result over its window, divided by the number of elements."""
     (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
     x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
@@ -124,7 +120,7 @@ def divisors(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
     return [(places >= 0).sum(axis=1) for places in padded]
 
 
-def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Apply the transposed matrix of the interpolation along each dimension."""
     layout, count = op.data_layout(), g.rank - 2
     plain = "NC" + "DHW"[-count:]
@@ -145,39 +141,32 @@ def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Tensor) -> S
     return (relayout(g, plain, layout),)
 
 
-def space_to_depth(op: image.SpaceToDepthOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
-    return (g.apply(image.DepthToSpaceOp, block_size=op.block_size, layout=op.layout),)
+def space_to_depth(op: image.SpaceToDepthOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    return (g.op("nn.depth_to_space", block_size=op.block_size, layout=op.layout),)
 
 
-def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Split the pixels into blocks, and move the positions in a block to the channels."""
     layout, block = op.data_layout(), op.block_size
     x, g = relayout(b.of(op.data), layout, "NCHW"), relayout(g, layout, "NCHW")
     batch, channels, height, width = x.shape
-    split = g.reshape((batch, channels // block**2, height, block, width, block))
+    split = g.reshape(batch, channels // block**2, height, block, width, block)
     order = [0, 3, 5, 1, 2, 4] if op.mode == "DCR" else [0, 1, 3, 5, 2, 4]
-    return (relayout(split.transpose(order).reshape(x.shape), "NCHW", layout),)
+    return (relayout(split.transpose(*order).reshape(*x.shape), "NCHW", layout),)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    pooling.MaxPool1dOp: max_pool,
-    pooling.MaxPool2dOp: max_pool,
-    pooling.MaxPool3dOp: max_pool,
-    pooling.AdaptiveMaxPool1dOp: max_pool,
-    pooling.AdaptiveMaxPool2dOp: max_pool,
-    pooling.AdaptiveMaxPool3dOp: max_pool,
-    pooling.GlobalMaxPool2dOp: max_pool,
-    pooling.AvgPool1dOp: avg_pool,
-    pooling.AvgPool2dOp: avg_pool,
-    pooling.AvgPool3dOp: avg_pool,
-    pooling.AdaptiveAvgPool1dOp: avg_pool,
-    pooling.AdaptiveAvgPool2dOp: avg_pool,
-    pooling.AdaptiveAvgPool3dOp: avg_pool,
-    pooling.GlobalAvgPool2dOp: avg_pool,
-    image.Resize1dOp: resized,
-    image.Resize2dOp: resized,
-    image.Resize3dOp: resized,
-    image.UpsamplingOp: resized,
-    image.SpaceToDepthOp: space_to_depth,
-    image.DepthToSpaceOp: depth_to_space,
-}
+GRADIENTS = by_operation(
+    {
+        max_pool: """
+            nn.max_pool1d nn.max_pool2d nn.max_pool3d nn.adaptive_max_pool1d
+            nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.global_max_pool2d
+        """,
+        avg_pool: """
+            nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d nn.adaptive_avg_pool1d
+            nn.adaptive_avg_pool2d nn.adaptive_avg_pool3d nn.global_avg_pool2d
+        """,
+        resized: "image.resize1d image.resize2d image.resize3d nn.upsampling",
+        space_to_depth: "nn.space_to_depth",
+        depth_to_space: "nn.depth_to_space",
+    }
+)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod as product
 
 import numpy as np
-from xdsl.ir import Operation
 
+from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
 from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Tensors, Variable
 
 __all__ = ["GRADIENTS"]
 
@@ -21,99 +21,100 @@ def axes_of(op: ReductionOp, rank: int) -> list[int]:
     return [*range(rank)] if op.axis is None else [*normalize_axes(op.axis, rank)]
 
 
-def kept(op: ReductionOp, x: Tensor, reduced: Tensor) -> Tensor:
+def kept(op: ReductionOp, x: Variable, reduced: Variable) -> Variable:
     """Return a tensor of the shape of the result, with the reduced dimensions of size 1."""
     axes = axes_of(op, x.rank)
-    return reduced.reshape([1 if i in axes else size for i, size in enumerate(x.shape)])
+    return reduced.reshape(*[1 if i in axes else size for i, size in enumerate(x.shape)])
 
 
-def sum(op: SumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def sum(op: SumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x = b.of(op.input)
-    return (kept(op, x, g).broadcast_to(x.shape),)
+    return (kept(op, x, g).broadcast(*x.shape),)
 
 
-def mean(op: MeanOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def mean(op: MeanOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     x = b.of(op.input)
     count = product(x.shape[axis] for axis in axes_of(op, x.rank))
-    return (kept(op, x, g / max(count, 1)).broadcast_to(x.shape),)
+    return (kept(op, x, g / max(count, 1)).broadcast(*x.shape),)
 
 
-def extremum(op: MaxOp | MinOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def extremum(op: MaxOp | MinOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Share the adjoint evenly among the elements that are equal to the extremum."""
     x = b.of(op.input)
-    mask = x.equals(kept(op, x, b.of(op.result))).astype(x.element)
+    mask = x.equals(kept(op, x, b.of(op.result))).cast(x.element)
     # One of the subgradients, which does not depend on the order of the elements.
-    count = mask.sum(axes_of(op, x.rank), keepdims=True)
+    count = mask.sum(*axes_of(op, x.rank), keepdims=True)
     return (mask * (kept(op, x, g) / count),)
 
 
-def prod(op: ProdOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def prod(op: ProdOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Multiply the products of the elements before and after each: no division by an element that
     may be zero."""
     x = b.of(op.input)
     axes = axes_of(op, x.rank)
     order = [*(i for i in range(x.rank) if i not in axes), *axes]
-    moved = x.transpose(order)
+    moved = x.transpose(*order)
     outer = moved.shape[: x.rank - len(axes)]
-    rows = moved.reshape((*outer, product(x.shape[axis] for axis in axes)))
+    rows = moved.reshape(*outer, product(x.shape[axis] for axis in axes))
     # For x, y, z these are 1, x, xy and yz, z, 1: the products are yz, xz, xy.
-    before = rows.apply(CumprodOp, axis=-1, exclusive=True)
-    after = rows.apply(CumprodOp, axis=-1, exclusive=True, reverse=True)
-    others = (before * after).reshape(moved.shape)
-    return (kept(op, x, g) * others.transpose([order.index(i) for i in range(len(order))]),)
+    before = rows.op("cumprod", axis=-1, exclusive=True)
+    after = rows.op("cumprod", axis=-1, exclusive=True, reverse=True)
+    others = (before * after).reshape(*moved.shape)
+    return (kept(op, x, g) * others.transpose(*map(order.index, range(len(order)))),)
 
 
-def cumsum(op: CumsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def cumsum(op: CumsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Sum the adjoint in the other direction."""
     x = b.of(op.input)
     axis = 0 if op.axis is None else op.axis
     # The matrix of a cumulative sum is triangular; the transposed one sums from the other side.
-    total = g.apply(CumsumOp, axis=axis, exclusive=op.exclusive, reverse=not op.reverse)
-    return (total.reshape(x.shape),)
+    total = g.op("cumsum", axis=axis, exclusive=op.exclusive, reverse=not op.reverse)
+    return (total.reshape(*x.shape),)
 
 
-def cumprod(op: CumprodOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+def cumprod(op: CumprodOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     """Compute all partial derivatives `d result[k] / d x[i]`, a matrix along the axis, without a
     division: the cumulative product with element i replaced by 1, where i takes part."""
     x, axis = _along_last(op, b)
     size = x.shape[-1]
-    g = g.reshape(x.shape) if op.axis is None else _to_last(g, axis)
+    g = g.reshape(*x.shape) if op.axis is None else _to_last(g, axis)
     # O(n^2) memory along the axis: dividing by x[i] would be O(n), but fails for zeros.
     identity = np.eye(size, dtype=bool)
     reached = np.tri(size, k=-1 if op.exclusive else 0).T  # result k depends on x[i], i <= k
     if op.reverse:
         reached = reached.T
-    rows = x.reshape((*x.shape[:-1], 1, size))
+    rows = x.reshape(*x.shape[:-1], 1, size)
     ones = b.constant(identity.astype(np.float64), x.element)
-    replaced = b.where(ones > 0, 1, rows)
-    products = replaced.apply(CumprodOp, axis=-1, exclusive=op.exclusive, reverse=op.reverse)
+    replaced = (ones > 0).where(1, rows)
+    products = replaced.op("cumprod", axis=-1, exclusive=op.exclusive, reverse=op.reverse)
     partial = products * b.constant(reached, x.element)
-    total = (partial * g.reshape((*g.shape[:-1], 1, size))).sum([g.rank])
+    total = (partial * g.reshape(*g.shape[:-1], 1, size)).sum(g.rank)
     if op.axis is None:
-        return (total.reshape(b.of(op.input).shape),)
+        return (total.reshape(*b.of(op.input).shape),)
     order = range(total.rank - 1)
-    return (total.transpose([*order[:axis], total.rank - 1, *order[axis:]]),)
+    return (total.transpose(*order[:axis], total.rank - 1, *order[axis:]),)
 
 
-def _along_last(op: ScanOp, b: Tensors) -> tuple[Tensor, int]:
+def _along_last(op: ScanOp, b: Tensors) -> tuple[Variable, int]:
     """Return the input with the scanned axis last, and that axis."""
     x = b.of(op.input)
     if op.axis is None:
-        return x.reshape((product(x.shape),)), 0
+        return x.reshape(product(x.shape)), 0
     axis = normalize_axis(op.axis, x.rank)
     return _to_last(x, axis), axis
 
 
-def _to_last(x: Tensor, axis: int) -> Tensor:
-    return x.transpose([*(i for i in range(x.rank) if i != axis), axis])
+def _to_last(x: Variable, axis: int) -> Variable:
+    return x.transpose(*(i for i in range(x.rank) if i != axis), axis)
 
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
-    CumprodOp: cumprod,
-    CumsumOp: cumsum,
-    MaxOp: extremum,
-    MeanOp: mean,
-    MinOp: extremum,
-    ProdOp: prod,
-    SumOp: sum,
-}
+GRADIENTS = by_operation(
+    {
+        cumprod: "cumprod",
+        cumsum: "cumsum",
+        extremum: "max min",
+        mean: "mean",
+        prod: "prod",
+        sum: "sum",
+    }
+)

@@ -32,11 +32,11 @@ from . import (
     pooling,
     reduction,
 )
-from .tensors import Rule, Tensor, Tensors
+from .tensors import Rule, Tensors, Variable
 
 __all__ = ["GRADIENTS", "ReverseMode", "is_differentiable"]
 
-GRADIENTS: Mapping[type[Operation], Rule] = {
+GRADIENTS: Mapping[str, Rule] = {
     **convolution.GRADIENTS,
     **data_movement.GRADIENTS,
     **elementwise.GRADIENTS,
@@ -50,7 +50,7 @@ GRADIENTS: Mapping[type[Operation], Rule] = {
 their decomposition."""
 
 
-Adjoint: TypeAlias = "Tensor | list[Adjoint | None]"
+Adjoint: TypeAlias = "Variable | list[Adjoint | None]"
 """The adjoint of a tensor, or of each element of a tuple; None stands for zero."""
 OnError: TypeAlias = Callable[[Operation, str], object]
 """Reports an operation that has no gradient, and why."""
@@ -76,7 +76,7 @@ class ReverseMode:
         self.on_error = on_error
         self.adjoints: dict[SSAValue, Adjoint] = {}
 
-    def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Tensor]]) -> None:
+    def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Variable]]) -> None:
         """Compute the adjoints through `ops` of one block from those of the `seeds`, which are
         results of `ops` or defined before."""
         # Forward first: what does not depend on a source needs no adjoint, and no rule.
@@ -116,7 +116,7 @@ class ReverseMode:
                 self.visit_branches(op, adjoints)
             # A rule of the table counts more than the interface, and that more than a
             # decomposition.
-            case _ if (rule := GRADIENTS.get(op.__class__)) is not None:
+            case _ if (rule := GRADIENTS.get(op.name)) is not None:
                 self.add_all(op, rule(op, self.b, *self.tensors(op, adjoints)))
             case Differentiable():
                 values = [adjoint.value for adjoint in self.tensors(op, adjoints)]
@@ -174,7 +174,7 @@ class ReverseMode:
             self.add(value, self.b.of(adjoint))
 
     def differentiate_branch(
-        self, region: Region, sources: Sequence[SSAValue], seeds: Sequence[Tensor]
+        self, region: Region, sources: Sequence[SSAValue], seeds: Sequence[Variable]
     ) -> None:
         """Let a branch yield the adjoints of `sources` in the place of its results."""
         block = region.block
@@ -195,7 +195,7 @@ class ReverseMode:
         if adjoint is not None and value in self.active:
             self.adjoints[value] = _sum(self.adjoints.get(value), adjoint)
 
-    def add_all(self, op: Operation, adjoints: Sequence[Tensor | None]) -> None:
+    def add_all(self, op: Operation, adjoints: Sequence[Variable | None]) -> None:
         """Add to the adjoints of the operands of `op`; NotDifferentiable for another type."""
         for operand, adjoint in zip(op.operands, adjoints, strict=True):
             if adjoint is not None and operand in self.active:
@@ -205,9 +205,9 @@ class ReverseMode:
                     )
                 self.add(operand, adjoint)
 
-    def tensors(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> list[Tensor]:
+    def tensors(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> list[Variable]:
         """Return the adjoints of the results of `op`, with zeros for those that have none."""
-        found: list[Tensor] = []
+        found: list[Variable] = []
         for result, adjoint in zip(op.results, adjoints, strict=True):
             if isinstance(adjoint, list) or not is_tensor(result.type):
                 raise NotDifferentiable(f"has a result of type {result.type}")
@@ -238,7 +238,7 @@ def _sum(old: Adjoint | None, new: Adjoint) -> Adjoint:
         assert isinstance(new, list)
         pairs = zip(old, new, strict=True)
         return [a if b is None else _sum(a, b) for a, b in pairs]
-    assert isinstance(new, Tensor)
+    assert isinstance(new, Variable)
     return old + new
 
 

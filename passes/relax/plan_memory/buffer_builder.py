@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 
 from xdsl.dialects import arith, cf, memref, scf, tensor
@@ -75,6 +76,15 @@ class BufferBuilder:
         """Append `new` to the current block, with the location of `old`."""
         new.location = old.location
         self.blocks[-1].add_op(new)
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Convert operations into `block`."""
+        self.blocks.append(block)
+        self.starts.append(self.time)
+        yield
+        self.blocks.pop()
+        self.starts.pop()
 
     # Values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -44,6 +44,7 @@ __all__ = [
     "leaf_names",
     "leaf_types",
     "leaf_values",
+    "leaves_of",
     "nested",
     "offset_of",
     "returns_buffers",
@@ -248,3 +249,8 @@ def leaf_types(type: Attribute) -> Iterator[Attribute]:
         return
     for element in type.types:
         yield from leaf_types(element)
+
+
+def leaves_of(types: Iterable[Attribute]) -> list[Attribute]:
+    """Return the types of the leaves of values of `types`."""
+    return [leaf for type in types for leaf in leaf_types(type)]

@@ -20,6 +20,7 @@ from .buffer_values import (
     leaf_attributes,
     leaf_names,
     leaf_types,
+    leaves_of,
     nested,
     returns_buffers,
 )
@@ -52,7 +53,7 @@ class FunctionBufferizer(LoopBufferizer):
         """Return the new function."""
         op, type = self.source, self.source.function_type
         inputs = [[*map(as_parameter, leaf_types(input))] for input in type.inputs]
-        outputs = [as_parameter(leaf) for output in type.outputs for leaf in leaf_types(output)]
+        outputs = [*map(as_parameter, leaves_of(type.outputs))]
         types = [*chain(*inputs), *outputs]
         region = Region()
         if not op.is_declaration:
@@ -64,7 +65,7 @@ class FunctionBufferizer(LoopBufferizer):
         return result
 
     def function(self, types: Sequence[Attribute], results: int, region: Region) -> Function:
-        """Return the new function on buffers of `types`, of which the last `results` are those of
+        """Return the new function on buffers of `types`; the last `results` of them are those of
         results."""
         op, attributes = self.source, dict(self.source.attributes)
         if not self.returns:

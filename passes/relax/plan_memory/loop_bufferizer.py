@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.func import CallOp, FuncOp
@@ -23,6 +22,7 @@ from .buffer_values import (
     has_unknown_sizes,
     leaf_types,
     leaf_values,
+    leaves_of,
     nested,
     root_of,
 )
@@ -237,15 +237,6 @@ class LoopBufferizer(OperationBufferizer):
         """Yield the types and the converted values of the leaves of a value."""
         yield from zip(leaf_types(value.type), leaf_values(self.values[value]), strict=True)
 
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """Convert operations into `block`."""
-        self.blocks.append(block)
-        self.starts.append(self.time)
-        yield
-        self.blocks.pop()
-        self.starts.pop()
-
 
 def is_only_use(loop: Operation, operand: SSAValue) -> bool:
     """Return whether a loop may overwrite its operand: it has memory of its own, and nothing else
@@ -265,8 +256,3 @@ def has_home(type: Attribute) -> bool:
 
 def types_of(values: Sequence[SSAValue]) -> list[Attribute]:
     return [value.type for value in values]
-
-
-def leaves_of(types: Sequence[Attribute]) -> list[Attribute]:
-    """Return the types of the leaves of values of `types`."""
-    return [leaf for type in types for leaf in leaf_types(type)]

@@ -40,6 +40,7 @@ from .buffer_values import (
     is_buffer,
     leaf_types,
     leaf_values,
+    leaves_of,
     offset_of,
     returns_buffers,
     root_of,
@@ -78,22 +79,18 @@ class OperationBufferizer(BufferBuilder):
         """Convert the operations of `old` into `new`, and deliver the tensors that it yields to
         `targets`; return the scalars that it yields, and the buffers of tensors whose target is
         None."""
-        self.blocks.append(new)
-        self.starts.append(self.time)
-        end = self.convert_ops(old)
-        self.time += 1
         scalars: list[SSAValue] = []
         wanted = iter(targets)
-        for value in (leaf for operand in end for leaf in leaf_values(self.values[operand])):
-            if isinstance(value, TensorBuffer):
-                if isinstance(target := next(wanted), TensorBuffer):
+        with self.inside(new):
+            end = self.convert_ops(old)
+            self.time += 1
+            for value in (leaf for operand in end for leaf in leaf_values(self.values[operand])):
+                if not isinstance(value, TensorBuffer):
+                    scalars.append(value)
+                elif isinstance(target := next(wanted), TensorBuffer):
                     self.deliver(value, target)
                 else:
                     scalars.append(self.own(value))
-            else:
-                scalars.append(value)
-        self.blocks.pop()
-        self.starts.pop()
         return scalars
 
     def convert_ops(self, block: Block) -> Sequence[SSAValue]:
@@ -153,7 +150,7 @@ class OperationBufferizer(BufferBuilder):
         those."""
         callee = self.symbols.by_name[name] if name in self.symbols.planned else None
         if isinstance(callee, FuncOp) and returns_buffers(callee.function_type):
-            types = [leaf for type in op.result_types for leaf in leaf_types(type)]
+            types = leaves_of(op.result_types)
             operands = [self.operand(value) for value in self.arguments(op)]
             new = func.CallOp(name, operands, [*map(tensor_buffer, types)])
             new.attributes |= op.attributes
@@ -308,7 +305,7 @@ class OperationBufferizer(BufferBuilder):
 
     def branch(self, op: IfOp) -> None:
         """Convert an `scf.if`: both branches compute tensors into the same buffers."""
-        types = [leaf for type in op.result_types for leaf in leaf_types(type)]
+        types = leaves_of(op.result_types)
         wanted = [self.target(type) for type in types if is_tensor(type)]
         regions: list[Region] = []
         for region in op.regions:

@@ -46,7 +46,7 @@ from ....passmanager.ir.symbols import symbol_of
 from ....passmanager.ir.walk import walk
 from ..legalize_ops import missing_size
 from .arena import PlannedMemory
-from .buffer_values import leaf_types
+from .buffer_values import leaf_types, leaves_of
 from .constant_globals import ConstantGlobals
 from .function_bufferizer import Function, FunctionBufferizer
 
@@ -139,7 +139,7 @@ def _unplannable_signature(op: FuncOp) -> Iterator[tuple[Where, str]]:
     for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaf_types(type)):
         if (reason := _unstorable(leaf)) is not None:
             yield op, f"has parameter {number} of type {leaf}: {reason}"
-    for leaf in (leaf for type in outputs for leaf in leaf_types(type)):
+    for leaf in leaves_of(outputs):
         if not is_tensor(leaf):
             yield op, f"returns {leaf}: a function on buffers returns tensors only"
     if len(op.body.blocks) > 1:
@@ -197,7 +197,7 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
             return "is on tensors and not legalized: run legalize-ops first"
         case _:
             pass
-    found = ((leaf, _unstorable(leaf)) for type in op.result_types for leaf in leaf_types(type))
+    found = ((leaf, _unstorable(leaf)) for leaf in leaves_of(op.result_types))
     return next((f"gives {leaf}: {reason}" for leaf, reason in found if reason), None)
 
 
@@ -233,11 +233,7 @@ def _is_special(type: Attribute) -> bool:
 
 
 def _is_on_tensors(op: Operation) -> bool:
-    return any(
-        is_tensor(leaf)
-        for type in (*op.operand_types, *op.result_types)
-        for leaf in leaf_types(type)
-    )
+    return any(map(is_tensor, leaves_of((*op.operand_types, *op.result_types))))
 
 
 @dataclass(frozen=True)

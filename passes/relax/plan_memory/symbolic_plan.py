@@ -37,7 +37,7 @@ def plan_by_units(
     ranges: Sequence[SizedRange], covers: Callable[[Size, Size], bool]
 ) -> list[UnitPlan]:
     """Place buffers so that those live at one time do not overlap, in one area for each expression
-    of which sizes are multiples: `4 * b * n` and `12 * b * n` share one.
+    that sizes are multiples of: `4 * b * n` and `12 * b * n` share one.
 
     An expression that another `covers`, which is not smaller, shares the area of that. Units are
     multiples of `ALIGNMENT`.

@@ -25,7 +25,7 @@ from ....dialects.relax.elementwise.elementwise import WhereOp
 from ....dialects.relax.elementwise.unary import IsNanOp, LogicalNotOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.reduction.nn import SoftmaxOp
-from ....dialects.relax.shapes import Shape, normalize_axes
+from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Float, shape_of, tensor_type
 from ....dialects.sizes import Size
 from ....passmanager.fast.rewriting.worklist import actions_of
@@ -246,8 +246,8 @@ class AttentionOperand:
         operand = AttentionOperand(value, (*axes,))
         while True:
             source = operand.source
-            if isinstance(op := source.owner, TransposeOp):
-                order = order_of(op)
+            op = source.owner
+            if isinstance(op, TransposeOp) and (order := op.order()) is not None:
                 # Dimension i of the operand is `axes[i]` of the value, which is `order[axes[i]]` of
                 # the data.
                 moved = tuple(order[axis] for axis in operand.axes)
@@ -268,12 +268,6 @@ class AttentionOperand:
         if self.axes != tuple(range(len(self.axes))):
             value = rewriter.insert(TransposeOp(value, axes=self.axes)).result
         return rewriter.insert(ExpandDimsOp(value, axis=new)).result if new else value
-
-
-def order_of(op: TransposeOp) -> list[int]:
-    """Return for each dimension of the result the dimension of the data that it is."""
-    rank = len(shape_of(tensor_type(op.result)) or ())
-    return [*reversed(range(rank))] if op.axes is None else [*normalize_axes(op.axes, rank)]
 
 
 def repeated(value: SSAValue, axis: int) -> tuple[SSAValue, int] | None:
@@ -455,7 +449,7 @@ def seen_keys(mask: Mask, array: Array) -> Array | None:
             return None
         return np.logical_not(array) if mask.negated else array
     numbers = array.astype(np.float64)
-    # Exporters write -inf or the least f32; the exponential of either, and of half of it, is 0
+    # Exporters write -inf or the minimum f32; the exponential of either, and of half of it, is 0
     # beside that of an ordinary score.
     masked = numbers <= LOWEST / 2
     return np.logical_not(masked) if (masked | (numbers == 0)).all() else None

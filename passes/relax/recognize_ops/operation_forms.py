@@ -256,24 +256,26 @@ def folded_layer_norm(found: Found) -> Operation | None:
     return LayerNormOp(found.value("x"), scale, shift, axes=axes, epsilon=epsilon)
 
 
-def with_gamma(found: Found) -> Operation | None:
-    (norm,) = found.all(LayerNormOp)
-    if not runs_along(found, "gamma", axes_in(norm)):
-        return None
-    gamma = parameter(found, "gamma", axes_in(norm))
-    return LayerNormOp(
-        norm.data, gamma, norm.beta, axes=norm.axes, epsilon=norm.epsilon, center=False
-    )
+def with_parameter(name: str) -> Build:
+    """Build a normalization with the operand `name` as its gamma or beta, in the place of a neutral
+    one."""
 
+    def build(found: Found) -> Operation | None:
+        (norm,) = found.all(LayerNormOp)
+        if not runs_along(found, name, axes_in(norm)):
+            return None
+        parameters = {"gamma": norm.gamma, "beta": norm.beta}
+        parameters[name] = parameter(found, name, axes_in(norm))
+        return LayerNormOp(
+            norm.data,
+            *parameters.values(),
+            axes=norm.axes,
+            epsilon=norm.epsilon,
+            center=norm.center or name == "beta",
+            scale=norm.scale or name == "gamma",
+        )
 
-def with_beta(found: Found) -> Operation | None:
-    (norm,) = found.all(LayerNormOp)
-    if not runs_along(found, "beta", axes_in(norm)):
-        return None
-    beta = parameter(found, "beta", axes_in(norm))
-    return LayerNormOp(
-        norm.data, norm.gamma, beta, axes=norm.axes, epsilon=norm.epsilon, scale=norm.scale
-    )
+    return build
 
 
 def axes_in(norm: LayerNormOp | RMSNormOp) -> tuple[int, ...]:
@@ -385,12 +387,12 @@ FORMS = (
     OperationForm(
         "layer_norm with gamma",
         "relax.multiply(relax.nn.layer_norm{center=false, scale=false}(%x, *, *), %gamma)",
-        with_gamma,
+        with_parameter("gamma"),
     ),
     OperationForm(
         "layer_norm with beta",
         "relax.add(relax.nn.layer_norm{center=false}(%x, *, *), %beta)",
-        with_beta,
+        with_parameter("beta"),
     ),
     OperationForm(
         "rms_norm",

@@ -77,19 +77,11 @@ class MergeConstants(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AssociativeCommutative, rewriter: PatternRewriter, /) -> None:
-        if (outer := _with_constant(op)) is None:
+        if (found := _two_constants(op, type(op))) is None:
             return
-        inner_op, b = outer[0].owner, outer[1]
-        # With another use `x o a` is computed anyway, and nothing would be saved.
-        if type(inner_op) is not type(op) or not outer[0].has_one_use():
-            return
-        assert isinstance(inner_op, Operation)
-        if (inner := _with_constant(inner_op)) is None:
-            return
-        x, a = inner
-        if (constant := _combined_constant(op, x, a, b)) is not None and _rounds_alike(
-            op, rewriter
-        ):
+        x, a, b = found
+        constant = _combined_constant(op, x, a, b)
+        if constant is not None and _rounds_alike(op, rewriter):
             op.operands = [x, rewriter.insert(constant).results[0]]
             rewriter.handle_operation_modification(op)
 
@@ -105,14 +97,9 @@ class MultiplyFirst(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter, /) -> None:
-        if (outer := _with_constant(op)) is None:
+        if (found := _two_constants(op, AddOp)) is None:
             return
-        add, b = outer[0].owner, outer[1]
-        if not isinstance(add, AddOp) or not outer[0].has_one_use():
-            return
-        if (inner := _with_constant(add)) is None:
-            return
-        x, a = inner
+        x, a, b = found
         if (constant := _combined_constant(op, x, a, b)) is None:
             return
         if not _distribution_keeps_range(x, a, b):
@@ -162,6 +149,20 @@ def _with_constant(op: Operation) -> tuple[SSAValue, SSAValue] | None:
     return (rhs, lhs) if is_lhs else (lhs, rhs)
 
 
+def _two_constants(
+    op: Operation, inner: type[Operation]
+) -> tuple[SSAValue, SSAValue, SSAValue] | None:
+    """Return x, a and b of `(x . a) o b` with constants a and b, where the operation `.` is of
+    class `inner`, and its result has no other use; None for any other operation."""
+    if (outer := _with_constant(op)) is None:
+        return None
+    value, b = outer
+    # With another use `x . a` is computed anyway, and nothing would be saved.
+    if not isinstance(owner := value.owner, inner) or not value.has_one_use():
+        return None
+    return None if (found := _with_constant(owner)) is None else (*found, b)
+
+
 def _is_fill_of(value: SSAValue, number: float) -> bool:
     """Return whether `value` is a constant whose elements are all `number`, which is 0 or 1."""
     owner = value.owner
@@ -206,9 +207,9 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
         return None
     if values.array.size > 1 and (shape := shape_of(tensor_type(x))) is not None:
         # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
-        least = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
-        if broadcast(shape, least) == shape_of(type):
-            values = Known(values.array.reshape(least), least)
+        single = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
+        if broadcast(shape, single) == shape_of(type):
+            values = Known(values.array.reshape(single), single)
     return constant_of(values, element)
 
 

@@ -67,10 +67,12 @@ class MergeTransposes(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter, /) -> None:
-        if (axes := _axes(op)) is None:
+        if (axes := op.order()) is None:
             return
         value = op.data
-        while isinstance(inner := value.owner, TransposeOp) and (first := _axes(inner)) is not None:
+        while (
+            isinstance(inner := value.owner, TransposeOp) and (first := inner.order()) is not None
+        ):
             value, axes = inner.data, [first[axis] for axis in axes]
         # Axis i of the result is axis `first[axes[i]]` of the first operand.
         if axes == [*range(len(axes))]:
@@ -79,15 +81,6 @@ class MergeTransposes(RewritePattern):
         elif value is not op.data:
             new = TransposeOp(value, axes=axes, result_types=op.result_types)
             rewriter.replace(op, new)
-
-
-def _axes(op: TransposeOp) -> list[int] | None:
-    """Return the permutation of `op` as non-negative numbers; None if the rank is unknown."""
-    shape = shape_of(tensor_type(op.data))
-    if op.axes is None:
-        return None if shape is None else [*reversed(range(len(shape)))]
-    axes = op.axes
-    return [axis % len(axes) for axis in axes]
 
 
 class MergeViewedTransposes(RewritePattern):
@@ -104,7 +97,7 @@ class MergeViewedTransposes(RewritePattern):
         given, transposed, shape = (shape_of(tensor_type(v)) or () for v in values)
         if len(given) <= len(transposed) or 0 in shape or DYNAMIC_INDEX in shape:
             return
-        axes, parts = _axes(transpose), _parts(shape, transposed)
+        axes, parts = transpose.order(), _parts(shape, transposed)
         if axes is None or parts is None:
             return
         # The dimensions of the result in the order from before the transposition.
@@ -182,8 +175,8 @@ def _is_lossless(op: AstypeOp) -> bool:
     if is_integer(old):
         low, high = _range(old)
         if is_integer(new):
-            least, greatest = _range(new)
-            return least <= low and high <= greatest
+            minimum, maximum = _range(new)
+            return minimum <= low and high <= maximum
         # All integers up to 2^digits are exact: i8 in bf16, whose significand has 8 bits.
         return isinstance(new, Float) and max(-low, high) <= 1 << _digits(new)
     if not isinstance(old, Float) or not isinstance(new, Float):
@@ -201,12 +194,12 @@ def _wraps_alike(op: AstypeOp, new: Attribute) -> bool:
     old = tensor_type(op.input).element_type
     if not (is_integer(old) and isinstance(op.dtype, Float) and is_integer(new)) or new == i1:
         return True
-    (low, high), (least, greatest) = _range(old), _range(new)
-    return least <= low and high <= greatest
+    (low, high), (minimum, maximum) = _range(old), _range(new)
+    return minimum <= low and high <= maximum
 
 
 def _range(type: IntegerType) -> tuple[int, int]:
-    """Return the least and the greatest integer of `type`; those of i1 are 0 and 1."""
+    """Return the minimum and the maximum integer of `type`; those of i1 are 0 and 1."""
     if type.signedness.data is Signedness.UNSIGNED or type == i1:
         return 0, (1 << type.bitwidth) - 1
     return -1 << type.bitwidth - 1, (1 << type.bitwidth - 1) - 1

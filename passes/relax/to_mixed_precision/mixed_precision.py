@@ -136,7 +136,7 @@ class MixedPrecision:
         erase(op)
 
     def source(self, value: SSAValue) -> SSAValue | None:
-        """Return the value in the narrower type of which `value` is a conversion."""
+        """Return the value in the narrower type that `value` is converted from."""
         owner = value.owner
         if isinstance(owner, AstypeOp) and owner.dtype == f32:
             return owner.input if _element(owner.input) == self.narrow else None
@@ -209,10 +209,10 @@ class MixedPrecision:
         from ....compiler.interpreters.arrays import float_limits
 
         numbers = [v.value.data for v in op.properties.values() if isinstance(v, FloatAttr)]
-        greatest = float_limits(self.narrow).maximum
+        maximum = float_limits(self.narrow).maximum
         # Clipping at infinity is no clipping, which is right for numbers that are all below the
         # bound.
-        return isinstance(op, ClipOp) or not any(greatest < abs(n) < inf for n in numbers)
+        return isinstance(op, ClipOp) or not any(maximum < abs(n) < inf for n in numbers)
 
 
 def _element(value: SSAValue) -> Attribute | None:

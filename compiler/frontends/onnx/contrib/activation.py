@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
-
 from ..errors import Unsupported
 from ..node import Converters, Node
-from ..operators.expression import Expression, inputs
+from ..operators.elementwise.activation import activation_named
+from ..operators.expression import Expression, formula, given, inputs, total
 
 __all__ = ["ACTIVATION", "activated", "gelu", "tanh_gelu"]
 
@@ -22,97 +21,47 @@ def tanh_gelu(x: Expression) -> Expression:
     return x.op("nn.gelu_tanh")
 
 
-def plain_gelu(node: Node) -> Sequence[SSAValue]:
-    return [gelu(Expression(node, node.input(0))).value]
-
-
-def bias_gelu(node: Node) -> Sequence[SSAValue]:
-    x, bias = inputs(node, 0, 1)
-    return [gelu(x + bias).value]
-
-
-def fast_gelu(node: Node) -> Sequence[SSAValue]:
-    x = Expression(node, node.input(0))
-    return [tanh_gelu(x + node.input(1) if node.has(1) else x).value]
-
-
-def quick_gelu(node: Node) -> Sequence[SSAValue]:
-    """Compute x * sigmoid(alpha * x)."""
-    x = Expression(node, node.input(0))
-    return [(x * (x * node.float("alpha")).op("sigmoid")).value]
-
-
-def bias_split_gelu(node: Node) -> Sequence[SSAValue]:
+def bias_split_gelu(node: Node) -> Expression:
     """Add the bias, and multiply the first half of the columns by the GELU of the second."""
     x, bias = inputs(node, 0, 1)
     size = node.sizes(bias.value, 1)[0]
     y = x + bias
-    return [(y.slice(-1, 0, size // 2) * gelu(y.slice(-1, size // 2, size))).value]
+    return y.slice(-1, 0, size // 2) * gelu(y.slice(-1, size // 2, size))
 
 
 def activated(x: Expression, name: str, parameters: Sequence[float]) -> Expression:
     """Apply the activation that is fused into an operator."""
-    given = [*parameters, 0.0, 0.0][:2]
-    match name:
-        case "":
-            return x
-        case "Relu":
-            return x.op("nn.relu")
-        case "Tanh" | "Sigmoid" | "Erf" | "Abs" | "Exp" | "Floor" | "Ceil" | "Round" | "Sqrt":
-            return x.op(name.lower())
-        case "LeakyRelu":
-            return x.op("nn.leaky_relu", alpha=given[0] if parameters else 0.01)
-        case "Clip":
-            return x.op("clip", min=given[0], max=given[1])
-        case "HardSigmoid":
-            alpha, beta = given if parameters else (0.2, 0.5)
-            return (x * alpha + beta).op("clip", min=0.0, max=1.0)
-        case "Elu":
-            alpha = given[0] if parameters else 1.0
-            low = x.op("minimum", 0.0).op("expm1") * alpha
-            return (x < 0.0).where(low, x)
-        case "Softplus":
-            return x.op("log_add_exp", 0.0)
-        case "Gelu":
-            return gelu(x)
-        case "Neg":
-            return -x
-        case _:
-            raise Unsupported(f"activation = '{name}'")
+    if not name:
+        return x
+    function, defaults = activation_named(name)
+    return function(x, *[*(parameters or defaults), 0.0, 0.0][:2])
 
 
-def bias_add(node: Node) -> Sequence[SSAValue]:
-    x, bias, skip = inputs(node, 0, 1, 2)
-    return [(x + bias + skip).value]
-
-
-def bias_dropout(node: Node) -> Sequence[SSAValue | None]:
+def bias_dropout(node: Node) -> Expression:
     """Convert BiasDropout at inference: the sum of its inputs."""
-    x, bias = inputs(node, 0, 1)
     if node.has(4) and node.number_of(4) != 0:
         raise Unsupported("training_mode is not false: dropout in training is random")
-    y = x + bias
-    return [(y + node.input(2) if node.has(2) else y).value]
+    return total([Expression(node, node.input(i)) for i in range(3) if node.has(i)])
 
 
-def bias_softmax(node: Node) -> Sequence[SSAValue]:
+def bias_softmax(node: Node) -> Expression:
     """Compute the softmax of the sum, over `axis` and all axes after it."""
     x, bias = inputs(node, 0, 1)
     y, axis = x + bias, node.axis(node.int("axis"), x.value)
     if axis == y.rank - 1:
-        return [y.op("nn.softmax", axis=-1).value]
+        return y.op("nn.softmax", axis=-1)
     axes = range(axis, y.rank)
     powers = (y - y.max(*axes, keepdims=True)).op("exp")
-    return [(powers / powers.sum(*axes, keepdims=True)).value]
+    return powers / powers.sum(*axes, keepdims=True)
 
 
 ACTIVATION: Converters = {
-    "BiasAdd": bias_add,
+    "BiasAdd": formula(lambda x, bias, skip: x + bias + skip),
     "BiasDropout": bias_dropout,
-    "BiasGelu": bias_gelu,
+    "BiasGelu": formula(lambda x, bias: gelu(x + bias)),
     "BiasSoftmax": bias_softmax,
     "BiasSplitGelu": bias_split_gelu,
-    "FastGelu": fast_gelu,
-    "Gelu": plain_gelu,
-    "QuickGelu": quick_gelu,
+    "FastGelu": lambda node: tanh_gelu(total(given(node))),
+    "Gelu": formula(gelu),
+    "QuickGelu": formula(lambda x: x * (x * x.node.float("alpha")).op("sigmoid")),
 }

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
-from ..operators.expression import Expression, indices, inputs, size_along, total
+from ..operators.expression import Expression, indices, inputs, optional, size_along, total
 
 __all__ = ["ATTENTION", "attended", "joined_heads", "masked_scores", "rotated", "split_heads"]
 
@@ -132,7 +132,7 @@ def attention(node: Node) -> Sequence[SSAValue | None]:
         value = past.at(0, 1).concat(value, axis=2)
     if node.wants(1):
         present = key.op("stack", value, axis=0)
-    bias = Expression(node, node.input(5)) if node.has(5) else None
+    bias = optional(node, 5)
     y, _ = scored(node, query, key, value, 3, bias)
     return [joined_heads(y).value, None if present is None else present.value]
 
@@ -161,7 +161,7 @@ def multi_head_attention(node: Node) -> Sequence[SSAValue | None]:
     if node.has(6):
         key = Expression(node, node.input(6)).concat(key, axis=2)
         value = Expression(node, node.input(7)).concat(value, axis=2)
-    bias = Expression(node, node.input(5)) if node.has(5) else None
+    bias = optional(node, 5)
     y, scores = scored(node, query, key, value, 4, bias)
     present = (key.value, value.value)
     probabilities = scores.op("nn.softmax", axis=-1).value if node.wants(3) else None
@@ -199,7 +199,7 @@ def query_key_value(node: Node, bias: int) -> tuple[Expression, Expression, Expr
 # Rotary embeddings
 
 
-def rotary_embedding(node: Node) -> Sequence[SSAValue]:
+def rotary_embedding(node: Node) -> Expression:
     """Convert RotaryEmbedding; the position is that of the first element, or one of each."""
     x, places, cos, sin = inputs(node, 0, 1, 2, 3)
     if node.bool("is_packed_batching"):
@@ -218,7 +218,7 @@ def rotary_embedding(node: Node) -> Sequence[SSAValue]:
     y = rotated(x, places, cos, sin, interleaved)
     if node.float("scale") not in (0, 1):
         raise Unsupported("a scale, which onnxruntime's own kernels ignore")
-    return [(joined_heads(y) if flat else y).value]
+    return joined_heads(y) if flat else y
 
 
 def rotated(

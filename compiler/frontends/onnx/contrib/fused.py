@@ -8,18 +8,13 @@ from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
-from ..operators.expression import Expression, inputs
+from ..operators.expression import Expression, given, inputs, total
 from ..operators.nn.nn import conv, conv_transpose, gemm
 from .activation import activated, tanh_gelu
 
 __all__ = ["FUSED"]
 
 # Convolutions
-
-
-def fused_conv(node: Node) -> Sequence[SSAValue]:
-    """Convert FusedConv: activation(conv(X, W) + B + Z)."""
-    return [finished(node, Expression(node, conv(node)[0])).value]
 
 
 def finished(node: Node, y: Expression) -> Expression:
@@ -29,7 +24,7 @@ def finished(node: Node, y: Expression) -> Expression:
     return activated(y, node.string("activation"), node.floats("activation_params") or [])
 
 
-def nhwc_conv(node: Node) -> Sequence[SSAValue]:
+def nhwc_conv(node: Node) -> Expression:
     """Convert NhwcConv and NhwcFusedConv: the channels of X are last, those of W second."""
     x, weight = inputs(node, 0, 1)
     rank = x.rank
@@ -37,13 +32,13 @@ def nhwc_conv(node: Node) -> Sequence[SSAValue]:
     given = [x.transpose(*first).value, weight.value]
     if node.has(2):
         given.append(node.input(2))
-    y = Expression(node, conv(node.alike(given))[0]).transpose(*last)
+    y = Expression(node, conv(node.alike(given))).transpose(*last)
     if not node.given("activation") and not node.has(3):
-        return [y.value]
-    return [finished(node, y).value]
+        return y
+    return finished(node, y)
 
 
-def conv_transpose_with_pads(node: Node) -> Sequence[SSAValue]:
+def conv_transpose_with_pads(node: Node) -> SSAValue:
     """Convert ConvTransposeWithDynamicPads; the padding has to be constant."""
     given: list[SSAValue | None] = [node.input(0), node.input(1)]
     if node.has(3):
@@ -58,12 +53,12 @@ def conv_transpose_with_pads(node: Node) -> Sequence[SSAValue]:
 # Matrix products
 
 
-def fused_matmul(node: Node) -> Sequence[SSAValue]:
+def fused_matmul(node: Node) -> Expression:
     """Convert FusedMatMul: alpha * A * B, with either transposed."""
     a, b = (transposed(node, Expression(node, node.input(i)), side) for i, side in enumerate("AB"))
     y = a @ b
     alpha = node.float("alpha", 1.0)
-    return [(y if alpha == 1 else y * alpha).value]
+    return y if alpha == 1 else y * alpha
 
 
 def transposed(node: Node, x: Expression, side: str) -> Expression:
@@ -79,34 +74,29 @@ def transposed(node: Node, x: Expression, side: str) -> Expression:
     return x if order == [*range(rank)] else x.transpose(*order)
 
 
-def fused_matmul_activation(node: Node) -> Sequence[SSAValue]:
-    y = Expression(node, fused_matmul(node)[0])
+def gemm_fast_gelu(node: Node) -> Expression:
+    a, b, *bias = given(node)
+    return tanh_gelu(total([a @ b, *bias]))
+
+
+def fused_matmul_activation(node: Node) -> Expression:
+    y = fused_matmul(node)
     if node.string("activation") == "Softmax":
-        return [y.op("nn.softmax", axis=node.int("activation_axis", -1)).value]
-    return [activated(y, node.string("activation"), parameters(node)).value]
+        return y.op("nn.softmax", axis=node.int("activation_axis", -1))
+    return activated_by(node, y)
 
 
-def fused_gemm(node: Node) -> Sequence[SSAValue]:
-    y = Expression(node, gemm(node)[0])
-    return [activated(y, node.string("activation"), parameters(node)).value]
-
-
-def parameters(node: Node) -> list[float]:
-    """Return the parameters of an activation that are attributes of their own."""
+def activated_by(node: Node, y: Expression) -> Expression:
+    """Apply the activation of a node, whose parameters are attributes of their own."""
     names = ("activation_alpha", "activation_beta")
-    return [node.float(name) for name in names if node.given(name)]
-
-
-def gemm_fast_gelu(node: Node) -> Sequence[SSAValue]:
-    x, weight = inputs(node, 0, 1)
-    y = x @ weight
-    return [tanh_gelu(y + node.input(2) if node.has(2) else y).value]
+    parameters = [node.float(name) for name in names if node.given(name)]
+    return activated(y, node.string("activation"), parameters)
 
 
 FUSED: Converters = {
     "ConvTransposeWithDynamicPads": conv_transpose_with_pads,
-    "FusedConv": fused_conv,
-    "FusedGemm": fused_gemm,
+    "FusedConv": lambda node: finished(node, Expression(node, conv(node))),
+    "FusedGemm": lambda node: activated_by(node, Expression(node, gemm(node))),
     "FusedMatMul": fused_matmul,
     "FusedMatMulActivation": fused_matmul_activation,
     "GemmFastGelu": gemm_fast_gelu,

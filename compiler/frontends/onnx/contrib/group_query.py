@@ -101,7 +101,7 @@ def number(node: Node, value: Expression) -> int | Expression:
 
 
 def grouped(x: Expression, y: Expression, groups: int) -> Expression:
-    """Return the matrix product of heads, of which y has fewer."""
+    """Return the matrix product of heads; y has fewer of them."""
     heads = x.shape[1]
     if heads == groups:
         return x @ y

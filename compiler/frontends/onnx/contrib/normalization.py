@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import f32, i32, i64
 from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
-from ..node import Converters, Node
-from ..operators.expression import Expression, indices, inputs, size_along
+from ..node import Converters, Node, Output
+from ..operators.expression import Expression, indices, inputs, optional, size_along
 from ..operators.nn.normalization import layer_normalization as since_17
 
 __all__ = ["EARLY_NORMALIZATION", "NORMALIZATION"]
@@ -61,7 +61,7 @@ def normalized_along_last(
 
 def skip_layer_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert SkipLayerNormalization: the normalization of input + skip + bias, and the sum."""
-    beta = Expression(node, node.input(3)) if node.has(3) else None
+    beta = optional(node, 3)
     return with_skip(node, beta, 4, subtracts_mean=True)
 
 
@@ -91,7 +91,7 @@ def with_skip(
 def early_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert LayerNormalization before opset 17, and SimplifiedLayerNormalization."""
     x, gamma = inputs(node, 0, 1)
-    beta = Expression(node, node.input(2)) if node.has(2) else None
+    beta = optional(node, 2)
     subtracts_mean = node.proto.op_type == "LayerNormalization"
     axis, epsilon = node.axis(node.int("axis"), x.value), node.float("epsilon")
     axes = range(axis, x.rank)
@@ -125,11 +125,11 @@ def embed_layer_normalization(node: Node) -> Sequence[SSAValue | None]:
     return [y.value, length.value, total.value]
 
 
-def group_norm(node: Node) -> Sequence[SSAValue | None]:
+def group_norm(node: Node) -> Expression:
     """Convert GroupNorm: the normalization of each group of channels, then SiLU if `activation` is
     1."""
     x = Expression(node, node.input(0))
-    return [group_normalized(node, x).value]
+    return group_normalized(node, x)
 
 
 def skip_group_norm(node: Node) -> Sequence[SSAValue | None]:
@@ -175,7 +175,7 @@ NORMALIZATION: Converters = {
 }
 
 
-def layer_normalization(node: Node) -> Sequence[SSAValue | None]:
+def layer_normalization(node: Node) -> Output | Sequence[Output]:
     """Convert LayerNormalization: ONNX has it since opset 17, onnxruntime in every opset."""
     return early_normalization(node) if node.opset < 17 else since_17(node)
 

@@ -24,12 +24,11 @@ from ..operators.elementwise.quantization import (
     dequantize_linear,
     dynamically_quantized,
     integer_matmul,
-    optional,
     ql_conv,
     quantize_linear,
     requantized,
 )
-from ..operators.expression import Expression, constant, inputs
+from ..operators.expression import Expression, constant, inputs, optional
 from ..operators.nn.nn import pooled
 from .attention import joined_heads, scored, split_heads
 
@@ -65,12 +64,12 @@ def not_last(node: Node) -> None:
 
 def unary(function: Callable[[Expression], Expression]) -> Converter:
     """Return a converter of a function of one quantized tensor."""
-    return lambda node: [quantized(function(dequantized(node, 0)), 3).value]
+    return lambda node: quantized(function(dequantized(node, 0)), 3)
 
 
 def binary(name: str) -> Converter:
     """Return a converter of a function of two quantized tensors."""
-    return lambda node: [quantized(dequantized(node, 0).op(name, dequantized(node, 3)), 6).value]
+    return lambda node: quantized(dequantized(node, 0).op(name, dequantized(node, 3)), 6)
 
 
 def softmax(x: Expression) -> Expression:
@@ -101,27 +100,27 @@ def reduce_mean(x: Expression) -> Expression:
     return x.mean(*axes, keepdims=x.node.bool("keepdims"))
 
 
-def concat(node: Node) -> Sequence[SSAValue]:
+def concat(node: Node) -> Expression:
     first, *others = (dequantized(node, i) for i in range(2, len(node.inputs), 3))
     scale, zero = map(as_scalar, inputs(node, 0, 1))
-    return [first.concat(*others, axis=node.int("axis")).op("quantize", scale, zero).value]
+    return first.concat(*others, axis=node.int("axis")).op("quantize", scale, zero)
 
 
-def where(node: Node) -> Sequence[SSAValue]:
+def where(node: Node) -> Expression:
     condition, scale, zero = inputs(node, 0, 7, 8)
     y = condition.where(dequantized(node, 1), dequantized(node, 4))
-    return [y.op("quantize", as_scalar(scale), as_scalar(zero)).value]
+    return y.op("quantize", as_scalar(scale), as_scalar(zero))
 
 
 # Products
 
 
-def plain_conv(node: Node) -> Sequence[SSAValue]:
+def plain_conv(node: Node) -> Expression:
     not_last(node)
     return ql_conv(node)
 
 
-def gemm(node: Node) -> Sequence[SSAValue]:
+def gemm(node: Node) -> Expression:
     """Convert QGemm: a product in integers, with a bias in the scale of the sums. The result is
     float without a scale of its own."""
     a, a_scale, a_zero, b, b_scale, b_zero = inputs(node, *range(6))
@@ -134,9 +133,9 @@ def gemm(node: Node) -> Sequence[SSAValue]:
     if (alpha := node.float("alpha")) != 1:
         a_scale = a_scale * alpha
     if (y_scale := optional(node, 7)) is None:
-        return [scaled(total, a_scale, b_scale).value]
+        return scaled(total, a_scale, b_scale)
     y_scale = as_scalar(y_scale)
-    return [requantized(total, (a_scale, b_scale), y_scale, zero_or(node, 8, a)).value]
+    return requantized(total, (a_scale, b_scale), y_scale, zero_or(node, 8, a))
 
 
 def scaled(total: Expression, a_scale: Expression, b_scale: Expression) -> Expression:
@@ -149,22 +148,22 @@ def with_bias(y: Expression, index: int) -> Expression:
     return y + y.node.input(index) if y.node.has(index) else y
 
 
-def matmul_to_float(node: Node) -> Sequence[SSAValue]:
+def matmul_to_float(node: Node) -> Expression:
     a, b, a_scale, b_scale = inputs(node, *range(4))
     total = integer_matmul(a, optional(node, 4), b, optional(node, 5))
-    return [with_bias(scaled(total, a_scale, b_scale), 6).value]
+    return with_bias(scaled(total, a_scale, b_scale), 6)
 
 
-def dynamic_matmul(node: Node) -> Sequence[SSAValue]:
+def dynamic_matmul(node: Node) -> Expression:
     """Convert DynamicQuantizeMatMul: the product of floats, quantized by their range, and constant
     integers."""
     x, b, b_scale = inputs(node, *range(3))
     a, scale, zero = dynamically_quantized(x)
     total = integer_matmul(a, zero, b, optional(node, 3))
-    return [with_bias(scaled(total, scale, b_scale), 4).value]
+    return with_bias(scaled(total, scale, b_scale), 4)
 
 
-def matmul_bits(node: Node) -> Sequence[SSAValue]:
+def matmul_bits(node: Node) -> Expression:
     """Convert MatMulNBits: the product of floats and constants of few bits, which have a scale for
     each block of a column."""
     bits, block = node.int("bits"), node.int("block_size")
@@ -193,7 +192,7 @@ def matmul_bits(node: Node) -> Sequence[SSAValue]:
             points = unpacked(given, bits, (rows, blocks, 1))
         numbers = weight.op("dequantize", scales, constant(node, points, UI8))
     matrix = numbers.reshape(rows, blocks * block).slice(1, 0, terms)
-    return [with_bias(a.op("nn.dense", matrix.cast(a.element)), 5).value]
+    return with_bias(a.op("nn.dense", matrix.cast(a.element)), 5)
 
 
 def unpacked(packed: Array, bits: int, shape: tuple[int, int, int]) -> Array:
@@ -209,7 +208,7 @@ def unpacked(packed: Array, bits: int, shape: tuple[int, int, int]) -> Array:
     return numbers[:, :per_row].reshape(shape)
 
 
-def gather_blocks(node: Node) -> Sequence[SSAValue]:
+def gather_blocks(node: Node) -> Expression:
     """Convert GatherBlockQuantized: slices of a constant of few bits, which has a scale for each
     block along an axis. An index out of bounds gives zeros."""
     scales, places = Expression(node, node.input(2)), Expression(node, node.input(1)).cast(i64)
@@ -232,7 +231,7 @@ def gather_blocks(node: Node) -> Sequence[SSAValue]:
     y = (slices(data) - spread(zeros)) * spread(scales)
     inside = (places >= -size) & (places < size)
     before, after = range(gathered), range(gathered + places.rank, y.rank)
-    return [inside.expand(*before, *after).where(y, 0.0).value]
+    return inside.expand(*before, *after).where(y, 0.0)
 
 
 def quantized_blocks(node: Node, scales: Expression) -> tuple[Expression, Expression]:

@@ -18,7 +18,7 @@ from ..operators.expression import Expression, constant, indices, inputs, total
 from ..operators.indexing import gather_nd, trilu
 from ..operators.linear_algebra import inverse
 from ..operators.manipulation import pad
-from ..operators.regions import pixels
+from ..operators.regions import linear_taps, pixels
 from ..operators.resizing.sampling import grid_sample
 from ..operators.unique import uniques
 
@@ -33,20 +33,20 @@ def as_in_onnx(convert: Converter) -> Converter:
     return lambda node: convert(node.alike(node.inputs, opset=OPSET))
 
 
-def expand_dims(node: Node) -> Sequence[SSAValue]:
+def expand_dims(node: Node) -> SSAValue:
     if (axis := node.int_of(1)) is None:
         raise Unsupported("the axis is not known")
-    return [node.op("expand_dims", node.input(0), axis=[axis])]
+    return node.op("expand_dims", node.input(0), axis=[axis])
 
 
-def numbers(node: Node) -> Sequence[SSAValue | None]:
+def numbers(node: Node) -> SSAValue:
     """Convert Range, whose step is 1 by default."""
     step = node.input(2) if node.has(2) else node.like(1, node.input(0))
     given = [node.op("reshape", v, newshape=[]) if node.rank(v) else v for v in node.all_inputs()]
     return range_(node.alike([*given[:2], step if len(given) < 3 else given[2]], opset=OPSET))
 
 
-def unfold_tensor(node: Node) -> Sequence[SSAValue]:
+def unfold_tensor(node: Node) -> Expression:
     """Convert UnfoldTensor: the windows along an axis, whose elements become the last axis."""
     x = Expression(node, node.input(0))
     axis, size, step = (
@@ -60,7 +60,7 @@ def unfold_tensor(node: Node) -> Sequence[SSAValue]:
     places = np.arange(count)[:, None] * step + np.arange(size)
     taken = x.take(constant(node, places, i64), axis)
     order = [i for i in range(taken.rank) if i != axis + 1]
-    return [taken.transpose(*order, axis + 1).value]
+    return taken.transpose(*order, axis + 1)
 
 
 def unique(node: Node) -> Sequence[SSAValue]:
@@ -70,24 +70,24 @@ def unique(node: Node) -> Sequence[SSAValue]:
     return [values.value, inverse_.value, counts.value]
 
 
-def is_all_finite(node: Node) -> Sequence[SSAValue]:
+def is_all_finite(node: Node) -> Expression:
     """Return whether no element of any input is infinite or NaN."""
     tests = ["isinf"] if node.int("isinf_only") else ["isnan"] if node.int("isnan_only") else []
     finite = (~x.op(tests[0]) if tests else x.op("isfinite") for x in inputs(node))
-    return [reduce(Expression.__and__, (each.op("all") for each in finite)).value]
+    return reduce(Expression.__and__, (each.op("all") for each in finite))
 
 
-def c_dist(node: Node) -> Sequence[SSAValue]:
+def c_dist(node: Node) -> Expression:
     """Convert CDist: the distances of the rows of two matrices."""
     a, b = inputs(node, 0, 1)
     kinds = {"euclidean": True, "sqeuclidean": False}
     root = node.choice("metric", kinds, "sqeuclidean")
     difference = a.expand(1) - b.expand(0)
     squares = (difference * difference).sum(-1)
-    return [(squares.op("sqrt") if root else squares).value]
+    return squares.op("sqrt") if root else squares
 
 
-def n_gram_repeat_block(node: Node) -> Sequence[SSAValue]:
+def n_gram_repeat_block(node: Node) -> Expression:
     """Convert NGramRepeatBlock: -inf for each word that would repeat an n-gram of the words
     before."""
     words, scores = inputs(node, 0, 1)
@@ -95,7 +95,7 @@ def n_gram_repeat_block(node: Node) -> Sequence[SSAValue]:
     size = node.int("ngram_size")
     count = length - size + 1
     if size < 1 or count < 1:
-        return [scores.value]
+        return scores
     hits = (
         words.slice(1, i, i + count).equals(words.slice(1, count + i, count + i + 1))
         for i in range(size - 1)
@@ -104,10 +104,10 @@ def n_gram_repeat_block(node: Node) -> Sequence[SSAValue]:
     following = words.slice(1, size - 1, length).cast(i64)
     barred = Expression(node, node.full(-inf, scores.element, (batch, count)))
     updates = barred if hit is None else hit.where(-inf, scores.scalar(inf))
-    return [scores.op("scatter_elements", following, updates, axis=1, reduction="min").value]
+    return scores.op("scatter_elements", following, updates, axis=1, reduction="min")
 
 
-def crop_and_resize(node: Node) -> Sequence[SSAValue]:
+def crop_and_resize(node: Node) -> Expression:
     """Convert CropAndResize: regions, in relative coordinates, resized to one size."""
     x, rois, batch = inputs(node, 0, 1, 2)
     if (crop := node.ints_of(3)) is None or len(crop) != 2:
@@ -126,9 +126,8 @@ def crop_and_resize(node: Node) -> Sequence[SSAValue]:
             places = (start + end) * 0.5
         places = places.expand(2) if i == 0 else places.expand(1)
         inside.append((places >= 0.0) & (places <= size - 1.0))
-        low = places.op("floor") if linear else (places + 0.5).op("floor")
-        fraction = places - low
-        taps.append([(low, 1.0 - fraction), (low + 1.0, fraction)] if linear else [(low, low)])
+        nearest = (places + 0.5).op("floor")
+        taps.append(linear_taps(places) if linear else [(nearest, nearest)])
     terms: list[Expression] = []
     place = batch.cast(i64).expand(1, 2)
     for y, y_weight in taps[0]:
@@ -138,7 +137,7 @@ def crop_and_resize(node: Node) -> Sequence[SSAValue]:
             terms.append(taken * (y_weight * z_weight).expand(3) if linear else taken)
     outside = node.float("extrapolation_value")
     result = (inside[0] & inside[1]).expand(3).where(total(terms), outside)
-    return [result.transpose(0, 3, 1, 2).value]
+    return result.transpose(0, 3, 1, 2)
 
 
 TENSORS: Converters = {

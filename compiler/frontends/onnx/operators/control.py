@@ -288,39 +288,8 @@ def while_loop(
 ) -> list[SSAValue]:
     """Build a loop of at most `limit` iterations that runs while the condition holds; return its
     carried values, then its collected ones."""
-    carried = [tensor_type(value) for value in initial]
-    for _ in range(MAX_WIDENINGS):
-        after = Block(arg_types=[tensor_of(i64, ()), tensor_of(i1, ()), *carried])
-        with node.importer.nested(after):
-            go_on, values, collected = body(after.args[0], after.args[2:])
-        if len(values) != len(carried):
-            raise Unsupported(f"carries {len(carried)} values, but its graph returns {len(values)}")
-        types = [unified(type, value.type) for type, value in zip(carried, values, strict=True)]
-        if types == carried:
-            break
-        carried = types
-        with node.importer.nested(after):
-            node.importer.erase_after(None)
-    else:
-        raise Unsupported("the types of the loop-carried values do not converge")
-    return while_op(
-        node, limit, condition, initial, carried, after, go_on, values, collected, turns
-    )
-
-
-def while_op(
-    node: Node,
-    limit: SSAValue | None,
-    condition: SSAValue | None,
-    initial: Sequence[SSAValue],
-    carried: Sequence[Tensor],
-    after: Block,
-    go_on: SSAValue | None,
-    values: Sequence[SSAValue],
-    collected: Sequence[SSAValue],
-    turns: int,
-) -> list[SSAValue]:
-    """Build the `scf.while` around the body of a loop."""
+    after, go_on, values, collected = stable_iteration(node, initial, body)
+    carried = [argument.type for argument in after.args[2:]]
     lists = [collection_type(tensor_type(value)) for value in collected]
     index, flag = tensor_of(i64, ()), tensor_of(i1, ())
     types: list[Attribute] = [index, flag, *carried, *lists]
@@ -350,6 +319,27 @@ def while_op(
     op = node.add(scf.WhileOp(arguments, types, Region(before), Region(after)))
     results = list(op.results[2:])
     return [*results[: len(carried)], *sized(node, results[len(carried) :], turns)]
+
+
+def stable_iteration(
+    node: Node, initial: Sequence[SSAValue], body: Body
+) -> tuple[Block, SSAValue | None, list[SSAValue], list[SSAValue]]:
+    """Return an iteration for types of the carried values that hold in all of them, with what
+    `body` returns."""
+    carried = [tensor_type(value) for value in initial]
+    for _ in range(MAX_WIDENINGS):
+        after = Block(arg_types=[tensor_of(i64, ()), tensor_of(i1, ()), *carried])
+        with node.importer.nested(after):
+            go_on, values, collected = body(after.args[0], after.args[2:])
+        if len(values) != len(carried):
+            raise Unsupported(f"carries {len(carried)} values, but its graph returns {len(values)}")
+        types = [unified(type, value.type) for type, value in zip(carried, values, strict=True)]
+        if types == carried:
+            return after, go_on, values, collected
+        carried = types
+        with node.importer.nested(after):
+            node.importer.erase_after(None)
+    raise Unsupported("the types of the loop-carried values do not converge")
 
 
 def appended(node: Node, values: SSAValue, value: SSAValue, count: SSAValue) -> SSAValue:

@@ -2,192 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Self, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
-from xdsl.ir import SSAValue
 
-from .....dialects.relax.attributes import PropertyValue
-from .....dialects.relax.shapes import Shape
+from .....dialects.relax.expression import Operand, TensorExpression
 from .....dialects.relax.types import Element
 from ....interpreters.arrays import Array
-from ..node import Node
+from ..node import Converter, Node
 
 __all__ = [
     "Expression",
     "Operand",
     "constant",
     "extent_along",
+    "formula",
+    "given",
     "indices",
     "inputs",
+    "optional",
     "size_along",
     "total",
 ]
 
 
-class Expression:
-    """A value of a node; operators on it create operations. A number beside it is a scalar of its
-    element type, and shapes broadcast."""
+class Expression(TensorExpression[Node]):
+    """A value of a node, with what converters that are formulas use."""
 
-    def __init__(self, node: Node, value: SSAValue) -> None:
-        self.node = node
-        self.value = value
+    @property
+    def node(self) -> Node:
+        """The node, which creates the operations."""
+        return self.builder
 
-    # Operations
-
-    def op(self, name: str, *others: Operand, **properties: PropertyValue) -> Expression:
-        """Create the operation `relax.<name>` on this value and others."""
-        operands = [self.value, *map(self.operand, others)]
-        return Expression(self.node, self.node.op(name, *operands, **properties))
-
-    def operand(self, other: Operand) -> SSAValue:
-        """Return an operand as a value."""
-        if isinstance(other, Expression):
-            return other.value
-        return other if isinstance(other, SSAValue) else self.node.like(other, self.value)
-
-    def scalar(self, number: float) -> Expression:
-        """Return a scalar with the element type of this value."""
-        return Expression(self.node, self.node.like(number, self.value))
-
-    def __add__(self, other: Operand) -> Expression:
-        return self.op("add", other)
-
-    def __sub__(self, other: Operand) -> Expression:
-        return self.op("subtract", other)
-
-    def __mul__(self, other: Operand) -> Expression:
-        return self.op("multiply", other)
-
-    def __truediv__(self, other: Operand) -> Expression:
-        return self.op("divide", other)
-
-    def __floordiv__(self, other: Operand) -> Expression:
-        return self.op("floor_divide", other)
-
-    def __mod__(self, other: Operand) -> Expression:
-        return self.op("floor_mod", other)
-
-    def __matmul__(self, other: Operand) -> Expression:
-        return self.op("matmul", other)
-
-    def __radd__(self, number: float) -> Expression:
-        return self.scalar(number) + self
-
-    def __rsub__(self, number: float) -> Expression:
-        return self.scalar(number) - self
-
-    def __rmul__(self, number: float) -> Expression:
-        return self.scalar(number) * self
-
-    def __rtruediv__(self, number: float) -> Expression:
-        return self.scalar(number) / self
-
-    def __neg__(self) -> Expression:
-        return self.op("negative")
-
-    def __lt__(self, other: Operand) -> Expression:
-        return self.op("less", other)
-
-    def __le__(self, other: Operand) -> Expression:
-        return self.op("less_equal", other)
-
-    def __gt__(self, other: Operand) -> Expression:
-        return self.op("greater", other)
-
-    def __ge__(self, other: Operand) -> Expression:
-        return self.op("greater_equal", other)
-
-    def equals(self, other: Operand) -> Expression:
-        """Compare element by element; `==` is identity, as expressions are hashable."""
-        return self.op("equal", other)
-
-    def __and__(self, other: Operand) -> Expression:
-        return self.op("logical_and", other)
-
-    def __or__(self, other: Operand) -> Expression:
-        return self.op("logical_or", other)
-
-    def __invert__(self) -> Expression:
-        return self.op("logical_not")
-
-    def where(self, then: Operand, otherwise: Operand) -> Expression:
-        """Select elements by this condition; at least one of the operands is a value."""
-        known = next(v for v in (then, otherwise) if not isinstance(v, int | float))
-        like = known if isinstance(known, Expression) else Expression(self.node, known)
-        return self.op("where", like.operand(then), like.operand(otherwise))
-
-    def clipped(self, low: float, high: float | Expression) -> Expression:
+    def clipped(self, low: float, high: float | Expression) -> Self:
         """Clip to an interval, whose end may be computed."""
         if isinstance(high, Expression):
             return self.op("maximum", low).op("minimum", high)
         return self.op("clip", min=low, max=float(high))
 
-    # Types and shapes
-
-    @property
-    def element(self) -> Element:
-        return self.node.element(self.value)
-
-    @property
-    def shape(self) -> Shape:
-        """The shape, with unknown dimensions; Unsupported if the rank is unknown."""
-        return self.node.shape(self.value)
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    def cast(self, element: Element) -> Expression:
-        return Expression(self.node, self.node.cast(self.value, element))
-
-    def reshape(self, *shape: int) -> Expression:
-        return self.op("reshape", newshape=list(shape))
-
-    def transpose(self, *axes: int) -> Expression:
-        return self.op("transpose", axes=list(axes))
-
-    def expand(self, *axes: int) -> Expression:
+    def expand(self, *axes: int) -> Self:
         """Insert dimensions of size 1, at these axes of the result."""
-        return self.op("expand_dims", axis=list(axes)) if axes else self
+        return self.op("expand_dims", axis=axes) if axes else self
 
-    def squeeze(self, *axes: int) -> Expression:
-        return self.op("squeeze", axis=list(axes))
+    def squeeze(self, *axes: int) -> Self:
+        return self.op("squeeze", axis=axes)
 
-    def broadcast(self, *shape: int) -> Expression:
-        return self if self.shape == shape else self.op("broadcast_to", shape=list(shape))
-
-    def slice(self, axis: int, start: int, end: int) -> Expression:
+    def slice(self, axis: int, start: int, end: int) -> Self:
         """Return the elements from `start` to `end` (excluded) along an axis."""
         axis = self.node.axis(axis, self.value)
         if start == 0 and self.shape[axis] == end != DYNAMIC_INDEX:
             return self
         return self.op("strided_slice", axes=[axis], begin=[start], end=[end])
 
-    def at(self, axis: int, index: int) -> Expression:
+    def at(self, axis: int, index: int) -> Self:
         """Return the elements at one index along an axis, which is dropped."""
         place = self.node.full(index, i64)
         return self.op("take", place, axis=axis, mode="wrap")
 
-    def take(self, places: Operand, axis: int) -> Expression:
+    def take(self, places: Operand, axis: int) -> Self:
         """Return the slices at places along an axis, which are in range."""
         return self.op("take", places, axis=axis, mode="clip")
 
-    def sum(self, *axes: int, keepdims: bool = False) -> Expression:
-        return self.op("sum", axis=list(axes), keepdims=keepdims)
+    def max(self, *axes: int, keepdims: bool = False) -> Self:
+        return self.op("max", axis=axes, keepdims=keepdims)
 
-    def max(self, *axes: int, keepdims: bool = False) -> Expression:
-        return self.op("max", axis=list(axes), keepdims=keepdims)
+    def mean(self, *axes: int, keepdims: bool = False) -> Self:
+        return self.op("mean", axis=axes, keepdims=keepdims)
 
-    def mean(self, *axes: int, keepdims: bool = False) -> Expression:
-        return self.op("mean", axis=list(axes), keepdims=keepdims)
-
-    def concat(self, *others: Expression, axis: int) -> Expression:
+    def concat(self, *others: Expression, axis: int) -> Self:
         return self.op("concatenate", *others, axis=axis)
 
-    def polynomial(self, first: float, *coefficients: float) -> Expression:
+    def polynomial(self, first: float, *coefficients: float) -> Self:
         """Evaluate a polynomial by Horner's scheme, given its coefficients from the highest power
         down."""
         value = self.scalar(first)
@@ -196,12 +84,31 @@ class Expression:
         return value
 
 
-Operand = Expression | SSAValue | float
-
-
 def inputs(node: Node, *places: int) -> list[Expression]:
     """Return inputs of a node as expressions, by default all; Unsupported if one is absent."""
     return [Expression(node, node.input(i)) for i in places or range(len(node.inputs))]
+
+
+def optional(node: Node, index: int) -> Expression | None:
+    """Return an input, or None if it is absent."""
+    return Expression(node, node.input(index)) if node.has(index) else None
+
+
+def given(node: Node) -> list[Expression]:
+    """Return the inputs of a node that are present."""
+    return [Expression(node, value) for value in node.inputs if value is not None]
+
+
+Formula: TypeAlias = (
+    Callable[[Expression], Expression]
+    | Callable[[Expression, Expression], Expression]
+    | Callable[[Expression, Expression, Expression], Expression]
+)
+
+
+def formula(function: Formula) -> Converter:
+    """Return a converter of a function of all inputs, as expressions."""
+    return lambda node: function(*inputs(node))
 
 
 def total(terms: Sequence[Expression]) -> Expression:
@@ -209,7 +116,7 @@ def total(terms: Sequence[Expression]) -> Expression:
     return reduce(lambda a, b: a + b, terms)
 
 
-def constant(node: Node, array: Array, element: Element) -> Expression:
+def constant(node: Node, array: Array | Sequence[int], element: Element = i64) -> Expression:
     """Return a constant with these elements."""
     return Expression(node, node.array(array, element))
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
-from xdsl.ir import SSAValue
 
 from .....dialects.relax.shapes import shape_text
 from ..errors import Unsupported
@@ -45,7 +42,7 @@ def pivoted(x: Expression, size: int, k: int) -> tuple[Expression, Expression]:
     return this.where(row, swapped), place
 
 
-def det(node: Node) -> Sequence[SSAValue]:
+def det(node: Node) -> Expression:
     """Compute the determinant: the product of the pivots, negated for each swap of rows."""
     x, size = square_matrix(node)
     result: Expression | None = None
@@ -61,10 +58,10 @@ def det(node: Node) -> Sequence[SSAValue]:
             ratio = x.slice(-1, k, k + 1) / divisor
             x = below.where(x - ratio * x.slice(-2, k, k + 1), x)
     assert result is not None
-    return [result.squeeze(-2, -1).value]
+    return result.squeeze(-2, -1)
 
 
-def inverse(node: Node) -> Sequence[SSAValue]:
+def inverse(node: Node) -> Expression:
     """Compute the inverse by Gauss-Jordan elimination of [x, identity]."""
     x, size = square_matrix(node)
     identity = constant(node, np.eye(size), x.element).broadcast(*node.static_shape(x.value))
@@ -74,7 +71,7 @@ def inverse(node: Node) -> Sequence[SSAValue]:
         row = x.slice(-2, k, k + 1) / x.slice(-2, k, k + 1).slice(-1, k, k + 1)
         this = constant(node, np.arange(size)[:, None] == k, i1)
         x = this.where(row, x - x.slice(-1, k, k + 1) * row)
-    return [x.slice(-1, size, 2 * size).value]
+    return x.slice(-1, size, 2 * size)
 
 
 LINEAR_ALGEBRA: Converters = {"Det": det}

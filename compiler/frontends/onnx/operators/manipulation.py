@@ -16,8 +16,7 @@ from xdsl.ir import SSAValue
 from .....dialects.relax.shapes import MAX_RANK, MAX_SIZE, Shape, broadcast, is_static
 from .....dialects.relax.types import shape_of, static_shape, with_shape
 from ..errors import Unsupported
-from ..node import Converters, Node
-from .elementwise.elementwise import same
+from ..node import Converters, Node, direct
 from .expression import Expression
 
 __all__ = ["MANIPULATION", "dynamic_split", "flattened", "sizes_of", "with_known"]
@@ -26,13 +25,13 @@ __all__ = ["MANIPULATION", "dynamic_split", "flattened", "sizes_of", "with_known
 # Shapes
 
 
-def reshape(node: Node) -> Sequence[SSAValue]:
+def reshape(node: Node) -> SSAValue:
     x, allowzero = node.input(0), node.bool("allowzero")
     shape = node.ints_of(1) if node.has(1) else node.ints("shape")
     if shape is None:
         y = node.op("dyn.reshape", x, node.input(1), allowzero=allowzero)
-        return [with_known(node, y, reshaped(shape_of(node.type(x)), node.partly(1), allowzero))]
-    return [node.op("reshape", x, newshape=shape, allowzero=allowzero and 0 in shape)]
+        return with_known(node, y, reshaped(shape_of(node.type(x)), node.partly(1), allowzero))
+    return node.op("reshape", x, newshape=shape, allowzero=allowzero and 0 in shape)
 
 
 def reshaped(
@@ -68,12 +67,12 @@ def with_known(node: Node, value: SSAValue, shape: Shape | None) -> SSAValue:
     return value if shape is None else node.retyped(value, with_shape(node.type(value), shape))
 
 
-def flatten(node: Node) -> Sequence[SSAValue]:
+def flatten(node: Node) -> SSAValue:
     x = node.input(0)
     axis, rank = node.int("axis", 1), node.rank(x)
     if not -rank <= axis <= rank:
         raise Unsupported(f"axis {axis} of a tensor of rank {rank}")
-    return [flattened(node, x, axis + rank if axis < 0 else axis)]
+    return flattened(node, x, axis + rank if axis < 0 else axis)
 
 
 def flattened(node: Node, x: SSAValue, axis: int) -> SSAValue:
@@ -92,64 +91,54 @@ def flattened(node: Node, x: SSAValue, axis: int) -> SSAValue:
     return node.op("reshape", x, newshape=[rows, columns], allowzero=0 in (rows, columns))
 
 
-def squeeze(node: Node) -> Sequence[SSAValue]:
+def squeeze(node: Node) -> SSAValue:
     """The axes are an input since opset 13."""
     x = node.input(0)
     axes = node.ints_of(1) if node.has(1) else node.ints("axes")
     if axes is None and node.has(1):
-        return [node.op("dyn.squeeze", x, node.input(1))]
-    return [node.op("squeeze", x, axis=axes)]
+        return node.op("dyn.squeeze", x, node.input(1))
+    return node.op("squeeze", x, axis=axes)
 
 
-def unsqueeze(node: Node) -> Sequence[SSAValue]:
+def unsqueeze(node: Node) -> SSAValue:
     x = node.input(0)
     axes = node.ints_of(1) if node.has(1) else node.ints("axes")
     if axes is None:
-        return [node.op("dyn.expand_dims", x, node.input(1))]
-    return [node.op("expand_dims", x, axis=axes)]
+        return node.op("dyn.expand_dims", x, node.input(1))
+    return node.op("expand_dims", x, axis=axes)
 
 
-def expand(node: Node) -> Sequence[SSAValue]:
+def expand(node: Node) -> SSAValue:
     """Broadcast both ways: the shape may have ones where the input has not."""
     x, shape = node.input(0), node.ints_of(1)
     if shape is not None and (sizes := static_shape(node.type(x))) is not None:
-        return [node.op("broadcast_to", x, shape=broadcast(sizes, tuple(shape)))]
+        return node.op("broadcast_to", x, shape=broadcast(sizes, tuple(shape)))
     y = node.op("dyn.expand", x, node.input(1))
-    return [with_known(node, y, expanded(shape_of(node.type(x)), node.partly(1)))]
+    return with_known(node, y, expanded(shape_of(node.type(x)), node.partly(1)))
 
 
-def shape(node: Node) -> Sequence[SSAValue]:
+def shape(node: Node) -> SSAValue:
     x, end = node.input(0), node.opt_int("end")
     start = node.int("start")
     dims = node.op("shape_of", x)
     if start == 0 and end is None:
-        return [dims]
+        return dims
     rank = node.rank(x)
     first = min(max(start + rank if start < 0 else start, 0), rank)
     last = rank if end is None else min(max(end + rank if end < 0 else end, 0), rank)
-    return [node.op("strided_slice", dims, begin=[first], end=[max(first, last)])]
+    return node.op("strided_slice", dims, begin=[first], end=[max(first, last)])
 
 
 # Order
 
 
-def transpose(node: Node) -> Sequence[SSAValue]:
-    return [node.op("transpose", node.input(0), axes=node.ints("perm"))]
-
-
-def reverse_sequence(node: Node) -> Sequence[SSAValue]:
-    x, lengths = node.input(0), node.input(1)
-    seq_axis, batch_axis = node.int("time_axis"), node.int("batch_axis", 1)
-    return [node.op("reverse_sequence", x, lengths, seq_axis=seq_axis, batch_axis=batch_axis)]
-
-
 # Parts
 
 
-def concat(node: Node) -> Sequence[SSAValue]:
+def concat(node: Node) -> SSAValue:
     if len(node.inputs) == 1:
-        return [node.input(0)]
-    return [node.op("concatenate", *node.all_inputs(), axis=node.int("axis", 1))]
+        return node.input(0)
+    return node.op("concatenate", *node.all_inputs(), axis=node.int("axis", 1))
 
 
 def split(node: Node) -> Sequence[SSAValue]:
@@ -231,36 +220,36 @@ def clamped_begins(
     return begins
 
 
-def slice_(node: Node) -> Sequence[SSAValue]:
+def slice_(node: Node) -> SSAValue:
     """The bounds are inputs since opset 10."""
     x = node.input(0)
     if node.opset < 10:
         begin, end, axes = node.ints("starts"), node.ints("ends"), node.ints("axes")
-        return [node.op("strided_slice", x, begin=begin, end=end, axes=axes)]
+        return node.op("strided_slice", x, begin=begin, end=end, axes=axes)
     begin, end, axes, steps = (node.ints_of(i) for i in range(1, 5))
     computed = [i for i, v in ((3, axes), (4, steps)) if node.has(i) and v is None]
     if begin is not None and steps is not None:
         begin = clamped_begins(node, x, begin, axes or [*range(len(begin))], steps)
     if begin is None or end is None or computed:
         optional = [node.input(i) if node.has(i) else None for i in (3, 4)]
-        return [dynamic_slice(node, x, node.input(1), node.input(2), *optional)]
-    return [node.op("strided_slice", x, begin=begin, end=end, strides=steps, axes=axes)]
+        return dynamic_slice(node, x, node.input(1), node.input(2), *optional)
+    return node.op("strided_slice", x, begin=begin, end=end, strides=steps, axes=axes)
 
 
 # Copies
 
 
-def tile(node: Node) -> Sequence[SSAValue]:
+def tile(node: Node) -> SSAValue:
     x = node.input(0)
     if (repeats := node.ints_of(1)) is None:
-        return [node.op("dyn.tile", x, node.input(1))]
-    return [node.op("tile", x, reps=repeats)]
+        return node.op("dyn.tile", x, node.input(1))
+    return node.op("tile", x, reps=repeats)
 
 
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "circular"}
 
 
-def pad(node: Node) -> Sequence[SSAValue]:
+def pad(node: Node) -> SSAValue:
     """The widths are an attribute before opset 11; all begins, then all ends."""
     x, mode = node.input(0), node.choice("mode", _PAD_MODES, "constant")
     if node.opset < 11:
@@ -269,7 +258,7 @@ def pad(node: Node) -> Sequence[SSAValue]:
         widths, axes = node.ints_of(1), node.ints_of(3)
         value = node.number_of(2) if node.has(2) else 0
     if widths is None or value is None or (node.has(3) and axes is None):
-        return [dynamic_pad(node, x, mode)]
+        return dynamic_pad(node, x, mode)
     rank = node.rank(x)
     chosen = [*range(rank)] if axes is None else [node.axis(axis, x) for axis in axes]
     if len(widths) != 2 * len(chosen):
@@ -278,7 +267,7 @@ def pad(node: Node) -> Sequence[SSAValue]:
     for i, axis in enumerate(chosen):
         interleaved[2 * axis] = widths[i]
         interleaved[2 * axis + 1] = widths[i + len(chosen)]
-    return [node.op("nn.pad", x, pad_width=interleaved, pad_value=float(value), pad_mode=mode)]
+    return node.op("nn.pad", x, pad_width=interleaved, pad_value=float(value), pad_mode=mode)
 
 
 def dynamic_pad(node: Node, x: SSAValue, mode: str) -> SSAValue:
@@ -294,13 +283,13 @@ MANIPULATION: Converters = {
     "Flatten": flatten,
     "Pad": pad,
     "Reshape": reshape,
-    "ReverseSequence": reverse_sequence,
+    "ReverseSequence": direct("reverse_sequence", "batch_axis", seq_axis="time_axis"),
     "Shape": shape,
-    "Size": same("size_of"),
+    "Size": direct("size_of"),
     "Slice": slice_,
     "Split": split,
     "Squeeze": squeeze,
     "Tile": tile,
-    "Transpose": transpose,
+    "Transpose": direct("transpose", axes="perm"),
     "Unsqueeze": unsqueeze,
 }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
@@ -16,7 +14,7 @@ from .expression import Expression, constant, total
 __all__ = ["NGRAMS"]
 
 
-def tf_idf(node: Node) -> Sequence[SSAValue]:
+def tf_idf(node: Node) -> Expression:
     """Convert TfIdfVectorizer: compare all windows of the input with all n-grams of the pool."""
     x = Expression(node, node.input(0))
     pool = node.ints("pool_int64s")
@@ -24,7 +22,7 @@ def tf_idf(node: Node) -> Sequence[SSAValue]:
         raise Unsupported("n-grams of strings")
     starts, places = node.ints("ngram_counts") or [], node.ints("ngram_indexes") or []
     size = max(places, default=-1) + 1
-    least, most = node.int("min_gram_length"), node.int("max_gram_length")
+    minimum, maximum = node.int("min_gram_length"), node.int("max_gram_length")
     skips = node.int("max_skip_count")
     terms: list[Expression] = []
     first = 0
@@ -32,7 +30,7 @@ def tf_idf(node: Node) -> Sequence[SSAValue]:
         grams = np.array(pool[start:end], np.int64).reshape(-1, n)
         targets = places[first : first + len(grams)]
         first += len(grams)
-        if not least <= n <= most or not len(grams):
+        if not minimum <= n <= maximum or not len(grams):
             continue
         counts = counted(x, grams, skips if n > 1 else 0)
         if counts is not None:
@@ -49,7 +47,7 @@ def tf_idf(node: Node) -> Sequence[SSAValue]:
         if mode == "IDF":
             y = (y > 0.0).cast(f32)
         y = y * constant(node, weights, f32)
-    return [y.value]
+    return y
 
 
 def counted(x: Expression, grams: np.ndarray[tuple[int, ...], np.dtype[np.int64]], skips: int):

@@ -3,14 +3,12 @@ and deformable convolution."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from itertools import product
 from math import inf
 
 import numpy as np
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converters, Node
@@ -18,7 +16,7 @@ from .expression import Expression, constant, extent_along, indices, inputs, tot
 from .nn.einsum import summation
 from .nn.windows import steps
 
-__all__ = ["REGIONS", "pixels"]
+__all__ = ["REGIONS", "linear_taps", "pixels"]
 
 
 def pixels(x: Expression, batch: Expression, y: Expression, z: Expression) -> Expression:
@@ -40,8 +38,8 @@ def spread(*values: Expression) -> list[Expression]:
 # Regions of interest
 
 
-def roi_align(node: Node) -> Sequence[SSAValue]:
-    """Convert RoiAlign: the mean, or the greatest term, of bilinear samples in each bin."""
+def roi_align(node: Node) -> Expression:
+    """Convert RoiAlign: the mean, or the maximum term, of bilinear samples in each bin."""
     x, rois, batch = inputs(node, 0, 1, 2)
     x = Expression(node, node.with_rank(x.value, 4))
     bins = node.int("output_height", 1), node.int("output_width", 1)
@@ -74,12 +72,12 @@ def roi_align(node: Node) -> Sequence[SSAValue]:
     if mode == "avg":
         result = total(terms).sum(2, 4) / (rows.count * columns.count).expand(1, 2, 3)
     else:
-        greatest = reduce(lambda a, b: a.op("maximum", b), terms)
+        maximum = reduce(lambda a, b: a.op("maximum", b), terms)
         for axis, others in ((rows, (3, 4, 5)), (columns, (2, 3, 5))):
             if axis.inside is not None:
-                greatest = axis.inside.expand(*others).where(greatest, -inf)
-        result = greatest.max(2, 4)
-    return [result.transpose(0, 3, 1, 2).value]
+                maximum = axis.inside.expand(*others).where(maximum, -inf)
+        result = maximum.max(2, 4)
+    return result.transpose(0, 3, 1, 2)
 
 
 class RoiAxis:
@@ -104,7 +102,7 @@ class RoiAxis:
         """The samples of each region, if their number varies."""
         if ratio > 0:
             count, samples = start.scalar(ratio), indices(ratio, node)
-        else:  # as many as a bin has pixels: padded to the greatest number
+        else:  # as many as a bin has pixels: padded to the maximum number
             count = each.op("ceil")
             samples = indices(count.max(0, 1, 2).op("maximum", 0.0).cast(i64), node)
         number = samples.cast(start.element)
@@ -123,16 +121,11 @@ class RoiAxis:
         inside = (places >= -1.0) & (places <= self.size)
         if self.inside is not None:
             inside = inside & self.inside
-        places = places.clipped(0.0, self.size - 1.0)
-        low = places.op("floor")
-        fraction = places - low
-        return [
-            (index, inside.where(weight, 0.0))
-            for index, weight in ((low, 1.0 - fraction), (low + 1.0, fraction))
-        ]
+        taps = linear_taps(places.clipped(0.0, self.size - 1.0))
+        return [(index, inside.where(weight, 0.0)) for index, weight in taps]
 
 
-def max_roi_pool(node: Node) -> Sequence[SSAValue]:
+def max_roi_pool(node: Node) -> Expression:
     """Convert MaxRoiPool: the maximum of the pixels in each bin, 0 in one without pixels."""
     x, rois = inputs(node, 0, 1)
     x = Expression(node, node.with_rank(x.value, 4))
@@ -152,13 +145,13 @@ def max_roi_pool(node: Node) -> Sequence[SSAValue]:
         y = inside.expand(*axes).where(y.expand(2 if i == 0 else 3), -inf).max(3 if i == 0 else 4)
         filled = inside if filled is None else filled
     empty = y.equals(-inf)
-    return [empty.where(0.0, y).value]
+    return empty.where(0.0, y)
 
 
 # Deformable convolution
 
 
-def deform_conv(node: Node) -> Sequence[SSAValue]:
+def deform_conv(node: Node) -> Expression:
     """Convert DeformConv: a convolution of samples at places that are moved by offsets."""
     x, weight, offset = inputs(node, 0, 1, 2)
     batch, channels, *sizes = node.sizes(x.value, 4)
@@ -182,7 +175,13 @@ def deform_conv(node: Node) -> Sequence[SSAValue]:
             else start + np.tile(tap, window[0]).reshape(-1, 1, 1)
         )
         places = offset.at(3, i) + constant(node, grid, x.element)
-        taps.append(linear_taps(places, sizes[i]))
+        last = sizes[i] - 1.0
+        taps.append(
+            [
+                (index, ((index >= 0.0) & (index <= last)).where(weight, 0.0))
+                for index, weight in linear_taps(places)
+            ]
+        )
     # One image for each group of offsets: [N, parts, H, W, C / parts].
     image = x.reshape(batch * parts, channels // parts, *sizes).transpose(0, 2, 3, 1)
     planes = np.arange(batch * parts).reshape(batch, parts, 1, 1, 1)
@@ -204,18 +203,14 @@ def deform_conv(node: Node) -> Sequence[SSAValue]:
     y = y.reshape(batch, filters, rows, columns)
     if node.has(3):
         y = y + node.along_channels(node.input(3), 4)
-    return [y.value]
+    return y
 
 
-def linear_taps(places: Expression, size: int) -> list[tuple[Expression, Expression]]:
-    """Return the index and the weight of the two elements around each place; the weight of one
-    outside of the image is 0."""
+def linear_taps(places: Expression) -> list[tuple[Expression, Expression]]:
+    """Return the index and the weight of the two elements around each place."""
     low = places.op("floor")
     fraction = places - low
-    return [
-        (index, ((index >= 0.0) & (index <= size - 1.0)).where(part, 0.0))
-        for index, part in ((low, 1.0 - fraction), (low + 1.0, fraction))
-    ]
+    return [(low, 1.0 - fraction), (low + 1.0, fraction)]
 
 
 REGIONS: Converters = {

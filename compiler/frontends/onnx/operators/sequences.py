@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from .....dialects.relax.tuples import TupleOp
 from .....dialects.relax.types import is_tensor
 from ..errors import Unsupported
-from ..node import Converters, Node
+from ..node import Converters, Node, direct
 from .elementwise.elementwise import identity
 from .manipulation import dynamic_split
 
@@ -52,12 +52,7 @@ def check_place(position: int, count: int) -> None:
         raise Unsupported(f"position {position} of a sequence of {count} elements")
 
 
-def construct(node: Node) -> Sequence[SSAValue]:
-    """Convert SequenceConstruct, and SequenceEmpty, which has no inputs."""
-    return [node.op("tuple", *node.all_inputs())]
-
-
-def at(node: Node) -> Sequence[SSAValue]:
+def at(node: Node) -> SSAValue:
     """Convert SequenceAt; a position that is computed takes from the stacked elements, if they have
     the same shape."""
     values = elements(node, node.input(0))
@@ -65,28 +60,24 @@ def at(node: Node) -> Sequence[SSAValue]:
         if len({node.static_shape(value) for value in values}) > 1:
             raise Unsupported("a computed position in a sequence of elements of other shapes")
         index = node.cast(node.scalar(node.input(1)), i64)
-        return [node.op("take", node.op("stack", *values, axis=0), index, axis=0, mode="raise")]
+        return node.op("take", node.op("stack", *values, axis=0), index, axis=0, mode="raise")
     position = place(node, 1, len(values), 0)
     check_place(position, len(values))
-    return [values[position]]
+    return values[position]
 
 
-def insert(node: Node) -> Sequence[SSAValue]:
+def insert(node: Node) -> SSAValue:
     values = elements(node, node.input(0))
     values.insert(place(node, 2, len(values), len(values)), node.input(1))
-    return [node.op("tuple", *values)]
+    return node.op("tuple", *values)
 
 
-def erase(node: Node) -> Sequence[SSAValue]:
+def erase(node: Node) -> SSAValue:
     values = elements(node, node.input(0))
     position = place(node, 1, len(values), len(values) - 1)
     check_place(position, len(values))
     del values[position]
-    return [node.op("tuple", *values)]
-
-
-def length(node: Node) -> Sequence[SSAValue]:
-    return [node.full(len(elements(node, node.input(0))), i64)]
+    return node.op("tuple", *values)
 
 
 def concat(node: Node) -> Sequence[SSAValue]:
@@ -98,20 +89,20 @@ def concat(node: Node) -> Sequence[SSAValue]:
     return values if len(values) == 1 else [node.op("concatenate", *values, axis=axis)]
 
 
-def split(node: Node) -> Sequence[SSAValue]:
+def split(node: Node) -> SSAValue:
     """Convert SplitToSequence: into parts of given sizes, or of a size, by default of one element,
     whose dimension is removed unless `keepdims`."""
     x = node.input(0)
     axis = node.axis(node.int("axis"), x)
     if node.has(1) and node.constant(1) is None and node.rank(1) == 1:
         (count,) = node.sizes(1, 1)
-        return [node.op("tuple", *dynamic_split(node, x, axis, count))]
+        return node.op("tuple", *dynamic_split(node, x, axis, count))
     sizes = part_sizes(node, node.shape(x)[axis])
     places = [*accumulate(sizes[:-1])]
     parts = node.ops("split", x, indices=places, axis=axis) if len(sizes) > 1 else [x]
     if not node.has(1) and not node.int("keepdims", 1):
         parts = [node.op("squeeze", part, axis=[axis]) for part in parts]
-    return [node.op("tuple", *parts)]
+    return node.op("tuple", *parts)
 
 
 def part_sizes(node: Node, size: int) -> list[int]:
@@ -148,27 +139,23 @@ def sequence_map(node: Node) -> Sequence[SSAValue]:
 # Optional values
 
 
-def optional(node: Node) -> Sequence[SSAValue]:
+def optional(node: Node) -> SSAValue:
     if not node.has(0):
         raise Unsupported("an optional value that is absent")
-    return [node.input(0)]
-
-
-def has_element(node: Node) -> Sequence[SSAValue]:
-    return [node.full(node.has(0), i1)]
+    return node.input(0)
 
 
 SEQUENCES: Converters = {
     "ConcatFromSequence": concat,
     "Optional": optional,
     "OptionalGetElement": identity,
-    "OptionalHasElement": has_element,
+    "OptionalHasElement": lambda node: node.full(node.has(0), i1),
     "SequenceAt": at,
-    "SequenceConstruct": construct,
-    "SequenceEmpty": construct,
+    "SequenceConstruct": direct("tuple"),
+    "SequenceEmpty": direct("tuple"),
     "SequenceErase": erase,
     "SequenceInsert": insert,
-    "SequenceLength": length,
+    "SequenceLength": lambda node: node.full(len(elements(node, node.input(0))), i64),
     "SequenceMap": sequence_map,
     "SplitToSequence": split,
 }

@@ -97,7 +97,7 @@ def applied(node: Node, x: SSAValue, axis: int, matrix: SSAValue) -> SSAValue:
     return node.cast(wide, node.element(x))
 
 
-def dft(node: Node) -> Sequence[SSAValue]:
+def dft(node: Node) -> SSAValue:
     """Convert DFT: the axis is an input since opset 20."""
     x = node.input(0)
     axis: int | None = node.int("axis", 1)
@@ -107,14 +107,14 @@ def dft(node: Node) -> Sequence[SSAValue]:
     if node.has(1) and (length := node.int_of(1)) is None:
         length = scalar_input(node, 1)
     if axis is not None:
-        return [transformed(node, x, node.axis(axis, x), length)]
+        return transformed(node, x, node.axis(axis, x), length)
     *sizes, _ = node.shape(x)
     place = node.cast(node.input(2), i64)
     if node.rank(place):
         place = node.op("reshape", place, newshape=[])
     place = node.op("floor_mod", place, node.full(len(sizes) + 1, i64))
     possible = [axis for axis, size in enumerate(sizes) if size != 1 or not node.bool("onesided")]
-    return [among(node, place, possible, lambda axis: transformed(node, x, axis, length))]
+    return among(node, place, possible, lambda axis: transformed(node, x, axis, length))
 
 
 def among(
@@ -153,7 +153,7 @@ def parts_of(node: Node, x: SSAValue) -> int:
     return parts
 
 
-def stft(node: Node) -> Sequence[SSAValue]:
+def stft(node: Node) -> SSAValue:
     """Convert STFT: the transforms of overlapping frames, weighted by a window."""
     x = node.with_rank(node.input(0), 3)
     count, parts = node.shape(x)[1], parts_of(node, x)
@@ -167,7 +167,7 @@ def stft(node: Node) -> Sequence[SSAValue]:
     if node.has(2):
         frames = frames * Expression(node, node.input(2)).expand(1)
     matrix = transform_of(node, size, parts, size, onesided=onesided)
-    return [applied(node, frames.value, 2, matrix)]
+    return applied(node, frames.value, 2, matrix)
 
 
 def frame_places(
@@ -192,7 +192,7 @@ def scalar_input(node: Node, index: int) -> Expression:
     return value.reshape() if value.rank else value
 
 
-def mel_weight_matrix(node: Node) -> Sequence[SSAValue]:
+def mel_weight_matrix(node: Node) -> Expression:
     """Convert MelWeightMatrix: triangles over the bins of a spectrum, whose corners are at equal
     distances in mel."""
     count, length, rate = (scalar_input(node, i) for i in range(3))
@@ -212,7 +212,7 @@ def mel_weight_matrix(node: Node) -> Sequence[SSAValue]:
     peak = start.equals(centre) & place.equals(centre)
     down = (place >= centre) & (place < end)
     y = down.where(falling, up.where(rising, peak.cast(f64)))
-    return [y.cast(element_type(node.int("output_datatype", 1))).value]
+    return y.cast(element_type(node.int("output_datatype", 1)))
 
 
 def mel(hertz: Expression) -> Expression:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IntegerType, f32, i1, i32
 from xdsl.ir import SSAValue
 
@@ -15,14 +13,6 @@ from ...node import Converters, Node
 from ...types import element_type
 
 __all__ = ["CASTS", "to_small"]
-
-
-def astype(node: Node) -> Sequence[SSAValue]:
-    return [converted(node, element_type(node.int("to")))]
-
-
-def cast_like(node: Node) -> Sequence[SSAValue]:
-    return [converted(node, node.element(1))]
 
 
 def converted(node: Node, element: Element) -> SSAValue:
@@ -61,18 +51,18 @@ def to_power(node: Node, x: SSAValue) -> SSAValue:
     return node.op("where", special, x, node.op("reinterpret", bits, dtype=f32))
 
 
-def bit_cast(node: Node) -> Sequence[SSAValue]:
+def bit_cast(node: Node) -> SSAValue:
     """Convert BitCast: a bool is a byte, 0 or 1."""
     x, element = node.input(0), element_type(node.int("to"))
     if node.element(x) == i1 != element:
         x = node.cast(x, IntegerType(8))
     if element == i1 != node.element(x):
         x = node.op("reinterpret", x, dtype=IntegerType(8))
-    return [node.cast(x, i1) if element == i1 else node.op("reinterpret", x, dtype=element)]
+    return node.cast(x, i1) if element == i1 else node.op("reinterpret", x, dtype=element)
 
 
 CASTS: Converters = {
     "BitCast": bit_cast,
-    "Cast": astype,
-    "CastLike": cast_like,
+    "Cast": lambda node: converted(node, element_type(node.int("to"))),
+    "CastLike": lambda node: converted(node, node.element(1)),
 }

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial, reduce
 from math import inf
 
 from xdsl.dialects.builtin import f64, i1
 from xdsl.ir import SSAValue
 
 from ......dialects.relax.types import Float
-from ...node import Converter, Converters, Node
+from ...node import Converter, Converters, Node, direct
+from ..expression import formula, inputs, total
 
-__all__ = ["ELEMENTWISE", "identity", "same"]
-
-
-def same(name: str) -> Converter:
-    """Return a converter of a unary operator to the relax operation `name`."""
-    return lambda node: [node.op(name, node.input(0))]
+__all__ = ["ELEMENTWISE", "identity"]
 
 
-def identity(node: Node) -> Sequence[SSAValue]:
-    return [node.input(0)]
+def identity(node: Node) -> SSAValue:
+    return node.input(0)
 
 
 # Binary
@@ -40,67 +36,41 @@ def operands(node: Node) -> tuple[SSAValue, SSAValue]:
 
 def binary(name: str) -> Converter:
     """Return a converter of a binary operator to the relax operation `name`."""
-    return lambda node: [node.op(name, *operands(node))]
+    return lambda node: node.op(name, *operands(node))
 
 
 def variadic(name: str) -> Converter:
     """Return a converter of a variadic operator to a chain of the binary relax operation `name`."""
 
-    def convert(node: Node) -> Sequence[SSAValue]:
-        result, *others = node.all_inputs()
-        for other in others:
-            result = node.op(name, result, other)
-        return [result]
-
-    return convert
+    return lambda node: reduce(partial(node.op, name), node.all_inputs())
 
 
-def mean(node: Node) -> Sequence[SSAValue]:
-    (total,) = variadic("add")(node)
-    assert total is not None
-    return [node.op("divide", total, node.like(len(node.inputs), total))]
-
-
-def power(node: Node) -> Sequence[SSAValue]:
+def power(node: Node) -> SSAValue:
     """Convert Pow: the result has the type of the base."""
     base, exponent = operands(node)
     element, other = node.element(base), node.element(exponent)
     if element == other or isinstance(element, Float):
-        return [node.op("power", base, node.cast(exponent, element))]
+        return node.op("power", base, node.cast(exponent, element))
     if isinstance(other, Float):
         wide = node.op("power", node.cast(base, f64), node.cast(exponent, f64))
-        return [node.cast(wide, element)]
-    return [node.op("power", base, node.cast(exponent, element))]
-
-
-def modulo(node: Node) -> Sequence[SSAValue]:
-    return [node.op("mod" if node.bool("fmod") else "floor_mod", *operands(node))]
-
-
-def bit_shift(node: Node) -> Sequence[SSAValue]:
-    direction = node.string("direction")
-    return [node.op("left_shift" if direction == "LEFT" else "right_shift", *operands(node))]
+        return node.cast(wide, element)
+    return node.op("power", base, node.cast(exponent, element))
 
 
 # Unary
 
 
-def reciprocal(node: Node) -> Sequence[SSAValue]:
-    x = node.input(0)
-    return [node.op("divide", node.like(1, x), x)]
-
-
-def is_inf(node: Node) -> Sequence[SSAValue]:
+def is_inf(node: Node) -> SSAValue:
     x = node.input(0)
     negative, positive = node.int("detect_negative", 1), node.int("detect_positive", 1)
     if negative and positive:
-        return [node.op("isinf", x)]
+        return node.op("isinf", x)
     if not negative and not positive:
-        return [node.op("logical_and", node.op("isinf", x), node.full(0, i1))]
-    return [node.op("equal", x, node.like(inf if positive else -inf, x))]
+        return node.op("logical_and", node.op("isinf", x), node.full(0, i1))
+    return node.op("equal", x, node.like(inf if positive else -inf, x))
 
 
-def clip(node: Node) -> Sequence[SSAValue]:
+def clip(node: Node) -> SSAValue:
     """Convert Clip: bounds are attributes before opset 11, then inputs; integers are not
     converted to f64."""
     x = node.input(0)
@@ -111,11 +81,11 @@ def clip(node: Node) -> Sequence[SSAValue]:
         bounds = [node.input(i) if node.has(i) else None for i in (1, 2)]
         low, high = (node.number_of(i) for i in (1, 2))
     if isinstance(node.element(x), Float) and low is not None and high is not None and low <= high:
-        return [node.op("clip", x, min=low, max=high)]
+        return node.op("clip", x, min=low, max=high)
     for name, bound in zip(("maximum", "minimum"), bounds, strict=True):
         if bound is not None:
             x = node.op(name, x, bound)
-    return [x]
+    return x
 
 
 _UNARY = (
@@ -125,7 +95,7 @@ _UNARY = (
 """The unary operators that relax has under their names."""
 
 ELEMENTWISE: Converters = {
-    **{name: same(name.lower()) for name in _UNARY},
+    **{name: direct(name.lower()) for name in _UNARY},
     **{
         name: binary(op)
         for name, op in {
@@ -146,20 +116,20 @@ ELEMENTWISE: Converters = {
             "Xor": "logical_xor",
         }.items()
     },
-    "BitShift": bit_shift,
-    "BitwiseNot": same("bitwise_not"),
+    "BitShift": lambda node: binary(f"{node.string('direction').lower()}_shift")(node),
+    "BitwiseNot": direct("bitwise_not"),
     "Clip": clip,
     "Identity": identity,
     "IsInf": is_inf,
     "Max": variadic("maximum"),
-    "Mean": mean,
+    "Mean": lambda node: total(inputs(node)) / len(node.inputs),
     "Min": variadic("minimum"),
-    "Mod": modulo,
-    "Neg": same("negative"),
-    "Not": same("logical_not"),
+    "Mod": lambda node: binary("mod" if node.bool("fmod") else "floor_mod")(node),
+    "Neg": direct("negative"),
+    "Not": direct("logical_not"),
     "Pow": power,
-    "Reciprocal": reciprocal,
-    "Relu": same("nn.relu"),
+    "Reciprocal": formula(lambda x: 1 / x),
+    "Relu": direct("nn.relu"),
     "Sum": variadic("add"),
-    "Where": lambda node: [node.op("where", *node.all_inputs())],
+    "Where": direct("where"),
 }

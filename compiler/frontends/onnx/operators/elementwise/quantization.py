@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, f32, i16, i32, i64
 from xdsl.ir import SSAValue
@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 from ......dialects.relax.contraction.convolution import ConvolutionOp
 from ......dialects.relax.types import Element, SmallFloat
 from ...errors import Unsupported
-from ...node import Converters, Node
+from ...node import Converter, Converters, Node
 from ...types import element_type
-from ..expression import Expression, inputs, size_along
+from ..expression import Expression, inputs, optional, size_along
 from ..nn.nn import convolved
 from .casts import to_small
 
@@ -37,7 +37,7 @@ def along_axis(value: Expression, x: Expression) -> Expression:
     return value.expand(*range(1, x.rank - axis))
 
 
-def quantize_linear(node: Node) -> Sequence[SSAValue]:
+def quantize_linear(node: Node) -> SSAValue:
     x, scale = inputs(node, 0, 1)
     element: Element = UI8
     if node.has(2):
@@ -48,31 +48,27 @@ def quantize_linear(node: Node) -> Sequence[SSAValue]:
     computed = element_type(precision) if precision else scale.element
     x, scale = x.cast(computed), along_axis(scale, x).cast(computed)
     if isinstance(element, SmallFloat):  # it has no zero point
-        return [to_small(node, (x / scale).value, element)]
+        return to_small(node, (x / scale).value, element)
     if not isinstance(element, IntegerType):
         raise Unsupported(f"quantization to {element}")
-    return [x.op("quantize", scale, zero_point(node, x, element)).value]
+    return x.op("quantize", scale, zero_point(node, x, element)).value
 
 
-def dequantize_linear(node: Node) -> Sequence[SSAValue]:
+def dequantize_linear(node: Node) -> Expression:
     x, scale = inputs(node, 0, 1)
     element = scale.element
     if data_type := node.int("output_dtype"):
         element = element_type(data_type)
     if isinstance(x.element, SmallFloat):  # it has no zero point
-        return [(x.cast(element) * along_axis(scale, x).cast(element)).value]
+        return x.cast(element) * along_axis(scale, x).cast(element)
     zero = zero_point(node, x, x.element)
-    return [x.op("dequantize", along_axis(scale, x).cast(element), zero).value]
+    return x.op("dequantize", along_axis(scale, x).cast(element), zero)
 
 
 def zero_point(node: Node, x: Expression, element: Element) -> Expression:
     """Return the zero point of QuantizeLinear and DequantizeLinear, by default 0."""
     given = optional(node, 2)
     return Expression(node, node.full(0, element)) if given is None else along_axis(given, x)
-
-
-def dynamic_quantize_linear(node: Node) -> Sequence[SSAValue]:
-    return [value.value for value in dynamically_quantized(Expression(node, node.input(0)))]
 
 
 def dynamically_quantized(x: Expression) -> tuple[Expression, Expression, Expression]:
@@ -165,21 +161,6 @@ def integer_conv(
     return total - Expression(node, node.along_channels(sums.value, x.rank)) * point
 
 
-def optional(node: Node, index: int) -> Expression | None:
-    """Return an input, or None if it is absent."""
-    return Expression(node, node.input(index)) if node.has(index) else None
-
-
-def matmul_integer(node: Node) -> Sequence[SSAValue]:
-    a, b = inputs(node, 0, 1)
-    return [integer_matmul(a, optional(node, 2), b, optional(node, 3)).value]
-
-
-def conv_integer(node: Node) -> Sequence[SSAValue]:
-    x, weight = inputs(node, 0, 1)
-    return [integer_conv(x, optional(node, 2), weight, optional(node, 3)).value]
-
-
 def requantized(
     total: Expression, scales: Sequence[Expression], y_scale: Expression, y_zero: Expression
 ) -> Expression:
@@ -193,17 +174,17 @@ def as_scalar(value: Expression) -> Expression:
     return value.reshape() if value.shape == (1,) else value
 
 
-def ql_matmul(node: Node) -> Sequence[SSAValue]:
+def ql_matmul(node: Node) -> Expression:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = inputs(node, *range(8))
     total = integer_matmul(a, a_zero, b, b_zero)
     a_scale, b_scale, y_scale, y_zero = map(as_scalar, (a_scale, b_scale, y_scale, y_zero))
     a_scale, y_scale, y_zero = (
         value.expand(1) if value.rank == 1 else value for value in (a_scale, y_scale, y_zero)
     )
-    return [requantized(total, (a_scale, b_scale), y_scale, y_zero).value]
+    return requantized(total, (a_scale, b_scale), y_scale, y_zero)
 
 
-def ql_conv(node: Node) -> Sequence[SSAValue]:
+def ql_conv(node: Node) -> Expression:
     x, x_scale, x_zero, weight, w_scale, w_zero, y_scale, y_zero = inputs(node, *range(8))
     total = integer_conv(x, x_zero, weight, w_zero)
     if node.has(8):
@@ -211,14 +192,19 @@ def ql_conv(node: Node) -> Sequence[SSAValue]:
     x_scale, w_scale, y_scale, y_zero = map(as_scalar, (x_scale, w_scale, y_scale, y_zero))
     if w_scale.rank:
         w_scale = Expression(node, node.along_channels(w_scale.value, x.rank))
-    return [requantized(total, (x_scale, w_scale), y_scale, y_zero).value]
+    return requantized(total, (x_scale, w_scale), y_scale, y_zero)
+
+
+def integer_product(product: Callable[..., Expression]) -> Converter:
+    """Return a converter of a product of integers, whose zero points are inputs of their own."""
+    return lambda node: product(*(optional(node, i) for i in (0, 2, 1, 3)))
 
 
 QUANTIZATION: Converters = {
-    "ConvInteger": conv_integer,
+    "ConvInteger": integer_product(integer_conv),
     "DequantizeLinear": dequantize_linear,
-    "DynamicQuantizeLinear": dynamic_quantize_linear,
-    "MatMulInteger": matmul_integer,
+    "DynamicQuantizeLinear": lambda node: dynamically_quantized(Expression(node, node.input(0))),
+    "MatMulInteger": integer_product(integer_matmul),
     "QLinearConv": ql_conv,
     "QLinearMatMul": ql_matmul,
     "QuantizeLinear": quantize_linear,

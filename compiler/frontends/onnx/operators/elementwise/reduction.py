@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ......dialects.relax.types import Float, static_shape
 from ...errors import Unsupported
-from ...node import Converter, Converters, Node
+from ...node import Converter, Converters, Node, Output, direct
 from ..expression import Expression, indices, size_along
 from ..manipulation import flattened
 
@@ -25,11 +25,11 @@ def reduce(
     """Return a converter: an operation on the elements, a reduction, and a function of its
     result."""
 
-    def convert(node: Node) -> Sequence[SSAValue]:
+    def convert(node: Node) -> SSAValue:
         x = Expression(node, node.input(0))
         x = x if before is None else x.op(before)
         x = Expression(node, reduced(node, reduction, x.value))
-        return [x.value if after is None else after(x).value]
+        return x.value if after is None else after(x).value
 
     return convert
 
@@ -79,7 +79,7 @@ def of_nothing(
     return node.full(-inf if reduction == "max" else inf, element, tuple(sizes))
 
 
-def log_sum_exp(node: Node) -> Sequence[SSAValue | None]:
+def log_sum_exp(node: Node) -> Output | Sequence[Output]:
     """Compute max(x) + log(sum(exp(x - max(x)))), as exp(x) may overflow."""
     x = Expression(node, node.input(0))
     axes = node.ints_of(1) if node.has(1) else node.ints("axes") or []
@@ -90,13 +90,13 @@ def log_sum_exp(node: Node) -> Sequence[SSAValue | None]:
     ):
         return reduce("sum", "exp", logarithm)(node)
     if not axes and node.bool("noop_with_empty_axes"):
-        return [logarithm(x.op("exp")).value]
+        return logarithm(x.op("exp"))
     high = x.op("max", axis=axes or None, keepdims=True)
     high = high.op("isfinite").where(high, 0)
     powers = (x - high).op("exp")
     result = logarithm(powers.op("sum", axis=axes or None, keepdims=True)) + high
     keepdims = bool(node.int("keepdims", 1))
-    return [(result if keepdims else result.squeeze(*(axes or range(x.rank)))).value]
+    return result if keepdims else result.squeeze(*(axes or range(x.rank)))
 
 
 def logarithm(x: Expression) -> Expression:
@@ -110,32 +110,15 @@ def root(x: Expression) -> Expression:
     return x.cast(f64).op("sqrt").cast(x.element)
 
 
-def arg(name: str) -> Converter:
-    """Return a converter of the index of an extremum along an axis."""
-
-    def convert(node: Node) -> Sequence[SSAValue]:
-        return [
-            node.op(
-                name,
-                node.input(0),
-                axis=node.int("axis"),
-                keepdims=bool(node.int("keepdims", 1)),
-                select_last_index=node.bool("select_last_index"),
-            )
-        ]
-
-    return convert
-
-
 def cumulative(name: str) -> Converter:
     """Return a converter of a running sum or product along an axis, which is an input."""
 
-    def convert(node: Node) -> Sequence[SSAValue]:
+    def convert(node: Node) -> SSAValue:
         x, exclusive, reverse = node.input(0), node.bool("exclusive"), node.bool("reverse")
         if (axis := node.int_of(1)) is not None:
-            return [node.op(name, x, axis=axis, exclusive=exclusive, reverse=reverse)]
+            return node.op(name, x, axis=axis, exclusive=exclusive, reverse=reverse)
         axis_value = node.cast(node.input(1), i64)
-        return [node.op(f"dyn.{name}", x, axis_value, exclusive=exclusive, reverse=reverse)]
+        return node.op(f"dyn.{name}", x, axis_value, exclusive=exclusive, reverse=reverse)
 
     return convert
 
@@ -173,22 +156,22 @@ def norm_axes(node: Node, x: SSAValue) -> list[int]:
     return [i for i in range(axis, len(shape)) if shape[i] != 1] or [axis]
 
 
-def softmax(node: Node) -> Sequence[SSAValue]:
+def softmax(node: Node) -> Expression:
     x = Expression(node, node.input(0))
     axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [x.op("nn.softmax", axis=axes[0]).value]
+        return x.op("nn.softmax", axis=axes[0])
     powers = shifted(x, axes).op("exp")
-    return [(powers / powers.sum(*axes, keepdims=True)).value]
+    return powers / powers.sum(*axes, keepdims=True)
 
 
-def log_softmax(node: Node) -> Sequence[SSAValue]:
+def log_softmax(node: Node) -> Expression:
     x = Expression(node, node.input(0))
     axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [x.op("nn.log_softmax", axis=axes[0]).value]
+        return x.op("nn.log_softmax", axis=axes[0])
     low = shifted(x, axes)
-    return [(low - low.op("exp").sum(*axes, keepdims=True).op("log")).value]
+    return low - low.op("exp").sum(*axes, keepdims=True).op("log")
 
 
 def shifted(x: Expression, axes: Sequence[int]) -> Expression:
@@ -196,14 +179,14 @@ def shifted(x: Expression, axes: Sequence[int]) -> Expression:
     return x - x.max(*axes, keepdims=True)
 
 
-def hardmax(node: Node) -> Sequence[SSAValue]:
+def hardmax(node: Node) -> Expression:
     """Convert Hardmax: 1 at the first maximum, 0 elsewhere."""
     x = Expression(node, node.input(0))
     axes = norm_axes(node, x.value)
     if len(axes) == 1:
-        return [hardmax_along(x, node.axis(axes[0], x.value)).value]
+        return hardmax_along(x, node.axis(axes[0], x.value))
     flat = Expression(node, flattened(node, x.value, axes[0]))
-    return [hardmax_along(flat, 1).op("dyn.reshape", x.op("shape_of")).value]
+    return hardmax_along(flat, 1).op("dyn.reshape", x.op("shape_of"))
 
 
 def hardmax_along(x: Expression, axis: int) -> Expression:
@@ -213,9 +196,11 @@ def hardmax_along(x: Expression, axis: int) -> Expression:
     return numbers.expand(*range(1, x.rank - axis)).equals(place).cast(x.element)
 
 
+_ARG = ("axis", "keepdims", "select_last_index")
+
 REDUCTION: Converters = {
-    "ArgMax": arg("argmax"),
-    "ArgMin": arg("argmin"),
+    "ArgMax": direct("argmax", *_ARG),
+    "ArgMin": direct("argmin", *_ARG),
     "CumProd": cumulative("cumprod"),
     "CumSum": cumulative("cumsum"),
     "Hardmax": hardmax,

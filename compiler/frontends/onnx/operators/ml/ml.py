@@ -14,34 +14,27 @@ from .....interpreters.arrays import Array
 from ...errors import Unsupported
 from ...node import Converters, Node
 from ...types import element_type
-from ..expression import Expression, constant, inputs
+from ..expression import Expression, constant, formula, inputs
 from .support_vectors import SVM
 from .trees import LABELS, TREES, labels_at, transformed
 
 __all__ = ["ML"]
 
 
-def array_feature_extractor(node: Node) -> Sequence[SSAValue]:
+def array_feature_extractor(node: Node) -> SSAValue:
     """Take the columns at the indices."""
     x, indices = node.input(0), node.cast(node.input(1), i64)
     if node.rank(x) == 1:
         x = node.op("expand_dims", x, axis=[0])
     flat = node.op("reshape", indices, newshape=[-1])
-    return [node.op("take", x, flat, axis=-1, mode="raise")]
+    return node.op("take", x, flat, axis=-1, mode="raise")
 
 
-def binarizer(node: Node) -> Sequence[SSAValue]:
-    """Return 1 above the threshold, else 0."""
-    x = node.input(0)
-    threshold = node.like(node.float("threshold"), x)
-    return [node.cast(node.op("greater", x, threshold), node.element(x))]
-
-
-def scaler(node: Node) -> Sequence[SSAValue]:
+def scaler(node: Node) -> Expression:
     """Compute (x - offset) * scale, in f32."""
     x = Expression(node, node.input(0)).cast(f32)
     offset, scale = node.floats("offset") or [0.0], node.floats("scale") or [1.0]
-    return [((x - vector(node, offset)) * vector(node, scale)).value]
+    return (x - vector(node, offset)) * vector(node, scale)
 
 
 def vector(node: Node, numbers: Sequence[float], element: Element = f32) -> Expression:
@@ -50,8 +43,8 @@ def vector(node: Node, numbers: Sequence[float], element: Element = f32) -> Expr
     return constant(node, array, element)
 
 
-def normalizer(node: Node) -> Sequence[SSAValue]:
-    """Divide the rows by their greatest absolute value, or their 1- or 2-norm; a row of zeros is
+def normalizer(node: Node) -> Expression:
+    """Divide the rows by their maximum absolute value, or their 1- or 2-norm; a row of zeros is
     left as it is."""
     x = Expression(node, node.input(0)).cast(f32)
     norm = node.choice("norm", {name: name for name in ("MAX", "L1", "L2")}, "MAX")
@@ -61,10 +54,10 @@ def normalizer(node: Node) -> Sequence[SSAValue]:
         size = x.op("abs").sum(-1, keepdims=True)
     else:
         size = (x * x).sum(-1, keepdims=True).op("sqrt")
-    return [(x / size.equals(0.0).where(1.0, size)).value]
+    return x / size.equals(0.0).where(1.0, size)
 
 
-def imputer(node: Node) -> Sequence[SSAValue]:
+def imputer(node: Node) -> Expression:
     """Replace the elements that are missing, by default NaN, by values, one per column."""
     x = Expression(node, node.input(0))
     if isinstance(x.element, Float):
@@ -74,10 +67,10 @@ def imputer(node: Node) -> Sequence[SSAValue]:
     if not values:
         raise Unsupported("it has no values to impute of the type of its input")
     lost = x.op("isnan") if missing != missing else x.equals(missing)
-    return [lost.where(vector(node, values, x.element), x).value]
+    return lost.where(vector(node, values, x.element), x)
 
 
-def feature_vectorizer(node: Node) -> Sequence[SSAValue]:
+def feature_vectorizer(node: Node) -> SSAValue:
     """Concatenate the columns of all inputs as f32."""
     parts = [x.cast(f32) for x in inputs(node)]
     parts = [x.expand(0) if x.rank == 1 else x.reshape(0, -1) for x in parts]
@@ -85,10 +78,10 @@ def feature_vectorizer(node: Node) -> Sequence[SSAValue]:
     if [x.shape[1] for x in parts] != sizes:
         raise Unsupported(f"inputdimensions = {sizes}")
     first, *others = parts
-    return [first.concat(*others, axis=1).value if others else first.value]
+    return first.concat(*others, axis=1).value if others else first.value
 
 
-def one_hot_encoder(node: Node) -> Sequence[SSAValue]:
+def one_hot_encoder(node: Node) -> Expression:
     """Compare each element with each category, as f32; without `zeros`, an element that is none of
     them is an error at run time."""
     x = Expression(node, node.input(0))
@@ -102,7 +95,7 @@ def one_hot_encoder(node: Node) -> Sequence[SSAValue]:
         numbers = constant(node, np.arange(len(categories)), i64)
         found = numbers.op("take", place, axis=0, mode="raise")
         hits = found.expand(x.rank).equals(numbers)
-    return [hits.cast(f32).value]
+    return hits.cast(f32)
 
 
 # Labels
@@ -110,7 +103,7 @@ def one_hot_encoder(node: Node) -> Sequence[SSAValue]:
 _KEYS = {"int64s": i64, "floats": f32}
 
 
-def label_encoder(node: Node) -> Sequence[SSAValue]:
+def label_encoder(node: Node) -> Expression:
     """Map numbers to numbers; others become the default."""
     x = Expression(node, node.input(0))
     keys, _ = numbers_of(node, "keys")
@@ -129,7 +122,7 @@ def label_encoder(node: Node) -> Sequence[SSAValue]:
         hits = hits | both
     place = hits.cast(i64).op("argmax", axis=-1, select_last_index=True)
     found = constant(node, values, element).take(place, 0)
-    return [hits.op("any", axis=[-1]).where(found, default).value]
+    return hits.op("any", axis=[-1]).where(found, default)
 
 
 def numbers_of(node: Node, name: str) -> tuple[Array, Element]:
@@ -148,10 +141,10 @@ def numbers_of(node: Node, name: str) -> tuple[Array, Element]:
 # Linear models
 
 
-def linear_regressor(node: Node) -> Sequence[SSAValue]:
+def linear_regressor(node: Node) -> Expression:
     x, count = Expression(node, node.input(0)).cast(f32), node.int("targets", 1)
     y = linear(node, x, count)
-    return [transformed(y, node.string("post_transform", "NONE")).value]
+    return transformed(y, node.string("post_transform", "NONE"))
 
 
 def linear(node: Node, x: Expression, count: int) -> Expression:
@@ -191,17 +184,17 @@ def linear_classifier(node: Node) -> Sequence[SSAValue]:
     return [labels_at(node, place, *LABELS), scores.value]
 
 
-def zip_map(node: Node) -> Sequence[SSAValue]:
+def zip_map(node: Node) -> SSAValue:
     """Return the scores of classes as they are, in the order of the classes: relax has no maps."""
     names = node.strings("classlabels_strings") or node.ints("classlabels_int64s") or []
     text = ", ".join(map(str, names))
     node.warn(f"a tensor is returned in place of maps; its columns are the classes {text}")
-    return [node.input(0)]
+    return node.input(0)
 
 
 ML: Converters = {
     "ArrayFeatureExtractor": array_feature_extractor,
-    "Binarizer": binarizer,
+    "Binarizer": formula(lambda x: (x > x.node.float("threshold")).cast(x.element)),
     "FeatureVectorizer": feature_vectorizer,
     "Imputer": imputer,
     "LabelEncoder": label_encoder,

@@ -18,7 +18,7 @@ from .trees import LABELS, labels_at, transformed
 __all__ = ["SVM"]
 
 
-def svm_regressor(node: Node) -> Sequence[SSAValue]:
+def svm_regressor(node: Node) -> Expression:
     x = Expression(node, node.input(0)).cast(f32)
     coefficients = np.asarray(node.floats("coefficients") or [], np.float32)
     if (count := node.int("n_supports")) > 0:
@@ -29,7 +29,7 @@ def svm_regressor(node: Node) -> Sequence[SSAValue]:
     y = y + (node.floats("rho") or [0.0])[0]
     if node.int("one_class"):
         y = (y > 0.0).where(1.0, y.scalar(-1))
-    return [transformed(y, node.string("post_transform", "NONE")).value]
+    return transformed(y, node.string("post_transform", "NONE"))
 
 
 def vectors(node: Node, count: int) -> Array:

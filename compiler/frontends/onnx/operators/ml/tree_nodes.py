@@ -90,13 +90,14 @@ class Trees:
         swapped = np.isin(modes, ["GTE", "GT", "NEQ"])
         below = np.isin(modes, ["LT", "GTE"])
         steps = TreeNodes(
-            self.features,
-            np.where(below, before(splits), splits),
-            np.where(swapped, self.false, self.true),
-            np.where(swapped, self.true, self.false),
-            (self.missing != np.isin(modes, ["GTE", "GT"])) & ~np.isin(modes, ["NEQ", "LEAF"]),
-            modes == "LEAF",
-            self.roots,
+            features=self.features,
+            splits=np.where(below, before(splits), splits),
+            first=np.where(swapped, self.false, self.true),
+            second=np.where(swapped, self.true, self.false),
+            missing=(self.missing != np.isin(modes, ["GTE", "GT"]))
+            & ~np.isin(modes, ["NEQ", "LEAF"]),
+            is_leaf=modes == "LEAF",
+            roots=self.roots,
         )
         sets = np.isin(modes, ["EQ", "NEQ", "MEMBER"])
         steps.split_nan(np.flatnonzero(np.isnan(steps.splits) & ~sets))
@@ -111,7 +112,7 @@ class Trees:
 
 
 def before(numbers: Array) -> Array:
-    """Return the greatest number less than each; NaN if there is none."""
+    """Return the maximum number less than each; NaN if there is none."""
     return np.where(numbers > -inf, np.nextafter(numbers, numbers.dtype.type(-inf)), nan)
 
 
@@ -159,7 +160,7 @@ class TreeNodes:
         self, node: int, members: Array, count: int
     ) -> Sequence[tuple[int, float, int, int]]:
         """Make `node` the root of a binary search of its feature in `members`, which ascend; return
-        the other nodes of the search, the first of which is number `count`."""
+        the other nodes of the search, which are numbered from `count` on."""
         # Of 2 and 5, data goes to   second   first   second   first   second
         #                between         < 2       2 <       < 5     5 <
         bounds = np.stack([before(members), members], axis=1).ravel()

@@ -36,7 +36,7 @@ def input_of(node: Node, wide: bool) -> Expression:
 # TreeEnsemble
 
 
-def tree_ensemble(node: Node) -> Sequence[SSAValue]:
+def tree_ensemble(node: Node) -> Expression:
     def tensor(name: str) -> Array:
         found = node.tensor(name)
         return np.zeros(0) if found is None else numpy_helper.to_array(found)
@@ -62,20 +62,20 @@ def tree_ensemble(node: Node) -> Sequence[SSAValue]:
     missing = integers("nodes_missing_value_tracks_true")
     missing = np.zeros(count) if missing.size == 0 else missing
     trees = Trees(
-        np.append(integers("nodes_featureids"), np.zeros(leaves, np.int64)),
-        np.append(splits.astype(np.float64), np.zeros(leaves)),
-        modes + ["LEAF"] * leaves,
-        children[0],
-        children[1],
-        np.append(missing, np.zeros(leaves)) != 0,
-        members_of(modes, tensor("membership_values")),
-        integers("tree_roots"),
-        weights,
-        voted,
+        features=np.append(integers("nodes_featureids"), np.zeros(leaves, np.int64)),
+        splits=np.append(splits.astype(np.float64), np.zeros(leaves)),
+        modes=modes + ["LEAF"] * leaves,
+        true=children[0],
+        false=children[1],
+        missing=np.append(missing, np.zeros(leaves)) != 0,
+        members=members_of(modes, tensor("membership_values")),
+        roots=integers("tree_roots"),
+        weights=weights,
+        voted=voted,
     )
     x = input_of(node, splits.dtype == np.float64)
     y = trees.aggregated(x, AGGREGATIONS[node.int("aggregate_function", 1)])
-    return [transformed(y, TRANSFORMS[node.int("post_transform")]).value]
+    return transformed(y, TRANSFORMS[node.int("post_transform")])
 
 
 def members_of(modes: Sequence[str], values: Array) -> Mapping[int, Sequence[float]]:
@@ -126,18 +126,17 @@ def old_trees(node: Node, kind: str, targets: int) -> Trees:
     missing = node.ints("nodes_missing_value_tracks_true") or [0] * len(modes)
     roots = sorted({tree: i for i, tree in reversed([*enumerate(owners)])}.values())
     features = np.asarray(node.ints("nodes_featureids"), np.int64)
-    features = np.where(np.array(modes) == "LEAF", 0, features)
     return Trees(
-        features,
-        np.asarray(numbers(node, "nodes_values"), np.float64),
-        modes,
-        children[0],
-        children[1],
-        np.asarray(missing) != 0,
-        {},
-        np.asarray(roots, np.int64),
-        weights,
-        voted,
+        features=np.where(np.array(modes) == "LEAF", 0, features),
+        splits=np.asarray(numbers(node, "nodes_values"), np.float64),
+        modes=modes,
+        true=children[0],
+        false=children[1],
+        missing=np.asarray(missing) != 0,
+        members={},
+        roots=np.asarray(roots, np.int64),
+        weights=weights,
+        voted=voted,
     )
 
 
@@ -154,14 +153,14 @@ def is_wide(node: Node) -> bool:
     return tensor is not None and bool(tensor.dims)
 
 
-def tree_regressor(node: Node) -> Sequence[SSAValue]:
+def tree_regressor(node: Node) -> Expression:
     trees = old_trees(node, "target", node.int("n_targets", 1))
     x = input_of(node, is_wide(node))
     kinds: Mapping[str, str] = {name: name for name in AGGREGATIONS}
     y = trees.aggregated(x, node.choice("aggregate_function", kinds, "SUM"))
     if base := numbers(node, "base_values"):
         y = y + constant(node, np.asarray(base), y.element)
-    return [transformed(y, node.string("post_transform", "NONE")).cast(f32).value]
+    return transformed(y, node.string("post_transform", "NONE")).cast(f32)
 
 
 def tree_classifier(node: Node) -> Sequence[SSAValue]:

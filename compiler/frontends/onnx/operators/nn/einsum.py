@@ -17,8 +17,8 @@ from ...node import Node
 __all__ = ["einsum", "summation"]
 
 
-def einsum(node: Node) -> Sequence[SSAValue]:
-    return [summation(node, node.string("equation").replace(" ", ""), *node.all_inputs())]
+def einsum(node: Node) -> SSAValue:
+    return summation(node, node.string("equation").replace(" ", ""), *node.all_inputs())
 
 
 def summation(node: Node, subscripts: str, *operands: SSAValue) -> SSAValue:

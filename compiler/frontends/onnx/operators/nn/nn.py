@@ -12,7 +12,7 @@ from ......dialects.relax.shapes import shape_text
 from ......dialects.relax.types import Element, shape_of
 from .....interpreters.arrays import bounds
 from ...errors import Unsupported
-from ...node import Converter, Converters, Node
+from ...node import Converter, Converters, Node, direct
 from ..expression import Expression
 from .einsum import einsum
 from .window_places import places_of_maxima
@@ -72,8 +72,8 @@ def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
 # Convolutions
 
 
-def conv(node: Node) -> Sequence[SSAValue]:
-    return [with_bias(node, convolved(node, node.input(0), node.input(1)), 2)]
+def conv(node: Node) -> SSAValue:
+    return with_bias(node, convolved(node, node.input(0), node.input(1)), 2)
 
 
 def convolved(
@@ -104,7 +104,7 @@ def convolved(
     return of_planes(Expression(node, x), axes, convolve, channels=True) if others else convolve(x)
 
 
-def conv_transpose(node: Node) -> Sequence[SSAValue]:
+def conv_transpose(node: Node) -> SSAValue:
     x, weight = node.input(0), node.input(1)
     x, rank = convolution_data(node, x, weight, transposed=True)
     window = OnnxWindow.of(node, kernel_shape(node, weight, rank))
@@ -125,15 +125,15 @@ def conv_transpose(node: Node) -> Sequence[SSAValue]:
     )
     if given is None:
         y = resized(node, y, output_shape(node, rank) or [])
-    return [with_bias(node, y, 2)]
+    return with_bias(node, y, 2)
 
 
 # Pooling
 
 
-def average_pool(node: Node) -> Sequence[SSAValue]:
+def average_pool(node: Node) -> SSAValue:
     counts = node.bool("count_include_pad")
-    return [pooled(node, node.input(0), "avg", count_include_pad=counts)]
+    return pooled(node, node.input(0), "avg", count_include_pad=counts)
 
 
 def max_pool(node: Node) -> Sequence[SSAValue]:
@@ -154,7 +154,7 @@ def pooled(
     x = with_spatial_rank(node, x)
     rank = node.rank(x) - 2
     window = OnnxWindow.of_pooling(node, x)
-    least = bounds(node.element(x))[0] if kind == "max" else 0
+    minimum = bounds(node.element(x))[0] if kind == "max" else 0
 
     def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
         axes = windowed_axes(window, padding)
@@ -177,7 +177,7 @@ def pooled(
 
         return pool(x) if rank <= 3 else of_planes(Expression(node, x), axes, pool)
 
-    data, padding = padded(node, x, window, least)
+    data, padding = padded(node, x, window, minimum)
     if data is x or count_include_pad is not False:
         return of_windows(data, padding, count_include_pad)
     # The mean with the padding as zeros, divided by the share of elements that are no padding.
@@ -222,7 +222,7 @@ def open_size(size: int) -> int:
     return -1 if size == DYNAMIC_INDEX else size
 
 
-def lp_pool(node: Node) -> Sequence[SSAValue]:
+def lp_pool(node: Node) -> Expression:
     """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p.
 
     The sum is the mean times the size of a window, so that all windows must be whole.
@@ -237,36 +237,32 @@ def lp_pool(node: Node) -> Sequence[SSAValue]:
     return p_norm(node, sums)
 
 
-def p_norm(node: Node, sums: Callable[[Expression], Expression]) -> Sequence[SSAValue]:
+def p_norm(node: Node, sums: Callable[[Expression], Expression]) -> Expression:
     """Return the p-norm, whose sums of powers are those of `sums`."""
     x = Expression(node, node.input(0))
     if (p := node.int("p", 2)) < 1:
         raise Unsupported(f"p = {p}")
-    return [sums(x.op("abs").op("power", p)).op("power", 1 / p).value]
+    return sums(x.op("abs").op("power", p)).op("power", 1 / p)
 
 
 def global_pool(kind: str) -> Converter:
     """Return a converter of pooling over each channel: `kind` is `max` or `avg`."""
 
-    def convert(node: Node) -> Sequence[SSAValue]:
+    def convert(node: Node) -> SSAValue:
         x = node.input(0)
         shape = shape_of(node.type(x))
         if shape is not None and len(shape) == 4:
-            return [node.op(f"nn.global_{kind}_pool2d", x)]
+            return node.op(f"nn.global_{kind}_pool2d", x)
         axes = [*range(2, node.rank(x))]
-        return [node.op("max" if kind == "max" else "mean", x, axis=axes, keepdims=True)]
+        return node.op("max" if kind == "max" else "mean", x, axis=axes, keepdims=True)
 
     return convert
-
-
-def global_lp_pool(node: Node) -> Sequence[SSAValue]:
-    return p_norm(node, lambda powers: powers.sum(*range(2, powers.rank), keepdims=True))
 
 
 # Matrix products
 
 
-def gemm(node: Node) -> Sequence[SSAValue]:
+def gemm(node: Node) -> SSAValue:
     """Convert Gemm, alpha * A * B + beta * C; with B transposed it is a dense layer."""
     a, b = node.input(0), node.input(1)
     alpha, beta = node.float("alpha"), node.float("beta")
@@ -276,30 +272,20 @@ def gemm(node: Node) -> Sequence[SSAValue]:
     if alpha != 1:
         y = node.op("multiply", y, node.like(alpha, y))
     if not node.has(2):
-        return [y]
+        return y
     c = node.input(2)
     if beta != 1:
         c = node.op("multiply", c, node.like(beta, y))
-    return [node.op("add", y, c)]
-
-
-def matmul(node: Node) -> Sequence[SSAValue]:
-    return [node.op("matmul", node.input(0), node.input(1))]
+    return node.op("add", y, c)
 
 
 # Blocks of space and depth
 
 
-def depth_to_space(node: Node) -> Sequence[SSAValue]:
-    mode = node.string("mode", "DCR")
-    block = node.int("blocksize")
-    return [node.op("nn.depth_to_space", node.input(0), block_size=block, mode=mode)]
-
-
-def space_to_depth(node: Node) -> Sequence[SSAValue]:
+def space_to_depth(node: Node) -> SSAValue:
     if node.string("mode", "DCR") != "DCR":
         raise Unsupported(f"mode {node.string('mode')}")
-    return [node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))]
+    return node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))
 
 
 def dropout(node: Node) -> Sequence[SSAValue | None]:
@@ -322,7 +308,7 @@ def dropout(node: Node) -> Sequence[SSAValue | None]:
     return [y, node.full(1, mask_element, node.static_shape(x))]
 
 
-def non_max_suppression(node: Node) -> Sequence[SSAValue]:
+def non_max_suppression(node: Node) -> SSAValue:
     """Convert NonMaxSuppression; by default no box of a class is selected, and the threshold of the
     intersection over union is 0."""
     boxes, scores = node.with_rank(node.input(0), 3), node.with_rank(node.input(1), 3)
@@ -331,7 +317,7 @@ def non_max_suppression(node: Node) -> Sequence[SSAValue]:
     lowest = [node.scalar(node.input(4))] if node.has(4) else []
     centered = node.bool("center_point_box")
     operands = boxes, scores, limit, threshold, *lowest
-    return [node.op("vision.non_max_suppression", *operands, center_point_box=centered)]
+    return node.op("vision.non_max_suppression", *operands, center_point_box=centered)
 
 
 NN: Converters = {
@@ -339,14 +325,16 @@ NN: Converters = {
     "AveragePool": average_pool,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
-    "DepthToSpace": depth_to_space,
+    "DepthToSpace": direct("nn.depth_to_space", "mode", block_size="blocksize"),
     "Einsum": einsum,
     "Gemm": gemm,
     "GlobalAveragePool": global_pool("avg"),
-    "GlobalLpPool": global_lp_pool,
+    "GlobalLpPool": lambda node: p_norm(
+        node, lambda powers: powers.sum(*range(2, powers.rank), keepdims=True)
+    ),
     "GlobalMaxPool": global_pool("max"),
     "LpPool": lp_pool,
-    "MatMul": matmul,
+    "MatMul": direct("matmul"),
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
     "SpaceToDepth": space_to_depth,

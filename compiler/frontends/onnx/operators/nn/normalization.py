@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from ......dialects.relax.types import shape_of
 from ...errors import Unsupported
-from ...node import Converters, Node
+from ...node import Converters, Node, direct
 from ..expression import Expression, inputs
 
 __all__ = ["NORMALIZATION"]
@@ -57,11 +57,6 @@ def batch_normalization_in_training(node: Node) -> Sequence[SSAValue]:
     return [value.value for value in (y, *moved)]
 
 
-def instance_normalization(node: Node) -> Sequence[SSAValue]:
-    x, scale, bias = (node.input(i) for i in range(3))
-    return [node.op("nn.instance_norm", x, scale, bias, epsilon=node.float("epsilon"))]
-
-
 def normalized_axes(node: Node, x: SSAValue) -> list[int]:
     """Return the axes of a layer normalization: `axis` and all after it."""
     rank = node.rank(x)
@@ -77,7 +72,7 @@ def is_whole(node: Node, x: SSAValue, scale: SSAValue, axes: Sequence[int]) -> b
     return scales == sizes and DYNAMIC_INDEX not in sizes
 
 
-def layer_normalization(node: Node) -> Sequence[SSAValue]:
+def layer_normalization(node: Node) -> SSAValue:
     """Convert LayerNormalization; if mean or deviation are used, by inlining ONNX's definition."""
     x, scale = node.input(0), node.input(1)
     axes = normalized_axes(node, x)
@@ -96,20 +91,20 @@ def layer_normalization(node: Node) -> Sequence[SSAValue]:
     if not is_whole(node, x, bias, axes):
         raise Unsupported("the bias does not have the shape of the normalized axes")
     epsilon = node.float("epsilon")
-    return [node.op("nn.layer_norm", x, scale, bias, axes=axes, epsilon=epsilon)]
+    return node.op("nn.layer_norm", x, scale, bias, axes=axes, epsilon=epsilon)
 
 
-def rms_normalization(node: Node) -> Sequence[SSAValue]:
+def rms_normalization(node: Node) -> SSAValue:
     x, scale = node.input(0), node.input(1)
     axes = normalized_axes(node, x)
     if node.element(x) != f32 and node.int("stash_type", 1) == 1:
         raise Unsupported(f"f32 computation of {node.element(x)} elements")
     if not is_whole(node, x, scale, axes):
         raise Unsupported("the scale does not have the shape of the normalized axes")
-    return [node.op("nn.rms_norm", x, scale, axes=axes, epsilon=node.float("epsilon"))]
+    return node.op("nn.rms_norm", x, scale, axes=axes, epsilon=node.float("epsilon"))
 
 
-def group_normalization(node: Node) -> Sequence[SSAValue]:
+def group_normalization(node: Node) -> SSAValue:
     """Convert GroupNormalization: scale and bias have one element per group before opset 21,
     then one per channel."""
     x, scale, bias = (node.input(i) for i in range(3))
@@ -123,45 +118,31 @@ def group_normalization(node: Node) -> Sequence[SSAValue]:
         scale, bias = (node.op("repeat", v, repeats=each, axis=0) for v in (scale, bias))
     axes = [*range(2, node.rank(x))]
     epsilon = node.float("epsilon")
-    return [node.op("nn.group_norm", x, scale, bias, num_groups=groups, axes=axes, epsilon=epsilon)]
+    return node.op("nn.group_norm", x, scale, bias, num_groups=groups, axes=axes, epsilon=epsilon)
 
 
-def lrn(node: Node) -> Sequence[SSAValue]:
-    return [
-        node.op(
-            "nn.lrn",
-            node.input(0),
-            size=node.int("size"),
-            axis=1,
-            bias=node.float("bias"),
-            alpha=node.float("alpha"),
-            beta=node.float("beta"),
-        )
-    ]
-
-
-def lp_normalization(node: Node) -> Sequence[SSAValue]:
+def lp_normalization(node: Node) -> Expression:
     """Divide x by its 1- or 2-norm along an axis; the result is 0 where the norm is 0."""
     x, axis, p = Expression(node, node.input(0)), node.int("axis", -1), node.int("p", 2)
     if p not in (1, 2):
         raise Unsupported(f"p = {p}; supported are 1 and 2")
     norm = x.op("abs" if p == 1 else "square").sum(axis, keepdims=True)
     norm = norm.op("sqrt") if p == 2 else norm
-    return [(x / norm.equals(0).where(1, norm)).value]
+    return x / norm.equals(0).where(1, norm)
 
 
-def mean_variance_normalization(node: Node) -> Sequence[SSAValue]:
+def mean_variance_normalization(node: Node) -> Expression:
     x, axes = Expression(node, node.input(0)), node.ints("axes") or [0, 2, 3]
     centred = x - x.mean(*axes, keepdims=True)
     variance = centred.op("square").mean(*axes, keepdims=True)
-    return [(centred / (variance.op("sqrt") + 1e-9)).value]
+    return centred / (variance.op("sqrt") + 1e-9)
 
 
 NORMALIZATION: Converters = {
     "BatchNormalization": batch_normalization,
     "GroupNormalization": group_normalization,
-    "InstanceNormalization": instance_normalization,
-    "LRN": lrn,
+    "InstanceNormalization": direct("nn.instance_norm", "epsilon"),
+    "LRN": direct("nn.lrn", "size", "bias", "alpha", "beta"),
     "LayerNormalization": layer_normalization,
     "LpNormalization": lp_normalization,
     "MeanVarianceNormalization": mean_variance_normalization,

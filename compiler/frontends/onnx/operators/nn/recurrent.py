@@ -14,7 +14,7 @@ from ...errors import Unsupported
 from ...node import Converter, Converters, Node
 from ...types import tensor_of
 from ..control import length, while_loop
-from ..elementwise.activation import exp_minus_1, linear_gate
+from ..elementwise.activation import activation_named
 from ..expression import Expression
 
 __all__ = ["RECURRENT"]
@@ -141,9 +141,16 @@ def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: 
         halves = [
             bias.op("strided_slice", begin=[i * width], end=[(i + 1) * width]) for i in range(2)
         ]
-    peepholes = of_direction(node, 7, index) if node.has(7) else None
-    activations = activations_of(node, defaults, index, count)
-    return Cell(node, hidden, gates, recurrent, halves[0], halves[1], peepholes, activations)
+    return Cell(
+        node,
+        hidden,
+        gates,
+        recurrent=recurrent,
+        input_bias=halves[0],
+        recurrent_bias=halves[1],
+        peepholes=of_direction(node, 7, index) if node.has(7) else None,
+        activations=activations_of(node, defaults, index, count),
+    )
 
 
 def hidden_size(node: Node) -> int:
@@ -246,48 +253,12 @@ def activations_of(
     return functions[index * len(defaults) : (index + 1) * len(defaults)]
 
 
-_PLAIN = {
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-    "relu": "nn.relu",
-    "softplus": "nn.softplus",
-}
-"""The operations that are activations without parameters."""
-
-
 def activation(name: str, alphas: Iterator[float], betas: Iterator[float]) -> Activation:
     """Return an activation function by name, with the next of the parameters if it takes any, and
     else with its default ones."""
-    kind = name.lower()
-    if kind in _PLAIN:
-        return lambda x: x.op(_PLAIN[kind])
-
-    def parameters(*defaults: float) -> list[float]:
-        return [next(*pair) for pair in zip((alphas, betas), defaults, strict=False)]
-
-    match kind:
-        case "softsign":
-            return lambda x: x / (x.op("abs") + 1)
-        case "leakyrelu":
-            (alpha,) = parameters(0.01)
-            return lambda x: x.op("nn.leaky_relu", alpha=alpha)
-        case "elu":
-            (alpha,) = parameters(1.0)
-            return lambda x: (x < 0).where(exp_minus_1(x, alpha), x)
-        case "thresholdedrelu":
-            (alpha,) = parameters(1.0)
-            return lambda x: (x > alpha).where(x, 0)
-        case "hardsigmoid":
-            alpha, beta = parameters(0.2, 0.5)
-            return lambda x: linear_gate(x, alpha, beta)
-        case "scaledtanh":
-            alpha, beta = parameters(1.0, 1.0)
-            return lambda x: (x * beta).op("tanh") * alpha
-        case "affine":
-            alpha, beta = parameters(1.0, 0.0)
-            return lambda x: x * alpha + beta
-        case _:
-            raise Unsupported(f"activation {name}")
+    function, defaults = activation_named(name)
+    given = [next(*pair) for pair in zip((alphas, betas), defaults, strict=False)]
+    return lambda x: function(x, *[*given, 0.0, 0.0][:2])
 
 
 RECURRENT: Converters = {

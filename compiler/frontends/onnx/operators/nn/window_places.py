@@ -113,7 +113,7 @@ def column_major(index: Expression, sizes: Sequence[Expression]) -> Expression:
     return first
 
 
-def max_unpool(node: Node) -> Sequence[SSAValue]:
+def max_unpool(node: Node) -> SSAValue:
     """Convert MaxUnpool: the elements at their indices in a tensor of zeros; with `output_shape`
     a larger one, which holds the tensor at its start."""
     x = Expression(node, node.input(0))
@@ -131,22 +131,22 @@ def max_unpool(node: Node) -> Sequence[SSAValue]:
         node, node.op("scatter_elements", zeros, places.value, x.reshape(prod(x.shape)).value)
     ).reshape(*shape)
     if not node.has(2):
-        return [y.value]
+        return y.value
     if (wanted := node.ints_of(2)) is None:
         after = Expression(node, node.input(2)) - constant(node, np.array(shape), i64)
         width = constant(node, np.zeros(len(shape)), i64).concat(after, axis=0)
         axes = node.array(np.arange(len(shape)), i64)
-        return [node.op("dyn.pad", y.value, width.value, node.full(0, x.element), axes)]
+        return node.op("dyn.pad", y.value, width.value, node.full(0, x.element), axes)
     after = [size - old for size, old in zip(wanted, shape, strict=True)]
     if min(after) < 0:
         raise Unsupported(f"output_shape = {wanted} is smaller than {shape}")
-    return [y.op("nn.pad", pad_width=[w for size in after for w in (0, size)]).value]
+    return y.op("nn.pad", pad_width=[w for size in after for w in (0, size)]).value
 
 
 # Sums of overlapping blocks
 
 
-def col2im(node: Node) -> Sequence[SSAValue]:
+def col2im(node: Node) -> Expression:
     """Convert Col2Im: sum the elements of blocks, the columns, at their places in an image."""
     x = Expression(node, node.input(0))
     image, block = node.ints_of(1), node.ints_of(2)
@@ -156,7 +156,7 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     if node.sizes(2, 1)[0] != rank:
         raise Unsupported(f"a block of {node.sizes(2, 1)[0]} dimensions in an image of {rank}")
     if image is None or block is None or not is_static(x.shape):
-        return [computed_col2im(node, x, strides, dilation, pads).value]
+        return computed_col2im(node, x, strides, dilation, pads)
     batch, rows, columns = node.sizes(x.value, 3)
     out = [
         (image[i] + pads[i] + pads[i + rank] - dilation[i] * (block[i] - 1) - 1) // strides[i] + 1
@@ -173,7 +173,7 @@ def col2im(node: Node) -> Sequence[SSAValue]:
     zeros = Expression(node, node.full(0, x.element, (prod(image) + 1, batch, channels)))
     y = zeros.op("scatter_nd", flat, updates, reduction="add")
     y = y.slice(0, 0, prod(image)).transpose(1, 2, 0)
-    return [y.reshape(batch, channels, *image).value]
+    return y.reshape(batch, channels, *image)
 
 
 def computed_col2im(

@@ -13,7 +13,7 @@ from ......dialects.relax.shapes import Shape
 from ......dialects.relax.types import with_shape
 from ...errors import Unsupported
 from ...node import Node
-from ..expression import Expression, size_along
+from ..expression import Expression, constant, size_along
 
 __all__ = [
     "OnnxWindow",
@@ -164,18 +164,15 @@ def window_begins(node: Node, x: SSAValue, window: OnnxWindow) -> list[int | Exp
 
 def same_widths(node: Node, x: SSAValue, axes: Sequence[int], window: OnnxWindow) -> SSAValue:
     """Return the widths of SAME padding of some spatial axes: the begins, then the ends."""
-    reaches = [(window.size[i] - 1) * window.dilation[i] for i in axes]
-    strides = [window.strides[i] for i in axes]
-    sizes = node.op("take", node.op("shape_of", x), node.array([a + 2 for a in axes], i64), axis=0)
-    last = node.op("subtract", sizes, node.full(1, i64))
-    over = node.op("floor_mod", last, node.array(strides, i64))
-    missing = node.op("subtract", node.array(reaches, i64), over)
-    total = node.op("maximum", missing, node.full(0, i64))
-    smaller = node.op("floor_divide", total, node.full(2, i64))
-    sides = [smaller, node.op("subtract", total, smaller)]
+    reaches = constant(node, [(window.size[i] - 1) * window.dilation[i] for i in axes])
+    strides = constant(node, [window.strides[i] for i in axes])
+    sizes = Expression(node, node.op("shape_of", x)).take(constant(node, [a + 2 for a in axes]), 0)
+    total = (reaches - (sizes - 1) % strides).op("maximum", 0)
+    smaller = total // 2
+    sides = [smaller, total - smaller]
     if node.choice("auto_pad", AUTO_PAD, "NOTSET") == "SAME_LOWER":
         sides.reverse()
-    return node.op("concatenate", *sides, axis=0)
+    return sides[0].concat(sides[1], axis=0).value
 
 
 def with_whole_windows(node: Node, x: SSAValue, window: OnnxWindow) -> SSAValue:
@@ -254,15 +251,15 @@ def transposed_mode(mode: str) -> str:
 def resized(node: Node, y: SSAValue, sizes: Sequence[int]) -> SSAValue:
     """Cut a transposed convolution without padding to the spatial `sizes`, or pad its end."""
     rank = len(sizes)
-    axes, wanted = node.array(range(2, rank + 2), i64), node.array(sizes, i64)
-    zero = node.array([0] * rank, i64)
-    extents = node.op("strided_slice", node.op("shape_of", y), begin=[2], end=[rank + 2])
-    missing = node.op("maximum", node.op("subtract", wanted, extents), zero)
-    y = node.op("dyn.pad", y, node.op("concatenate", zero, missing, axis=0), node.like(0, y), axes)
-    total = node.op("maximum", node.op("subtract", extents, wanted), zero)
-    begin = node.op("floor_divide", total, node.full(2, i64))
+    axes, wanted = node.array(range(2, rank + 2), i64), constant(node, sizes)
+    zero = constant(node, [0] * rank)
+    extents = Expression(node, node.op("shape_of", y)).slice(0, 2, rank + 2)
+    missing = (wanted - extents).op("maximum", zero)
+    y = node.op("dyn.pad", y, zero.concat(missing, axis=0).value, node.like(0, y), axes)
+    total = (extents - wanted).op("maximum", zero)
+    begin = total // 2
     if transposed_mode(node.choice("auto_pad", AUTO_PAD, "NOTSET")) == "SAME_LOWER":
-        begin = node.op("subtract", total, begin)
+        begin = total - begin
     ones = node.array([1] * rank, i64)
-    y = node.op("dyn.strided_slice", y, begin, node.op("add", begin, wanted), axes, ones)
+    y = node.op("dyn.strided_slice", y, begin.value, (begin + wanted).value, axes, ones)
     return node.retyped(y, with_shape(node.type(y), (*node.shape(y)[:2], *sizes)))

@@ -26,22 +26,21 @@ _METHODS = {
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
-def resize(node: Node) -> Sequence[SSAValue]:
+def resize(node: Node) -> SSAValue:
     """Convert Resize to `relax.image.resize` if the sizes are known, else axis by axis."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
     rank = node.rank(x)
     axes = [node.axis(axis, x) for axis in node.ints("axes") or range(rank)]
-    if node.opset < 11:
-        resizing = Resizing(node, axes, method, "asymmetric", "floor", None, 1, None)
-    else:
-        coordinates = node.string("coordinate_transformation_mode", "half_pixel")
-        rounding = node.string("nearest_mode", "round_prefer_floor")
-        policy = node.string("keep_aspect_ratio_policy", "stretch")
-        resizing = Resizing(node, axes, method, coordinates, rounding, 1, 2, 3, policy)
-    return [resized(resizing, x)]
+    resizing = Resizing(node, axes, method)
+    if node.opset >= 11:
+        resizing.coordinates = node.string("coordinate_transformation_mode", "half_pixel")
+        resizing.rounding = node.string("nearest_mode", "round_prefer_floor")
+        resizing.policy = node.string("keep_aspect_ratio_policy", "stretch")
+        resizing.roi_index, resizing.scales_index, resizing.sizes_index = 1, 2, 3
+    return resized(resizing, x)
 
 
-def upsample(node: Node) -> Sequence[SSAValue]:
+def upsample(node: Node) -> SSAValue:
     """Convert Upsample, which Resize replaces since opset 10; before opset 9 scales are an
     attribute."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
@@ -50,7 +49,7 @@ def upsample(node: Node) -> Sequence[SSAValue]:
             raise Unsupported("its form before opset 7")
         node = node.alike([x, node.array(np.array(scales), f64)])
     axes = [*range(node.rank(x))]
-    return [resized(Resizing(node, axes, method, "asymmetric", "floor", None, 1, None), x)]
+    return resized(Resizing(node, axes, method), x)
 
 
 def resized(resizing: Resizing, x: SSAValue) -> SSAValue:
@@ -166,12 +165,12 @@ class Resizing:
     node: Node
     axes: list[int]
     method: str
-    coordinates: str
-    rounding: str
-    roi_index: int | None
-    scales_index: int | None
-    sizes_index: int | None
+    coordinates: str = "asymmetric"
+    rounding: str = "floor"
     policy: str = "stretch"
+    roi_index: int | None = None
+    scales_index: int = 1
+    sizes_index: int | None = None
 
     def has(self, index: int | None) -> bool:
         """Return whether an input is present and not empty."""
@@ -222,10 +221,8 @@ def scales_and_sizes(
     resizing: Resizing, dims: Sequence[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
     """Return the scale and the new size of each axis, as f64."""
-    if (scales_index := resizing.scales_index) is None:
-        raise Unsupported("scales of more than 3 dimensions")
-    if resizing.has(scales_index):
-        scales = numbers(resizing, scales_index)
+    if resizing.has(resizing.scales_index):
+        scales = numbers(resizing, resizing.scales_index)
         products = [scale * dim for scale, dim in zip(scales, dims, strict=True)]
         return scales, [product.op("floor") for product in products]
     if (sizes_index := resizing.sizes_index) is None:

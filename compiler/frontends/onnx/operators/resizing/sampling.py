@@ -9,7 +9,6 @@ from itertools import product
 from operator import mul
 
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
 
 from ...node import Converters, Node
 from ..expression import Expression, extent_along, inputs, total
@@ -80,7 +79,7 @@ Taps = list[tuple[Expression, Expression]]
 """The elements of an axis that a place is made of, with their weights."""
 
 
-def grid_sample(node: Node) -> Sequence[SSAValue]:
+def grid_sample(node: Node) -> Expression:
     """Convert GridSample: the weighted sum of the elements around each coordinate; grids have x
     before y."""
     x, grid = inputs(node, 0, 1)
@@ -92,7 +91,7 @@ def grid_sample(node: Node) -> Sequence[SSAValue]:
         Axis(extent_along(x, 2 + i, grid.element), grid.at(-1, rank - 1 - i), padding, corners)
         for i in range(rank)
     ]
-    return [weighted(x, [make(axis) for axis in axes]).value]
+    return weighted(x, [make(axis) for axis in axes])
 
 
 def linear_taps(axis: Axis) -> Taps:
