@@ -13,6 +13,7 @@ from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array
 from support.operations.legalized import legalize
+from support.pairs import pairs
 from support.passes.results import run
 
 import passline
@@ -204,10 +205,9 @@ def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, tar
         np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
 
 
-@pytest.mark.parametrize("target", [SMALL, WIDE])
-@pytest.mark.parametrize(
-    "given",
-    some(
+@pairs(
+    name=["max_pool2d", "avg_pool2d"],
+    given=some(
         [
             "pool_size = [2, 3], strides = [1, 2], padding = [0, 1, 1, 0], ceil_mode = true",
             "pool_size = [3, 3], strides = [2, 2], padding = [1, 1]",
@@ -217,8 +217,8 @@ def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, tar
         ],
         3,
     ),
+    target=[SMALL, WIDE],
 )
-@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
 def test_pooling(name: str, given: str, target: str):
     text = text_of(f"nn.{name}", given, "?x2x?x?xf32")
     check(text, target, (2, 3), (4, 17))

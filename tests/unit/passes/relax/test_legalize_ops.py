@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.operations.evaluation import Array
+from support.pairs import pairs
 from support.passes.results import run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, ModuleOp, TensorType, UnitAttr, f32
@@ -256,16 +257,12 @@ def test_a_broadcast_result():
 # Tiles
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 13])
-@pytest.mark.parametrize("columns", [1, 3, 4, 9, 33])
-@pytest.mark.parametrize("target", TARGETS)
+@pairs(target=TARGETS, columns=[1, 3, 4, 9, 33], m=[1, 2, 3, 5, 13])
 def test_tiles_of_products(m: int, columns: int, target: str):
     check_group([(m, 2), (2, columns)], one(MatmulOp), target)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5])
-@pytest.mark.parametrize("terms", [1, 4, 11])
-@pytest.mark.parametrize("target", TARGETS)
+@pairs(target=TARGETS, terms=[1, 4, 11], m=[1, 2, 3, 5])
 def test_tiles_of_dot_products(m: int, terms: int, target: str):
     for columns in (1, 2, 4):
         check_group([(m, terms), (columns, terms)], one(DenseOp), target)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import constant, i4, run, ui8
+from support.pairs import pairs
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -102,9 +103,11 @@ def test_integers_print_exactly(data: bytes, element: Element):
     check_text(bytes(values) if values else data, element)
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)
-@pytest.mark.parametrize("values", [[0.0, -0.0], [math.nan] * 3, [math.inf, 1.0], [5e-324, 1.0]])
-@pytest.mark.parametrize("repeat", [1, 100])
+@pairs(
+    repeat=[1, 100],
+    values=[[0.0, -0.0], [math.nan] * 3, [math.inf, 1.0], [5e-324, 1.0]],
+    element=[f16, bf16, f32, f64],
+)
 def test_special_values_print_exactly(values: list[float], element: Element, repeat: int):
     assert not isinstance(element, IntegerType)
     check_text(element.pack(values * repeat), element)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, i4, ui8
 from support.operations.legalized import check_kernel
+from support.pairs import pairs
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i64
 
 from passline.compiler.interpreters.arrays import dtype_of
@@ -20,10 +21,7 @@ FLOATS: list[Element] = [f16, bf16, f32, f64]
 ELEMENTS: list[Element] = [*FLOATS, i1, i4, i8, i64]
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
-@pytest.mark.parametrize("op", [ops.SortOp, ops.ArgsortOp])
+@pairs(op=[ops.SortOp, ops.ArgsortOp], element=ELEMENTS, axis=[0, 1, -1], descending=[False, True])
 def test_sort(op: type[ops.SortingOp], element: Element, axis: int, descending: bool):
     x = constant(np.random.default_rng(0).integers(-3, 3, (2, 5, 3)), element)
     check_kernel(op(x, axis=axis, descending=descending))
@@ -66,9 +64,7 @@ def test_topk(element: Element, k: int, axis: int, largest: bool):
     check_kernel(ops.TopkOp(x, k=k, axis=axis, largest=largest))
 
 
-@pytest.mark.parametrize("largest", [False, True])
-@pytest.mark.parametrize("k", [1, 20, 40])
-@pytest.mark.parametrize("element", [f16, f32, f64, i8, i64, ui8, ui64], ids=str)
+@pairs(element=[f16, f32, f64, i8, i64, ui8, ui64], k=[1, 20, 40], largest=[False, True])
 def test_the_first_of_many(element: Element, k: int, largest: bool):
     random = np.random.default_rng(k)
     low, high = bounds(element) if isinstance(element, IntegerType) else (-60000, 60000)

@@ -9,6 +9,7 @@ from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, i4, ui8
 from support.operations.legalized import check_kernel
+from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
 from passline.compiler.kernels.legalizations import RELAX
@@ -68,9 +69,9 @@ def test_softmax_of_special_numbers_in_machine_code(element: Element, close: flo
 SHAPES = some([(3, 70), (70, 3), (2, 5, 7, 3), (1, 21, 4, 5), (1, 1, 40)], 2)
 
 
-@pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "x86-64-v4"])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("op", [ops.SoftmaxOp, ops.LogSoftmaxOp])
+@pairs(
+    op=[ops.SoftmaxOp, ops.LogSoftmaxOp], shape=SHAPES, target=["x86-64", "x86-64-v3", "x86-64-v4"]
+)
 def test_softmax_for_targets(op: type[ops.SoftmaxBaseOp], shape: tuple[int, ...], target: str):
     for axis in range(len(shape)):
         check_kernel(op(constant(numbers(*shape), f32), axis=axis), 1e-6, 1e-6, target)

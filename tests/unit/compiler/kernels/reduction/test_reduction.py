@@ -10,6 +10,7 @@ import pytest
 from support.budget import some
 from support.operations.evaluation import constant, i4, ui8
 from support.operations.legalized import check_kernel, legalize
+from support.pairs import pairs
 from support.passes.results import run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
@@ -40,9 +41,7 @@ def test_numbers(op: type[ops.ReductionOp], element: Element):
     check_kernel(op(numbers(element)), CLOSE.get(element, 0))
 
 
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("axes", AXES, ids=str)
-@pytest.mark.parametrize("op", NUMBERS)
+@pairs(op=NUMBERS, axes=AXES, keepdims=[False, True])
 def test_axes(op: type[ops.ReductionOp], axes: list[int] | None, keepdims: bool):
     check_kernel(op(numbers(f32), axis=axes, keepdims=keepdims), CLOSE[f32])
 
@@ -54,17 +53,13 @@ def test_bools(op: type[ops.ReductionOp], axes: list[int] | None):
         check_kernel(op(constant(values, i1), axis=axes))
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
-@pytest.mark.parametrize("op", INDICES)
+@pairs(op=INDICES, element=ELEMENTS, last=[False, True])
 def test_indices(op: type[ops.ArgReductionOp], element: Element, last: bool):
     check_kernel(op(numbers(element), axis=1, select_last_index=last))
     check_kernel(op(numbers(element), select_last_index=last))
 
 
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("axis", [0, 1, -1, None])
-@pytest.mark.parametrize("op", INDICES)
+@pairs(op=INDICES, axis=[0, 1, -1, None], keepdims=[False, True])
 def test_axis_of_indices(op: type[ops.ArgReductionOp], axis: int | None, keepdims: bool):
     check_kernel(op(numbers(i8), axis=axis, keepdims=keepdims))
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import ALL_ELEMENTS, constant, run
+from support.pairs import pairs
 from xdsl.dialects.builtin import f16, f32, f64, i8, i32, i64
 from xdsl.utils.exceptions import VerifyException
 
@@ -60,9 +61,9 @@ def test_one_hot_of_indices_out_of_range():
     assert run(op).tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
 
 
-@pytest.mark.parametrize("k", [-(2**63), -2, -1, 0, 1, 4, 2**63 - 1])
-@pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("shape", [(3, 4), (2, 4, 3), (0, 3)])
+@pairs(
+    shape=[(3, 4), (2, 4, 3), (0, 3)], upper=[False, True], k=[-(2**63), -2, -1, 0, 1, 4, 2**63 - 1]
+)
 def test_trilu(shape: tuple[int, ...], upper: bool, k: int):
     x = constant(np.arange(np.prod(shape)).reshape(shape) + 1, f32)
     result = run(TriluOp(x, constant(k, i64), upper=upper))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, i4, run, ui8
+from support.pairs import pairs
 from xdsl.dialects.builtin import FloatAttr, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.compiler.interpreters.relax.reduction.nn import bias_add
@@ -146,9 +147,7 @@ def test_dense(shape: tuple[int, ...], element: Element):
     np.testing.assert_array_equal(result, expected, strict=True)
 
 
-@pytest.mark.parametrize("transpose_a", [False, True])
-@pytest.mark.parametrize("transpose_b", [False, True])
-@pytest.mark.parametrize("batches", [(2, 2), (1, 2), (2, 1)])
+@pairs(batches=[(2, 2), (1, 2), (2, 1)], transpose_b=[False, True], transpose_a=[False, True])
 def test_batch_matmul(batches: tuple[int, int], transpose_a: bool, transpose_b: bool):
     n, m = batches
     x = numbers(n, *((4, 3) if transpose_a else (3, 4)))

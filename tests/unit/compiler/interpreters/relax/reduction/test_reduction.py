@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from support.operations.evaluation import ELEMENTS, Array, constant, i4, run, ui8
+from support.pairs import pairs
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
@@ -33,9 +34,7 @@ def lines(x: Array, axes: Sequence[int] | None) -> Iterable[list[float]]:
         yield [x[tuple(np.add(place, offset))].item() for offset in product(*gone)]
 
 
-@pytest.mark.parametrize("axes", [None, [], [0], [-1], [0, 2], [2, -2, 0]], ids=str)
-@pytest.mark.parametrize("element", [*ELEMENTS, i4, bf16], ids=str)
-@pytest.mark.parametrize("op", ORACLE)
+@pairs(op=ORACLE, element=[*ELEMENTS, i4, bf16], axes=[None, [], [0], [-1], [0, 2], [2, -2, 0]])
 def test_reduction(op: type[ops.ReductionOp], element: Element, axes: list[int] | None):
     x = constant(np.arange(-4, 8).reshape(2, 3, 2) % 7 - 2, element)
     values = [ORACLE[op](line) for line in lines(run(x), axes)]
@@ -116,9 +115,7 @@ def test_short_floats_accumulate_in_f32(element: Element):
 # Indices
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-@pytest.mark.parametrize("element", [*ELEMENTS, bf16, i4], ids=str)
+@pairs(element=[*ELEMENTS, bf16, i4], axis=[None, 0, 1, -1], last=[False, True])
 @pytest.mark.parametrize(
     ("op", "extremum"), [(ops.ArgmaxOp, max), (ops.ArgminOp, min)], ids=["argmax", "argmin"]
 )
