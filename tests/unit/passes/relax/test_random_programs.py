@@ -58,7 +58,7 @@ def expected(seed: int, condition: bool) -> tuple[object, ...]:
     return run(program(seed), "main", (*TENSORS, condition))
 
 
-@pytest.mark.parametrize("seed", some(range(25), 2))
+@pytest.mark.parametrize("seed", some(range(25), 4))
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
     ctx, module = make_ir_context(), program(seed).clone()

@@ -159,15 +159,15 @@ def test_xdsl_folders_can_make_constants():
 # The others
 
 
-@pytest.mark.parametrize("element", [f16, f32, f64, i8, ui8, i64], ids=str)
 @pytest.mark.parametrize(
     ("lhs", "rhs"), [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (5, 3, 2)), ((2, 1, 2, 3), (4, 3, 2))]
 )
-def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...], element: Element):
-    x = constant(np.arange(math.prod(lhs)).reshape(lhs), element)
-    y = constant(np.arange(math.prod(rhs)).reshape(rhs), element)
-    result = run(MatmulOp(x, y))
-    np.testing.assert_array_equal(result, np.matmul(run(x), run(y)), strict=True)
+def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
+    for element in [f16, f32, f64, i8, ui8, i64]:
+        x = constant(np.arange(math.prod(lhs)).reshape(lhs), element)
+        y = constant(np.arange(math.prod(rhs)).reshape(rhs), element)
+        result = run(MatmulOp(x, y))
+        np.testing.assert_array_equal(result, np.matmul(run(x), run(y)), strict=True)
 
 
 def test_layout_transform():

@@ -28,23 +28,27 @@ def test_where(element: Element):
     check_kernel(ops.WhereOp(constant(True, i1), y, x))
 
 
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(-1.0, 6.0), (0.1, 0.1), (2.0, -2.0), (-math.inf, 1.5), (-1e300, 1e300), (1e6, math.inf)],
-)
 @pytest.mark.parametrize("element", [*FLOAT, *INTEGERS], ids=str)
-def test_clip(element: Element, low: float, high: float):
-    values = VALUES if element in FLOAT else [0, 1, 2, -1, -5, 7, -8]
-    check_kernel(ops.ClipOp(constant(values, element), min=low, max=high))
+def test_clip(element: Element):
+    for low, high in [
+        (-1.0, 6.0),
+        (0.1, 0.1),
+        (2.0, -2.0),
+        (-math.inf, 1.5),
+        (-1e300, 1e300),
+        (1e6, math.inf),
+    ]:
+        values = VALUES if element in FLOAT else [0, 1, 2, -1, -5, 7, -8]
+        check_kernel(ops.ClipOp(constant(values, element), min=low, max=high))
 
 
-@pytest.mark.parametrize("target", [*FLOAT, *INTEGERS], ids=str)
 @pytest.mark.parametrize("element", [*FLOAT, *INTEGERS], ids=str)
-def test_astype(element: Element, target: Element):
-    integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
-    integers += [2**25 + 2**17 + 1, -(2**60) - 2**52 - 1]  # nearly ties of bf16
-    values = VALUES if element in FLOAT else integers
-    check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
+def test_astype(element: Element):
+    for target in [*FLOAT, *INTEGERS]:
+        integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
+        integers += [2**25 + 2**17 + 1, -(2**60) - 2**52 - 1]  # nearly ties of bf16
+        values = VALUES if element in FLOAT else integers
+        check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
 
 
 @pytest.mark.parametrize(("element", "digits", "least"), [(f16, 11, 2**-24), (bf16, 8, 2.0**-133)])

@@ -24,18 +24,18 @@ VALUES = [0.0, -0.0, 0.25, -0.5, 0.5, 1.5, 2.5, -2.5, 3.75, -1e-3, 1.0, -1.0, 11
 SPECIAL = [math.nan, math.inf, -math.inf]
 
 
-@pytest.mark.parametrize("element", [*FLOATS, bf16], ids=str)
 @pytest.mark.parametrize("op", [*NUMBERS, *FLOAT])
-def test_floats(op: type[ops.UnaryOp], element: Element):
-    x = constant([VALUES + SPECIAL], element)
-    check_kernel(op(x), CLOSE[element])
+def test_floats(op: type[ops.UnaryOp]):
+    for element in [*FLOATS, bf16]:
+        x = constant([VALUES + SPECIAL], element)
+        check_kernel(op(x), CLOSE[element])
 
 
-@pytest.mark.parametrize("element", [i1, i4, i8, i16, i32, i64], ids=str)
 @pytest.mark.parametrize("op", [*NUMBERS, ops.BitwiseNotOp])
-def test_integers(op: type[ops.UnaryOp], element: Element):
-    width = element.bitwidth
-    check_kernel(op(constant([[0, 1, 2, 7, -1, -3, -5, -1 << width - 1]], element)))
+def test_integers(op: type[ops.UnaryOp]):
+    for element in [i1, i4, i8, i16, i32, i64]:
+        width = element.bitwidth
+        check_kernel(op(constant([[0, 1, 2, 7, -1, -3, -5, -1 << width - 1]], element)))
 
 
 def test_logical_not():

@@ -34,11 +34,11 @@ def numbers(element: Element) -> ConstantOp:
     return constant(np.arange(-4, 8).reshape(2, 3, 2) % 7 - 2, element)
 
 
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
 @pytest.mark.parametrize("op", NUMBERS)
-def test_numbers(op: type[ops.ReductionOp], element: Element):
-    check_kernel(op(numbers(element), axis=[-1]), CLOSE.get(element, 0))
-    check_kernel(op(numbers(element)), CLOSE.get(element, 0))
+def test_numbers(op: type[ops.ReductionOp]):
+    for element in ELEMENTS:
+        check_kernel(op(numbers(element), axis=[-1]), CLOSE.get(element, 0))
+        check_kernel(op(numbers(element)), CLOSE.get(element, 0))
 
 
 @pairs(op=NUMBERS, axes=AXES, keepdims=[False, True])
@@ -83,12 +83,12 @@ def test_special_numbers(element: Element):
             check_kernel(op(x, axis=1, select_last_index=last))
 
 
-@pytest.mark.parametrize("element", [f32, i1, i8, i64], ids=str)
 @pytest.mark.parametrize("op", NUMBERS)
-def test_of_no_elements(op: type[ops.ReductionOp], element: Element):
-    none = constant(np.zeros((2, 0)).astype(int), element)
-    for axes in ([0], [1], None):
-        check_kernel(op(none, axis=axes))
+def test_of_no_elements(op: type[ops.ReductionOp]):
+    for element in [f32, i1, i8, i64]:
+        none = constant(np.zeros((2, 0)).astype(int), element)
+        for axes in ([0], [1], None):
+            check_kernel(op(none, axis=axes))
 
 
 @pytest.mark.parametrize("size", [31, 32, 35, 64])

@@ -17,7 +17,6 @@ from passline.dialects.relax.data.permutation import FlipOp, ReverseSequenceOp, 
 from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
 from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.types import Element
 
 X = np.arange(24).reshape(2, 1, 3, 4)
 
@@ -52,16 +51,16 @@ CASES: dict[str, Case] = {
 COPIES = ("tile", "tile_more", "repeat", "repeat_all", "concatenate", "stack")
 
 
-@pytest.mark.parametrize("element", [*ALL_ELEMENTS, i1], ids=str)
 @pytest.mark.parametrize("case", CASES)
-def test_against_numpy(case: str, element: Element):
-    op, oracle = CASES[case]
-    x = constant(X, element)
-    result = op(x)
-    np.testing.assert_array_equal(run(result), oracle(run(x)), strict=True)
-    assert str(result.results[0].type).startswith(
-        f"tensor<{'x'.join(map(str, oracle(X).shape))}x"
-    ), "the inferred shape"
+def test_against_numpy(case: str):
+    for element in [*ALL_ELEMENTS, i1]:
+        op, oracle = CASES[case]
+        x = constant(X, element)
+        result = op(x)
+        np.testing.assert_array_equal(run(result), oracle(run(x)), strict=True)
+        assert str(result.results[0].type).startswith(
+            f"tensor<{'x'.join(map(str, oracle(X).shape))}x"
+        ), "the inferred shape"
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in COPIES])

@@ -100,12 +100,12 @@ def test_batch_flatten(shape: tuple[int, ...]):
         ("circular", [2, 3, 1, 2, 3, 1]),
     ],
 )
-@pytest.mark.parametrize("element", [f16, bf16, i8, ui8], ids=str)
-def test_pad(element: Element, mode: str, expected: list[int]):
-    x = constant([[1, 2, 3]], element)
-    result = run(PadOp(x, pad_width=(0, 0, 2, 1), pad_value=9.0, pad_mode=mode))
-    np.testing.assert_array_equal(result, [expected])
-    assert result.dtype == run(x).dtype
+def test_pad(mode: str, expected: list[int]):
+    for element in [f16, bf16, i8, ui8]:
+        x = constant([[1, 2, 3]], element)
+        result = run(PadOp(x, pad_width=(0, 0, 2, 1), pad_value=9.0, pad_mode=mode))
+        np.testing.assert_array_equal(result, [expected])
+        assert result.dtype == run(x).dtype
 
 
 @pytest.mark.parametrize(
@@ -138,13 +138,13 @@ def test_pad_values_are_made_of_the_element_type():
 # Products of matrices
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64, i8, ui8, i64], ids=str)
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
-def test_dense(shape: tuple[int, ...], element: Element):
-    x, weight = constant(numbers(*shape), element), constant(numbers(5, 4, seed=1), element)
-    result = run(DenseOp(x, weight))
-    expected = np.einsum("...k,nk->...n", run(x), run(weight))
-    np.testing.assert_array_equal(result, expected, strict=True)
+def test_dense(shape: tuple[int, ...]):
+    for element in [f16, bf16, f32, f64, i8, ui8, i64]:
+        x, weight = constant(numbers(*shape), element), constant(numbers(5, 4, seed=1), element)
+        result = run(DenseOp(x, weight))
+        expected = np.einsum("...k,nk->...n", run(x), run(weight))
+        np.testing.assert_array_equal(result, expected, strict=True)
 
 
 @pairs(batches=[(2, 2), (1, 2), (2, 1)], transpose_b=[False, True], transpose_a=[False, True])
