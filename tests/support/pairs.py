@@ -10,7 +10,7 @@ import pytest
 from support.budget import THOROUGH
 from xdsl.ir import Attribute
 
-__all__ = ["pairs", "rows_of_pairs"]
+__all__ = ["pairs"]
 
 Pair: TypeAlias = tuple[tuple[int, int], ...]
 """Two columns, each with the index of a value."""
@@ -20,11 +20,11 @@ def pairs(**values: Iterable[object]) -> pytest.MarkDecorator:
     """Parametrize a test with rows that hold each pair of values of two parameters at least once;
     in a thorough run with the whole grid."""
     columns = [[*column] for column in values.values()]
-    rows = [*product(*columns)] if THOROUGH else rows_of_pairs(columns)
+    rows = [*product(*columns)] if THOROUGH else _rows_of_pairs(columns)
     return pytest.mark.parametrize(", ".join(values), rows, ids=_id)
 
 
-def rows_of_pairs(columns: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
+def _rows_of_pairs(columns: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
     """Return rows of values of the columns, with each pair of values of two columns in one row at
     least."""
     grid: list[tuple[int, ...]] = [*product(*(range(len(column)) for column in columns))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.budget import some
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
 
 from passline.compiler.interpreters.arrays import Array, fit, float_limits

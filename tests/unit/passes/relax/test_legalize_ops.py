@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array
 from support.pairs import pairs
+from support.parsing import parsed
 from support.passes.results import run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, ModuleOp, TensorType, UnitAttr, f32
@@ -34,7 +35,6 @@ from passline.passmanager import PassContext, Recorder
 from passline.passmanager.diagnostics.remarks import RemarkKind
 from passline.passmanager.instruments import DebugCounter
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
@@ -341,7 +341,7 @@ def test_a_debug_counter_leaves_functions_without_kernels() -> None:
   %1 = {exp.replace("exp", "tanh")}
   func.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }}"""
-    module = parse_module(make_ir_context(), text, "x.mlir")
+    module = parsed(text)
     with PassContext(instruments=[counter := DebugCounter({"legalize-ops": range(2, 3)})]):
         result = LegalizeOps()(module)
     verify(result)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import constant, i4, run, ui8
 from support.pairs import pairs
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -159,8 +160,8 @@ def test_xdsl_folders_can_make_constants():
 # The others
 
 
-@pytest.mark.parametrize(
-    ("lhs", "rhs"), [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (5, 3, 2)), ((2, 1, 2, 3), (4, 3, 2))]
+@table_test(
+    "lhs, rhs", [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (5, 3, 2)), ((2, 1, 2, 3), (4, 3, 2))]
 )
 def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
     for element in [f16, f32, f64, i8, ui8, i64]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.tables import table_test
 
 from passline.passmanager.errors import PasslineError
 from tests.support.programs.computed import computed, program
@@ -76,9 +77,7 @@ def test_integers(op: str):
         assert computed_all(op, type, pairs) == [signed(value, width) for value in exact]
 
 
-@pytest.mark.parametrize(
-    "op", ["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"]
-)
+@table_test("op", ["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"])
 def test_division_by_zero_is_reported(op: str):
     message = f"'arith.{op}'.* cannot be computed: division by zero"
     for type in ["i1", "i64", "index"]:
@@ -101,8 +100,8 @@ def test_integers_of_vectors_and_tensors_wrap_around():
         assert computed(text) == [100]  # 10000 is 16 in 8 bits
 
 
-@pytest.mark.parametrize(
-    ("op", "type", "pair", "results"),
+@table_test(
+    "op, type, pair, results",
     [
         ("addui_extended", "i8", (200, 100), [44, True]),
         ("addui_extended", "i64", (-1, 1), [0, True]),
@@ -123,8 +122,8 @@ def test_extended(op: str, type: str, pair: tuple[int, int], results: list[int])
     assert computed(text, *pair) == results
 
 
-@pytest.mark.parametrize(
-    ("op", "types", "value", "result"),
+@table_test(
+    "op, types, value, result",
     [
         ("arith.fptoui", "f32 -> i8", np.float32(200), -56),
         ("arith.fptoui", "f32 -> i8", np.float32(-3), 0),

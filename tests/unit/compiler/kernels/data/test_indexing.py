@@ -10,6 +10,7 @@ from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, i4
 from support.operations.legalized import check_kernel
+from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Operation
 
@@ -59,7 +60,7 @@ CASES: dict[str, Operation] = {
 }
 
 
-@pytest.mark.parametrize("op", CASES.values(), ids=CASES)
+@table_test("op", CASES.values())
 def test_values(op: Operation):
     check_kernel(op)
 

@@ -10,7 +10,6 @@ from support.operations.evaluation import FLOATS, constant, i4
 from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
-from passline.compiler.kernels.elementwise.activation import ACTIVATION
 from passline.dialects.relax.elementwise import activation as ops
 from passline.dialects.relax.types import Element
 
@@ -44,7 +43,3 @@ def test_prelu(axis: int):
         x = constant(np.random.default_rng(0).normal(size=(2, 3, 4)), element)
         alpha = constant([0.5, -2.0, 0.25, 3.0][: (2, 3, 4)[axis]], element)
         check_kernel(ops.PReluOp(x, alpha, axis=axis))
-
-
-def test_each_has_a_definition():
-    assert {getattr(ops, name) for name in ops.__all__} == set(ACTIVATION)

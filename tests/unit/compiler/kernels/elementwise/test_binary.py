@@ -7,12 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.operations.evaluation import FLOATS, constant, i4, ui8
+from support.operations.evaluation import FLOATS, constant, i4
 from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.compiler.kernels.elementwise.binary import BINARY
-from passline.dialects.relax import Relax
 from passline.dialects.relax.elementwise import binary as ops
 from passline.dialects.relax.types import Element
 
@@ -98,11 +97,3 @@ def test_broadcasts(lhs: tuple[int, ...], rhs: tuple[int, ...]):
     check_kernel(
         ops.SubtractOp(constant(rng.normal(size=lhs), f32), constant(rng.normal(size=rhs), f32))
     )
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.AddOp(constant([200], ui8), constant([100], ui8)))
-
-
-def test_each_has_a_definition():
-    assert {op for op in Relax.operations if issubclass(op, ops.BinaryOp)} == set(BINARY)

@@ -10,7 +10,6 @@ from support.operations.evaluation import FLOATS, constant, i4, ui8
 from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
-from passline.compiler.kernels.elementwise.elementwise import ELEMENTWISE
 from passline.dialects.relax.elementwise import elementwise as ops
 from passline.dialects.relax.types import Element
 
@@ -90,7 +89,3 @@ def test_integers_with_a_sign_of_their_own():
     check_kernel(ops.AstypeOp(constant([-300, -1, 0, 200, 300], i64), dtype=ui8))
     check_kernel(ops.AstypeOp(constant([0, 255], ui8), dtype=i1))
     check_kernel(ops.ClipOp(constant([0, 1, 200], ui8), min=0.0, max=1.0))
-
-
-def test_each_has_a_definition():
-    assert {getattr(ops, name) for name in ops.__all__} == set(ELEMENTWISE)

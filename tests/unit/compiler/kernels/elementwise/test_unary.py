@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from support.operations.evaluation import FLOATS, constant, i4, ui8
+from support.operations.evaluation import FLOATS, constant, i4
 from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.compiler.kernels.elementwise.unary import UNARY
-from passline.dialects.relax import operations
 from passline.dialects.relax.elementwise import unary as ops
 from passline.dialects.relax.types import Element
 
@@ -45,11 +44,3 @@ def test_logical_not():
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 0, 3), (17,), (3, 1, 2)], ids=str)
 def test_shapes(shape: tuple[int, ...]):
     check_kernel(ops.ExpOp(constant(np.ones(shape), f32)), 1e-6)
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.AbsOp(constant([200], ui8)))
-
-
-def test_each_has_a_definition():
-    assert {op for op in operations(ops) if issubclass(op, ops.UnaryOp)} == set(UNARY)

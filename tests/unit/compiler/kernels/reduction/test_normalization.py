@@ -13,7 +13,6 @@ from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Operation
 
-from passline.compiler.kernels.reduction.normalization import NORMALIZATION
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.reduction import normalization as ops
 from passline.dialects.relax.types import Element
@@ -115,7 +114,3 @@ def test_lrn(axis: int, size: int, beta: float):
     for element, close in CLOSE.items():
         x = constant(numbers(2, 4, 3), element)
         check_kernel(ops.LRNOp(x, size=size, axis=axis, alpha=0.3, beta=beta, bias=1.5), close)
-
-
-def test_each_has_a_definition():
-    assert {getattr(ops, name) for name in ops.__all__} == set(NORMALIZATION)

@@ -8,19 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.budget import some
-from support.operations.evaluation import constant, i4, ui8
+from support.operations.evaluation import constant, i4
 from support.operations.legalized import check_kernel, legalize
 from support.pairs import pairs
+from support.parsing import parsed
 from support.passes.results import run
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
-from passline.compiler.kernels.reduction.arg_reduction import ARG_REDUCTION
-from passline.compiler.kernels.reduction.reduction import REDUCTION
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.reduction import reduction as ops
 from passline.dialects.relax.types import Element
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
 ELEMENTS: list[Element] = [*CLOSE, i1, i4, i8, i32, i64]
@@ -162,7 +159,7 @@ def test_fused(keepdims: bool):
     y = np.arange(5, dtype=np.float32) - 2
     total = (x * y).sum((0, 1, 2), keepdims=keepdims)
     for result, expected in ("%1", total), ("%2", total + y):
-        module = parse_module(make_ir_context(), function.replace("AFTER", result), "fused")
+        module = parsed(function.replace("AFTER", result))
         legalize(module)
         np.testing.assert_array_equal(run(module, "main", (x, y))[0], expected)
 
@@ -183,16 +180,3 @@ def test_shapes(shape: tuple[int, ...]):
     x = constant(np.arange(4)[: math.prod(shape)].reshape(shape), f32)
     check_kernel(ops.SumOp(x))
     check_kernel(ops.ArgmaxOp(x))
-
-
-def test_integers_with_a_sign_of_their_own():
-    for op in (ops.SumOp, ops.MeanOp, ops.MaxOp, ops.ArgmaxOp):
-        check_kernel(op(constant([200, 100], ui8)))
-
-
-def test_each_has_a_definition():
-    assert set(REDUCTION) == {*NUMBERS, *BOOLS}
-    assert set(ARG_REDUCTION) == {*INDICES}
-    assert {cls.name for cls in (*REDUCTION, *ARG_REDUCTION)} == {
-        getattr(ops, name).name for name in ops.__all__ if hasattr(getattr(ops, name), "name")
-    }

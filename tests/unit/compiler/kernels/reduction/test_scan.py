@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.operations.evaluation import constant, i4, ui8
+from support.operations.evaluation import constant, i4
 from support.operations.legalized import check_kernel
 from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
@@ -46,11 +46,3 @@ def test_adjacent_columns(shape: tuple[int, ...], target: str):
 
 def test_sums_of_f16_are_f32():
     check_kernel(ops.CumsumOp(constant([2048.0, 1.0, 1.0, 1.0, 1.0], f16), axis=0))
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.CumsumOp(constant([200, 100], ui8), axis=0))
-
-
-def test_each_has_a_definition():
-    assert set(SCAN) == {ops.CumsumOp, ops.CumprodOp}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.operations.evaluation import Array, constant, run
 from support.operations.geometry import Geometry, geometries
 from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerType,
@@ -180,8 +181,8 @@ def test_fills_are_convolved():
 # Layouts
 
 
-@pytest.mark.parametrize(
-    ("data_layout", "kernel_layout", "out_layout"),
+@table_test(
+    "data_layout, kernel_layout, out_layout",
     [
         ("NHWC", "HWIO", ""),
         ("NHWC", "OHWI", "NCHW"),

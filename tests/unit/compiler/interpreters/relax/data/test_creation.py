@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import ALL_ELEMENTS, constant, run
 from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import f16, f32, f64, i8, i32, i64
 from xdsl.utils.exceptions import VerifyException
 
@@ -29,7 +30,7 @@ def test_arange_of_integers(start: int, stop: int, step: int):
     assert str(op.result.type) == f"tensor<{len(expected)}xi32>"
 
 
-@pytest.mark.parametrize("numbers", [(0, 1, 0.25), (1, -1, -0.3), (0.1, 0.1, 1), (5, 0, 1)])
+@table_test("numbers", [(0, 1, 0.25), (1, -1, -0.3), (0.1, 0.1, 1), (5, 0, 1)])
 def test_arange_of_floats(numbers: tuple[float, float, float]):
     for element in [f16, f32, f64]:
         op = ArangeOp(*(constant(n, element) for n in numbers))
@@ -45,7 +46,7 @@ def test_arange_without_an_end():
         ArangeOp(*(constant(n, i32) for n in (1, 2, 0)))
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@table_test("axis", [0, 1, -1])
 def test_one_hot(axis: int):
     for element in ALL_ELEMENTS:
         indices = np.array([[0, 2], [1, 1]])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from support.operations.evaluation import ALL_ELEMENTS, constant, i4, run
 from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, i1, i8, i16, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
@@ -103,7 +104,7 @@ def test_gather_nd(length: int, batch: int):
         np.testing.assert_array_equal(result[place], array[(*place[:batch], *indices[place])])
 
 
-@pytest.mark.parametrize("x", [[[1, 0], [0, 3]], [0, 0], 5, 0, [], [[1.0, -0.0]]])
+@table_test("x", [[[1, 0], [0, 3]], [0, 0], 5, 0, [], [[1.0, -0.0]]])
 def test_nonzero(x: ArrayLike):
     result = run(NonzeroOp(constant(x, f32)))
     places = [p for p in np.ndindex(np.shape(x)) if np.asarray(x)[p]]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.operations.evaluation import FLOATS, constant, run
+from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i8
 
 from passline.dialects.relax.elementwise import activation as ops
@@ -27,7 +28,7 @@ ORACLE: dict[type[UnaryOp], Callable[[float], float]] = {
 }
 
 
-@pytest.mark.parametrize("op", ORACLE)
+@table_test("op", ORACLE)
 def test_floats(op: type[UnaryOp]):
     for element in [*FLOATS, bf16]:
         x = constant(X, element)
@@ -38,7 +39,7 @@ def test_floats(op: type[UnaryOp]):
         np.testing.assert_allclose(result, exact, rtol=8 * eps, atol=8 * eps)
 
 
-@pytest.mark.parametrize("op", ORACLE)
+@table_test("op", ORACLE)
 def test_nan_and_inf(op: type[UnaryOp]):
     for element in FLOATS:
         result = run(op(constant([math.nan, math.inf], element)))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import ELEMENTS, FLOATS, Array, constant, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8
 
 from passline.dialects.relax.elementwise import binary as ops
@@ -34,7 +35,7 @@ NUMPY: dict[type[ops.BinaryOp], Callable[[Array, Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("op", NUMPY)
+@table_test("op", NUMPY)
 def test_broadcasts(op: type[ops.BinaryOp]):
     for element in ELEMENTS:
         x, y = constant([[0, 1, 2], [5, -3, 100]], element), constant([7, 1, 90], element)
@@ -88,7 +89,7 @@ def test_log_add_exp_does_not_overflow():
     np.testing.assert_array_equal(run(ops.LogAddExpOp(x, x)), expected)
 
 
-@pytest.mark.parametrize("element", FLOATS, ids=str)
+@table_test("element", FLOATS)
 def test_powers_of_one_half(element: Element):
     """They are those of IEEE 754 `pow`, of which a square root differs for -inf and -0."""
     for exponent in [0.5, [0.5], [0.5] * 6, [[0.5], [0.5]]]:

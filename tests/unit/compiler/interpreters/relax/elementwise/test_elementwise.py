@@ -6,10 +6,10 @@ import math
 import struct
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import constant, i4, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
@@ -119,7 +119,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("source", [f16, bf16, f32, f64], ids=str)
+@table_test("source", [f16, bf16, f32, f64])
 def test_astype_of_floats(source: Element):
     for target in ALL:
         values = [round_to(v, source) for v in VALUES]
@@ -128,7 +128,7 @@ def test_astype_of_floats(source: Element):
         np.testing.assert_array_equal(result, np.array(expected, result.dtype), strict=True)
 
 
-@pytest.mark.parametrize("source", INTEGERS, ids=str)
+@table_test("source", INTEGERS)
 def test_astype_of_integers(source: Element):
     for target in ALL:
         low, high = limits(source)
@@ -154,10 +154,9 @@ def test_astype_saturates(value: float):
 # reinterpret
 
 
-@pytest.mark.parametrize(
-    ("source", "target"),
+@table_test(
+    "source, target",
     [(f32, i32), (f64, ui64), (f16, bf16), (bf16, ui16), (i16, f16), (f16, i16), (i1, si1)],
-    ids=str,
 )
 def test_reinterpret_keeps_the_bits(source: Element, target: Element):
     bits = np.array([0, 1, 0x7F81, 0x7C01, 0x3F80, 0xFF80, 0x8000] if source != i1 else [0, 1])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, i4, run, ui8
 from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import FloatAttr, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.compiler.interpreters.relax.reduction.nn import bias_add
@@ -91,8 +92,8 @@ def test_batch_flatten(shape: tuple[int, ...]):
 # Padding
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
+@table_test(
+    "mode, expected",
     [
         ("constant", [9, 9, 1, 2, 3, 9]),
         ("reflect", [3, 2, 1, 2, 3, 2]),
@@ -108,8 +109,8 @@ def test_pad(mode: str, expected: list[int]):
         assert result.dtype == run(x).dtype
 
 
-@pytest.mark.parametrize(
-    ("mode", "widths", "expected"),
+@table_test(
+    "mode, widths, expected",
     [
         ("constant", (-1, 2), [2, 3, 0, 0]),
         ("reflect", (-1, 1), [2, 3, 2]),
@@ -138,7 +139,7 @@ def test_pad_values_are_made_of_the_element_type():
 # Products of matrices
 
 
-@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
+@table_test("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
 def test_dense(shape: tuple[int, ...]):
     for element in [f16, bf16, f32, f64, i8, ui8, i64]:
         x, weight = constant(numbers(*shape), element), constant(numbers(5, 4, seed=1), element)
