@@ -16,6 +16,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.parsing import parsed
 from support.programs.scalar_programs import random_scalar_module
 from xdsl.dialects.builtin import ModuleOp
 
@@ -33,7 +34,6 @@ from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.inputs import split_chunks
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
@@ -65,10 +65,6 @@ def by_mlir_opt(texts: Sequence[str], *options: str) -> list[str]:
     return chunks
 
 
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "random.mlir")
-
-
 def by_passes(module: ModuleOp, *passes: Pass) -> ModuleOp:
     """Run passes on a copy of a module; the result is valid, and the last one changes it no
     more."""
@@ -98,7 +94,7 @@ def results(module: ModuleOp) -> list[tuple[bytes, ...]]:
 
 @cache
 def modules(acyclic: bool = False) -> list[ModuleOp]:
-    return [parse(random_scalar_module(seed, acyclic=acyclic)) for seed in range(100)]
+    return [parsed(random_scalar_module(seed, acyclic=acyclic)) for seed in range(100)]
 
 
 def number_of(op_names: Counter[str], leave_out: str = "") -> int:
@@ -110,7 +106,7 @@ def check(inputs: Sequence[ModuleOp], pass_: Pass, *options: str, leave_out: str
     ours = [by_passes(module, pass_) for module in inputs]
     theirs = by_mlir_opt([str(module) for module in inputs], *options)
     for before, after, text in zip(inputs, ours, theirs, strict=True):
-        left, expected = (Counter(op.name for op in walk(m)) for m in (after, parse(text)))
+        left, expected = (Counter(op.name for op in walk(m)) for m in (after, parsed(text)))
         assert number_of(left, leave_out) <= number_of(expected, leave_out), (
             f"{left - expected} more than mlir-opt leaves of\n{before}"
         )
@@ -169,7 +165,7 @@ def test_what_sccp_finds_and_fold_constant_does_not():
         %r = func.call @f(%c) : (i32) -> i32
         func.return %r : i32
       }"""
-    left = [str(by_passes(parse(text), FoldConstant())).count("addi") for text in (loop, call)]
+    left = [str(by_passes(parsed(text), FoldConstant())).count("addi") for text in (loop, call)]
     theirs = [text.count("addi") for text in by_mlir_opt([loop, call], "--sccp")]
     assert (left, theirs) == ([2, 1], [0, 0])
-    assert "addi" not in str(by_passes(parse(loop), Canonicalize()))
+    assert "addi" not in str(by_passes(parsed(loop), Canonicalize()))

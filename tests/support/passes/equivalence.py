@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from support.parsing import parsed
 
 from passline.compiler.interpreters.equivalence import Difference, find_difference
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
-__all__ = ["difference", "parsed"]
-
-
-def parsed(text: str, name: str = "x.mlir") -> ModuleOp:
-    """Parse a module; it may have operations that are not registered."""
-    return parse_module(make_ir_context(allow_unregistered=True), text, name)
+__all__ = ["difference"]
 
 
 def difference(before: str, after: str, *, seeds: int = 1, rounds: bool = False) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 from support.suites.inprocess import Result, capture, passline_opt
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.parsing import parsed
+from support.tables import table_test
 
 from passline.compiler.interpreters.argument_texts import split_values, written_arguments
 from passline.compiler.interpreters.signature import Function, entry_function
 from passline.passmanager import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 
 def function(*types: str) -> Function:
     parameters = ", ".join(f"%x{i}: {type}" for i, type in enumerate(types))
     text = f"func.func @main({parameters}) {{ func.return }}"
-    return entry_function(parse_module(make_ir_context(), text, "x.mlir"), "main")
+    return entry_function(parsed(text), "main")
 
 
-@pytest.mark.parametrize(
-    ("type", "text", "value"),
+@table_test(
+    "type, text, value",
     [
         ("i32", "-4", np.int64(-4).astype("i4")),
         ("i32", "0xff", np.int32(255)),
@@ -47,8 +47,8 @@ def test_values(type: str, text: str, value: object) -> None:
     np.testing.assert_array_equal(found, np.asarray(value), strict=True)
 
 
-@pytest.mark.parametrize(
-    ("type", "text", "message"),
+@table_test(
+    "type, text, message",
     [
         ("i32", "1.5", "expected an integer, got 1.5"),
         ("i8", "256", "256 is out of range"),

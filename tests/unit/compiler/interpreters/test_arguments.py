@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.parsing import parsed
+from support.tables import table_test
 
 from passline.compiler.interpreters.arguments import check_arguments, has_related_sizes
 from passline.compiler.interpreters.signature import Function, entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 
 def function(parameters: str) -> Function:
     text = f"func.func @main({parameters}) {{ func.return }}"
-    return entry_function(parse_module(make_ir_context(), text, "x.mlir"), "main")
+    return entry_function(parsed(text), "main")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "expected"),
+@table_test(
+    "parameters, expected",
     [
         ("%x: memref<2x3xf32>, %y: memref<2xf32>", False),
         ("%x: memref<?x?xf32>, %y: memref<?xf32>", False),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.parsing import parsed
 
 from passline.compiler.interpreters.assertions import assertion_text
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TEXT = """
 tir.prim_func @main(%x: memref<2xf32>, %ok: i1) attributes {tir.outputs = 0 : i64} {
@@ -24,7 +23,7 @@ tir.prim_func private @other(%x: memref<2xf32>, %ok: i1) {
 
 
 def test_the_location_is_that_of_the_assertion_and_of_the_call():
-    module = parse_module(make_ir_context(), TEXT, "x.mlir")
+    module = parsed(TEXT)
     main = interpret(module, entry_function(module, "main"))
     x, message = np.zeros(2, np.float32), r"assertion failed at x\.mlir:7:3: it holds \(called at "
     for _ in range(2):  # a failure leaves nothing behind for the next call

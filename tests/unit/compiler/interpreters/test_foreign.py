@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.interpreter import (
     Interpreter,
@@ -170,7 +171,7 @@ def run(text: str, *arguments: object) -> list[Any]:
     return [np.asarray(result).tolist() for result in results]
 
 
-@pytest.mark.parametrize(("type", "result"), [("i8", -56), ("i64", 200), ("f32", 200.0)])
+@table_test("type, result", [("i8", -56), ("i64", 200), ("f32", 200.0)])
 def test_scalars(type: str, result: float):
     text = f"""
       func.func @main(%a: {type}) -> {type} {{
@@ -225,7 +226,7 @@ def test_a_region_in_which_loops_run():
     assert run(text, 4) == [12]
 
 
-@pytest.mark.parametrize(("type", "value"), [("f32", 1.5), ("i16", -7), ("f64", 0.1)])
+@table_test("type, value", [("f32", 1.5), ("i16", -7), ("f64", 0.1)])
 def test_buffers_are_written_in_place(type: str, value: float):
     text = f"""
       func.func @main(%v: {type}) -> memref<3x{type}> {{

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.parsing import parsed
 from xdsl.dialects import arith
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
@@ -13,12 +14,10 @@ from xdsl.ir import Operation
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 
 def load(text: str, listener: Interpreter.Listener | None = None, name: str = "main") -> Any:
-    module = parse_module(make_ir_context(), text, "x.mlir")
+    module = parsed(text)
     listeners = () if listener is None else (listener,)
     return interpret(module, entry_function(module, name), listeners=listeners)
 
@@ -178,7 +177,7 @@ def test_an_exception_without_a_text_is_named():
 
 
 def test_a_function_that_changed_is_prepared_anew():
-    module = parse_module(make_ir_context(), MIXED, "x.mlir")
+    module = parsed(MIXED)
     numbers = entry_function(module, "numbers")
     function: Any = interpret(module, numbers)
     assert int(*function(np.int64(4))) == 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.tables import table_test
 
 from passline.compiler.interpreters.shape_bindings import (
     Bindings,
@@ -26,8 +27,8 @@ def test_a_dimension_may_stay_unknown_and_a_rank_become_known():
     assert bound.dimensions == {"x": ("n", 4), "z": ()}
 
 
-@pytest.mark.parametrize(
-    ("shapes", "dims", "message"),
+@table_test(
+    "shapes, dims, message",
     [
         ({"a": (1,)}, {}, "there is no parameter 'a': there is x"),
         ({}, {"k": 1}, "no parameter has a dimension 'k': there is n"),
@@ -59,8 +60,8 @@ def test_what_does_not_fit_is_an_error(
 EXPRESSIONS = {"x": ("h", "2 * h", "h//2"), "y": ("b * h", "batch size", None)}
 
 
-@pytest.mark.parametrize(
-    ("shapes", "dims", "x", "y"),
+@table_test(
+    "shapes, dims, x, y",
     [
         ({}, {"h": 8}, (8, 16, 4), ("8 * b", "batch size", None)),
         ({"x": (None, 16, None)}, {}, (8, 16, 4), ("8 * b", "batch size", None)),
@@ -128,7 +129,7 @@ def test_bindings_are_read_from_text():
     assert found.dims == {"batch": 4, "a + 1": 2}
 
 
-@pytest.mark.parametrize("text", ["x", "=3", "x=1x", "x=-1", "x=1,2", "x=1.5", "x=" + "9" * 30])
+@table_test("text", ["x", "=3", "x=1x", "x=-1", "x=1,2", "x=1.5", "x=" + "9" * 30])
 def test_text_of_another_form_is_an_error(text: str):
     with pytest.raises(ShapeBindingError, match="expected"):
         read_bindings([text], [])

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
-import pytest
 from support.releases import needs_xdsl
+from support.tables import table_test
 
 from passline.compiler.interpreters.small_floats import (
     codes_of,
@@ -38,7 +38,7 @@ _ALL: list[tuple[type[SmallFloat], str]] = [
 TYPES = [(cls(), name) for cls, name in _ALL if NARROW_FLOATS]
 
 
-@pytest.mark.parametrize(("element", "name"), TYPES)
+@table_test("element, name", TYPES)
 def test_numbers_of_codes(element: SmallFloat, name: str):
     codes = np.arange(1 << element.bitwidth).astype(np.uint8)
     expected = codes.view(getattr(ml_dtypes, name)).astype(np.float32)
@@ -47,7 +47,7 @@ def test_numbers_of_codes(element: SmallFloat, name: str):
     np.testing.assert_array_equal(codes_of(expected[known], element), codes[known])
 
 
-@pytest.mark.parametrize(("element", "name"), TYPES)
+@table_test("element, name", TYPES)
 def test_rounding(element: SmallFloat, name: str):
     random = np.random.default_rng(0)
     numbers = numbers_of(np.arange(1 << element.bitwidth).astype(np.uint8), element)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -28,7 +29,6 @@ from passline.passes.relax.legalize_ops import (
     outline_operations,
 )
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text
 from passline.passmanager.registry import make_ir_context
 
@@ -42,7 +42,7 @@ func.func @main(%{x}: tensor<{m}x96xf32>, %b: tensor<96x{n}xf32>) -> tensor<{m}x
 
 
 def product(m: int = 64, n: int = 48, x: str = "x") -> ModuleOp:
-    return parse_module(make_ir_context(), PRODUCT.format(m=m, n=n, x=x), "product.mlir")
+    return parsed(PRODUCT.format(m=m, n=n, x=x))
 
 
 def primitive(module: ModuleOp) -> tuple[FuncOp, str]:
@@ -212,7 +212,7 @@ func.func @main(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
 def test_attributes_are_part_of_the_key():
     def key(maximum: float) -> str:
         text = CLIP.format(n=8, max=maximum)
-        return primitive(parse_module(make_ir_context(), text, "clip.mlir"))[1]
+        return primitive(parsed(text))[1]
 
     assert key(6.0) == key(6.0) != key(7.0)
 
@@ -295,7 +295,7 @@ def test_tiles_of_depthwise_convolutions_are_measured_too(tmp_path: Path):
     path = tmp_path / "d.jsonl"
 
     def module() -> ModuleOp:
-        return parse_module(make_ir_context(), DEPTHWISE, "depthwise.mlir")
+        return parsed(DEPTHWISE)
 
     made, key = kernel(module())
     (choice,) = made.choices.made

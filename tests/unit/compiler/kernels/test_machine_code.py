@@ -145,7 +145,7 @@ def named(ops: Iterable[Operation]) -> dict[str, Operation]:
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.parametrize("element", some([*CLOSE, *INTEGERS], 2), ids=str)
+@pytest.mark.parametrize("element", some([f32, f16, bf16, f64, i8, i1, i32, i64], 4), ids=str)
 def test_machine_code(element: Element):
     ops = [*of_elements(element), *of_rows(element)]
     if (close := CLOSE.get(element, 0)) > 0:

@@ -13,15 +13,15 @@ from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array
 from support.operations.legalized import legalize
+from support.pairs import pairs
+from support.parsing import parsed
 from support.passes.results import run
 
 import passline
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.kernels import CallTIROp
 from passline.dialects.tir.ops import PrefetchOp
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 SMALL = "x86-64-v2{l1-cache=1024}"
 """A target with vectors of 4 lanes, whose first cache holds some rows only."""
@@ -60,8 +60,8 @@ def arrays(text: str, batch: int, size: Size) -> list[Array]:
 
 def check(text: str, target: str, *sizes: Size) -> None:
     """Check that the kernel computes the same as the operations, for images of some sizes."""
-    before = parse_module(make_ir_context(), text, "images.mlir")
-    after = parse_module(make_ir_context(), text, "images.mlir")
+    before = parsed(text)
+    after = parsed(text)
     legalize(after, target)
     assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
     for size in sizes:
@@ -142,19 +142,22 @@ BLOCKED = """func.func @main(%x: tensor<?x2x?x?x4xf32>) -> tensor<?x3x?x?x4xf32>
 @pytest.mark.parametrize("target", ["x86-64-v2", SMALL])
 @pytest.mark.parametrize(
     ("window", "given"),
-    [
-        ("1x1", "groups = 1"),
-        ("3x3", "padding = [1, 1]"),
-        ("3x2", "padding = [0, 2, 1, 0], strides = [2, 1]"),
-        ("3x3", "strides = [2, 2], padding = [1, 1]"),
-    ],
+    some(
+        [
+            ("1x1", "groups = 1"),
+            ("3x3", "padding = [1, 1]"),
+            ("3x2", "padding = [0, 2, 1, 0], strides = [2, 1]"),
+            ("3x3", "strides = [2, 2], padding = [1, 1]"),
+        ],
+        2,
+    ),
 )
 def test_blocks_of_channels(window: str, given: str, target: str):
     """The columns of the last tile beyond the image are not read."""
     size = 12 * 8 * int(window[0]) * int(window[2])
     weights = np.random.default_rng(3).integers(-3, 4, size).astype("<f4").tobytes().hex()
     text = BLOCKED.format(window=window, given=given, hex=weights)
-    before, after = (parse_module(make_ir_context(), text, "blocks.mlir") for _ in range(2))
+    before, after = (parsed(text) for _ in range(2))
     legalize(after, target)
     assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
     # Those that the first cache does not hold.
@@ -167,11 +170,10 @@ def test_blocks_of_channels(window: str, given: str, target: str):
         np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", SMALL])
-@pytest.mark.parametrize("data", ["?x2x?x?x4", "?x2x5x?x4", "?x2x4x9x4"])
-@pytest.mark.parametrize(
-    ("window", "given"),
-    some(
+@pairs(
+    target=["x86-64-v2", SMALL],
+    data=["?x2x?x?x4", "?x2x5x?x4", "?x2x4x9x4"],
+    windows=some(
         [
             ("3x3", "padding = [1, 1]"),
             ("3x2", "padding = [0, 2, 1, 0], strides = [1, 2]"),
@@ -181,8 +183,9 @@ def test_blocks_of_channels(window: str, given: str, target: str):
         2,
     ),
 )
-def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, target: str):
+def test_depthwise_in_blocks_of_channels(target: str, data: str, windows: tuple[str, str]):
     """Tiles may be longer than rows, and rows may be computed in several blocks."""
+    window, given = windows
     result = "?x2x?x?x4"
     text = f"""func.func @main(%x: tensor<{data}xf32>, %w: tensor<8x1x{window}xf32>)
         -> tensor<{result}xf32> {{
@@ -191,7 +194,7 @@ def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, tar
       %r = relax.nn.relu %y : (tensor<{result}xf32>) -> tensor<{result}xf32>
       func.return %r : tensor<{result}xf32>
     }}"""
-    before, after = (parse_module(make_ir_context(), text, "blocks.mlir") for _ in range(2))
+    before, after = (parsed(text) for _ in range(2))
     legalize(after, target)
     assert {op.name for op in walk(after) if isinstance(op, TensorOp)} <= {CallTIROp.name}
     rng = np.random.default_rng(5)
@@ -204,10 +207,9 @@ def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, tar
         np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected), strict=True)
 
 
-@pytest.mark.parametrize("target", [SMALL, WIDE])
-@pytest.mark.parametrize(
-    "given",
-    some(
+@pairs(
+    name=["max_pool2d", "avg_pool2d"],
+    given=some(
         [
             "pool_size = [2, 3], strides = [1, 2], padding = [0, 1, 1, 0], ceil_mode = true",
             "pool_size = [3, 3], strides = [2, 2], padding = [1, 1]",
@@ -217,8 +219,8 @@ def test_depthwise_in_blocks_of_channels(window: str, given: str, data: str, tar
         ],
         3,
     ),
+    target=[SMALL, WIDE],
 )
-@pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
 def test_pooling(name: str, given: str, target: str):
     text = text_of(f"nn.{name}", given, "?x2x?x?xf32")
     check(text, target, (2, 3), (4, 17))

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array
 from support.operations.legalized import legalize
+from support.parsing import parsed
 from support.passes.results import run
-from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.kernels import CallTIROp
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 Shape = Sequence[int]
 
@@ -29,10 +27,6 @@ def function(parameters: str, results: str, *body: str) -> str:
 {lines}
   func.return %r : {results}
 }}"""
-
-
-def parsed(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "unknown.mlir")
 
 
 def numbers(shape: Shape, dtype: str = "f4") -> Array:

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 
@@ -18,8 +19,6 @@ from passline.compiler.native import compile_module
 from passline.compiler.native.calls.parameters import SMALL, BufferParameter
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = needs_native
 
@@ -57,12 +56,8 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 Y = 2 * (X + np.array([1, 2, 3, 0], np.float32))
 
 
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
-
-
 def rows(size: str = "3", attributes: str = OUTPUTS) -> ModuleOp:
-    return parse(ROWS.replace("SIZE", size).replace("ATTRIBUTES", attributes))
+    return parsed(ROWS.replace("SIZE", size).replace("ATTRIBUTES", attributes))
 
 
 def elementwise(op: str, element: str, size: int, vector: int = 1) -> ModuleOp:
@@ -72,7 +67,7 @@ def elementwise(op: str, element: str, size: int, vector: int = 1) -> ModuleOp:
     if vector > 1:
         value = f"vector<{vector}x{element}>"
         load, store, types = "vector.load", "vector.store", f"{buffer}, {value}"
-    return parse(f"""
+    return parsed(f"""
       tir.prim_func @main(%x: {buffer}, %y: {buffer}) {OUTPUTS} {{
         %c0 = arith.constant 0 : index
         %n = arith.constant {size // vector} : index
@@ -190,7 +185,7 @@ def test_functions_of_vectors(op: str, element: str):
 
 
 def test_buffers_on_the_heap():
-    module = parse(f"""
+    module = parsed(f"""
       tir.prim_func @main(%n: index, %y: memref<8xindex>) {OUTPUTS} {{
         %c0 = arith.constant 0 : index
         %c8 = arith.constant 8 : index
@@ -208,7 +203,7 @@ def test_buffers_on_the_heap():
 
 
 def test_copies_of_views():
-    module = parse("""
+    module = parsed("""
       tir.prim_func @main(%x: memref<4x4xf32>, %n: index, %y: memref<4x4xf32>) {
         %a = memref.subview %x[0, 1] [4, 2] [1, 1]
           : memref<4x4xf32> to memref<4x2xf32, strided<[4, 1], offset: 1>>
@@ -225,7 +220,7 @@ def test_copies_of_views():
 
 
 def test_names_of_the_c_library_are_free():
-    module = parse("""
+    module = parsed("""
       tir.prim_func private @sin(%x: memref<16xf64>) {
         %c0 = arith.constant 0 : index
         %v = memref.load %x[%c0] : memref<16xf64>
@@ -246,7 +241,7 @@ def test_names_of_the_c_library_are_free():
 def constant_module(element: str, shape: str, value: str, constant: str) -> ModuleOp:
     """Return a module whose `main` returns the elements of a global, and adds 1 to them
     afterwards unless the global is constant."""
-    return parse(f"""
+    return parsed(f"""
       tir.prim_func @main(%y: memref<{shape}x{element}>) {OUTPUTS} {{
         %c0 = arith.constant 0 : index
         %n = arith.constant {shape} : index
@@ -392,7 +387,7 @@ def test_threads():
 )
 def test_what_cannot_be_compiled(text: str, message: str):
     with pytest.raises(PasslineError) as error:
-        compile_module(parse_module(make_ir_context(allow_unregistered=True), text, "x.mlir"))
+        compile_module(parsed(text))
     notes = "\n".join(getattr(error.value, "__notes__", ()))
     assert message in f"{error.value}\n{notes}"
 
@@ -406,7 +401,7 @@ def test_types_that_do_not_fit_are_said_with_their_place():
     with pytest.raises(
         PasslineError, match="'arith.cmpf' at x.mlir:3:12 returns i1, but computes vector<4xi1>"
     ):
-        compile_module(parse(text))
+        compile_module(parsed(text))
 
 
 def test_arguments_that_do_not_fit():
@@ -434,7 +429,7 @@ tir.prim_func private @nothing(%x: memref<2x0x3xf32>) {}
 
 def test_buffers_without_elements():
     """MLIR passes a buffer with a stride of 0 as a descriptor only."""
-    function = compile_module(parse(EMPTY.replace("ATTRIBUTES", OUTPUTS)))
+    function = compile_module(parsed(EMPTY.replace("ATTRIBUTES", OUTPUTS)))
     (out,) = function(np.zeros((2, 0, 3), np.float32), np.zeros((0, 2), np.float32))
     assert out[1] == 2
 
@@ -442,7 +437,7 @@ def test_buffers_without_elements():
 @pytest.mark.parametrize("count", [101, 2000])
 def test_constants_of_bools(count: int):
     """In MLIR's hexadecimal form of a constant, i1 elements are packed, 8 to a byte."""
-    module = parse(
+    module = parsed(
         f"""
 tir.prim_func @main(%y: memref<{count}xi1>) {OUTPUTS} {{
   %w = memref.get_global @w : memref<{count}xi1>

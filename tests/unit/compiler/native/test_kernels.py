@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
-from xdsl.dialects.builtin import ModuleOp
+from support.parsing import parsed
 
 from passline.compiler.interpreters.arrays import Array
 from passline.compiler.native import NativeFunction, compile_module, function, kernels
@@ -17,8 +17,6 @@ from passline.compiler.native.preparation.assertions import Failures
 from passline.passmanager.context import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.instruments import PassTimingInstrument
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only on Linux")
 
@@ -64,10 +62,6 @@ tir.prim_func private @calling(%x: memref<2xf32>) {
 tir.prim_func @public(%x: memref<2xf32>) {
 }
 """
-
-
-def parsed(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 @pytest.fixture

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 
 from passline.compiler.native.jit import load_llvm
 from passline.compiler.native.llvm_ir import llvm_ir
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 
 
 def ir_of(text: str, pipeline: str = "") -> str:
-    module = parse_module(make_ir_context(), text, "x.mlir")
+    module = parsed(text)
     if pipeline:
         module = parse_pipeline(pipeline)(module)
     return llvm_ir(module)

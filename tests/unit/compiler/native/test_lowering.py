@@ -10,6 +10,7 @@ import pytest
 from support.missing import hide
 from support.native.needs_llvmlite import needs_native
 from support.networks import Network, distance_in, random_network
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.native import compile_module
@@ -18,7 +19,6 @@ from passline.dialects.target import NAMED, Target, host
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR, OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instrument import PassInstrument
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
@@ -34,10 +34,6 @@ def network() -> Network:
     return random_network(Random(7), parts=3)
 
 
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
-
-
 @pytest.mark.parametrize("count", STAGES, ids=["import", *PASSES[STAGES[1] - 1 :]])
 @needs_native
 def test_a_module_is_compiled_from_any_stage(count: int):
@@ -45,7 +41,7 @@ def test_a_module_is_compiled_from_any_stage(count: int):
     with PassContext(opt_level=3):
         parse_pipeline(",".join(PASSES[:count])).apply(make_ir_context(), module)
     text = module_text(module, make_ir_context())
-    native = compile_module(parse(text))
+    native = compile_module(parsed(text))
     assert distance_in(network(), native(*network().arguments)) is None
 
 
@@ -61,7 +57,7 @@ class Names(PassInstrument):
 
 def passes_after(*passes: str) -> list[str]:
     """Return the passes that complete the lowering of a function after `passes`."""
-    module = parse("""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    module = parsed("""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
       func.return %0 : tensor<4xf32>
     }""")
@@ -84,7 +80,7 @@ def test_only_the_stages_that_are_left_run():
 
 
 def test_other_functions_need_no_machine_code():
-    module = parse("""
+    module = parsed("""
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }
     func.func @other(%x: tensor<?xf32>) -> tensor<?xf32> { func.return %x : tensor<?xf32> }
     """)
@@ -110,7 +106,7 @@ def test_other_functions_need_no_machine_code():
 )
 def test_an_operation_without_a_kernel_is_named(op: str, types: str, reason: str):
     result = types.partition("-> ")[2]
-    module = parse(f"""func.func @main(
+    module = parsed(f"""func.func @main(
         %x: tensor<4xf64>, %f: tensor<4xf4E2M1FN>, %s: tensor<?xi64>) -> {result} {{
       %y = relax.{op} : {types}
       func.return %y : {result}
@@ -126,7 +122,7 @@ def test_an_operation_without_a_kernel_is_named(op: str, types: str, reason: str
 
 @needs_native
 def test_a_pass_that_is_disabled_is_missed():
-    module = parse(
+    module = parsed(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { func.return %x : tensor<2xf32> }"
     )
     with (
@@ -156,14 +152,14 @@ def test_a_lowering_for_this_machine_needs_llvmlite():
 @pytest.mark.usefixtures("without_llvmlite")
 @pytest.mark.parametrize("target", [None, NAMED["x86-64-v3"]])
 def test_compilation_needs_llvmlite(target: Target | None, monkeypatch: pytest.MonkeyPatch):
-    module = parse("tir.prim_func @main(%x: memref<2xf32>) { }")
+    module = parsed("tir.prim_func @main(%x: memref<2xf32>) { }")
     with pytest.raises(PasslineError, match=NO_LLVMLITE):
         compile_module(module, target=target)
 
 
 @needs_native
 def test_devices_of_parameters_are_left_out():
-    module = parse(
+    module = parsed(
         "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n"
         "  %r = relax.abs %x : (tensor<1xf32>) -> tensor<1xf32>\n"
         "  return %r : tensor<1xf32>\n"
@@ -177,7 +173,7 @@ def test_devices_of_parameters_are_left_out():
 
 @needs_native
 def test_devices_of_functions_are_left_out():
-    module = parse(
+    module = parsed(
         "func.func @main() -> tensor<1xf32>\n"
         "    attributes {relax.device = [[], [#relax.device<cpu>]]} {\n"
         "  %r = relax.full 2.0 : tensor<1xf32>\n"

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from support.programs.dynamic_programs import CHAIN
-from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.native import compile_module, objects
 from passline.compiler.native.jit import machine_of, processor_of
@@ -18,8 +18,6 @@ from passline.compiler.native.preparation.soft_promotion import CONVERSION
 from passline.compiler.native.symbols import undefined_symbols
 from passline.dialects.target import host
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 MODULE = """
 "memref.global"() <{sym_name = "small", sym_visibility = "private", type = memref<2xf32>,
@@ -61,10 +59,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide modules that are small, too, for two cores."""
     monkeypatch.setattr(objects, "PART_WORK", 1)
     monkeypatch.setattr(objects, "available_cores", lambda: 2)
-
-
-def parsed(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 def divided(text: str, count: int) -> list[Part]:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.models.seeded import Array
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from support.programs.dynamic_programs import BRANCH, CHAIN, COUNT, SHRINK
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import FuncOp
 
 from passline.compiler.interpreters.interpret import interpret
@@ -22,14 +22,8 @@ from passline.compiler.native.calls.allocation import HUGE_PAGE, LARGE
 from passline.compiler.native.function import NativeFunction
 from passline.compiler.native.preparation.preparation import prepare
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = needs_native
-
-
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "sizes.mlir")
 
 
 @pytest.fixture(scope="module", params=["chain", "branch", "count", "shrink"])
@@ -43,7 +37,7 @@ Case = tuple[Array, ...]
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[str, NativeFunction]:
-    return {name: compile_module(parse(text)) for name, text in TEXTS.items()}
+    return {name: compile_module(parsed(text)) for name, text in TEXTS.items()}
 
 
 def matrix(rows: int) -> Array:
@@ -76,7 +70,7 @@ def cases(name: str, *, valid: bool = True) -> list[Case]:
 
 
 def test_results(name: str, compiled: dict[str, NativeFunction]):
-    module = parse(TEXTS[name])
+    module = parsed(TEXTS[name])
     expected = interpret(module, entry_function(module, "main"))
     for arguments in cases(name):
         pairs = zip(compiled[name](*arguments), expected(*arguments), strict=True)
@@ -110,7 +104,7 @@ def test_element_types(element: str):
       }
     }""".replace("xE", f"x{element}").replace(": E", f": {element}")
     dtype = {"bf16": "f4", "f16": "f2", "i1": "?", "f64": "f8", "i8": "i1"}[element]
-    main = compile_module(parse(text))
+    main = compile_module(parsed(text))
     for n, m in (2, 3), (3, 2), (0, 2), (2, 0):
         x, y = np.arange(n).astype(dtype), np.arange(m).astype(dtype)
         table, same = main(x, y)
@@ -120,7 +114,7 @@ def test_element_types(element: str):
 
 
 def test_kernels_get_pointers_that_do_not_overlap():
-    module = prepare(parse(CHAIN), "main").module
+    module = prepare(parsed(CHAIN), "main").module
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     double = functions["passline.double"]
     assert double.arg_attrs is not None
@@ -129,7 +123,7 @@ def test_kernels_get_pointers_that_do_not_overlap():
 
 
 def test_results_outlive_the_function():
-    function: NativeFunction | None = compile_module(parse(CHAIN))
+    function: NativeFunction | None = compile_module(parsed(CHAIN))
     results = function(matrix(3), matrix(3)[:, 0])
     part = results[0][1:]
     del function, results
@@ -139,7 +133,7 @@ def test_results_outlive_the_function():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is that of the C library")
 def test_large_results_begin_at_huge_pages():
-    function = compile_module(parse(CHAIN))
+    function = compile_module(parsed(CHAIN))
     for rows in (LARGE // 32, LARGE // 16):
         each = np.ones((rows, 4), np.float32)
         result = function(each, each[:, 0])[0]
@@ -151,13 +145,11 @@ def test_large_results_begin_at_huge_pages():
 
 
 def test_a_failing_assertion(compiled: dict[str, NativeFunction]):
-    with pytest.raises(
-        PasslineError, match=r"failed at sizes.mlir:\d+:\d+: too many in the branch"
-    ):
+    with pytest.raises(PasslineError, match=r"failed at x.mlir:\d+:\d+: too many in the branch"):
         compiled["count"](signs(4, 3), np.array(True))
     with pytest.raises(PasslineError, match="a size of a result is negative"):
         compiled["branch"](matrix(2), np.array(True), np.array(7))
-    with pytest.raises(PasslineError, match=r"too many \(called at sizes.mlir"):
+    with pytest.raises(PasslineError, match=r"too many \(called at x.mlir"):
         compiled["count"](signs(5, 3), np.array(True))
 
 
@@ -173,7 +165,7 @@ def test_a_size_that_exceeds_the_memory():
       %one = arith.constant 1.0 : f32
       memref.store %one, %x[%c0] : memref<?xf32>
     }"""
-    main = compile_module(parse(text))
+    main = compile_module(parsed(text))
     assert main(np.array(3))[0][0] == 1
     with pytest.raises(PasslineError, match="there is not enough memory"):
         main(np.array(1 << 60))
@@ -279,7 +271,7 @@ func.func @main(%x: tensor<?xf32> {onnx.dims = ["n"]}, %y: tensor<?xf32> {onnx.d
 
 
 def test_sizes_are_checked_in_each_call():
-    native = compile_module(parse(NAMED))
+    native = compile_module(parsed(NAMED))
     for n in (2, 3, 2, 3):
         (y,) = native(np.ones(n, np.float32), np.arange(n, dtype=np.float32))
         np.testing.assert_array_equal(y, np.arange(n) + 1)
@@ -288,7 +280,7 @@ def test_sizes_are_checked_in_each_call():
 
 
 def test_results_live_as_long_as_they_are_used():
-    native = compile_module(parse(NAMED))
+    native = compile_module(parsed(NAMED))
     x = np.arange(1000, dtype=np.float32)
     parts = [native(x, x * i)[0][10:] for i in range(20)]
     gc.collect()
@@ -302,7 +294,7 @@ def test_index_of_a_maximum_along_an_unknown_axis(axis: int):
     """The first of equal elements, and of several NaNs, is the maximum."""
     data, result = "tensor<?x?xf32>", "tensor<?xi64>"
     function = compile_module(
-        parse(f"""func.func @main(%x: {data}) -> {result} {{
+        parsed(f"""func.func @main(%x: {data}) -> {result} {{
           %r = relax.argmax %x {{axis = {axis}}} : ({data}) -> {result}
           func.return %r : {result}
         }}""")

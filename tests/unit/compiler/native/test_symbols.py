@@ -13,6 +13,7 @@ from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.instances import ELEMENTS, instances
 from support.operations.legalized import function_of
+from support.parsing import parsed
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, func, math, memref, vector
 from xdsl.dialects.builtin import (
@@ -46,7 +47,6 @@ from passline.dialects.tir.ops import CallOp, PrimFuncOp, YieldOp
 from passline.dialects.vector_types import element_of, with_element
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
@@ -286,7 +286,7 @@ def test_an_error_names_the_operation_that_needs_a_symbol(monkeypatch: pytest.Mo
     missing = ("sin", "tan")
     monkeypatch.setattr(function, "is_in_process", lambda name: name not in missing)  # pyright: ignore
     with pytest.raises(PasslineError) as error:
-        compile_module(parse_module(make_ir_context(), SINE, "x.mlir"))
+        compile_module(parsed(SINE))
     message = "function @{} is called, but has no body, neither in the module nor in this process"
     assert str(error.value) == (
         f"{message.format('sin')}: the call at x.mlir:6:10 needs it; "

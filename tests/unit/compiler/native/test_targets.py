@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.interpreters.interpret import interpret
@@ -14,8 +15,6 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module, function
 from passline.dialects.target import NAMED, Target, host, set_target
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = needs_native
 
@@ -51,7 +50,7 @@ def test_code_for_a_target_computes_the_same(name: str):
 
 
 def network() -> ModuleOp:
-    return parse_module(make_ir_context(), NETWORK, "x.mlir")
+    return parsed(NETWORK)
 
 
 def check(module: ModuleOp, target: Target | None = None) -> None:

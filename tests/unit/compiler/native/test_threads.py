@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
 from support.native.needs_openmp import needs_openmp
+from support.parsing import parsed
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,10 +22,8 @@ from passline.compiler.native.preparation.preparation import prepare
 from passline.dialects.target import Target
 from passline.passmanager.context import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 from passline.tools.run import main
 
 pytestmark = needs_native
@@ -73,10 +72,6 @@ KERNELS = {
     "transpose": unary("transpose", "300x200xf32", "200x300xf32"),
     "exp": unary("exp", "7x64x117xf32", "7x64x117xf32"),
 }
-
-
-def parsed(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 def optimized(text: str) -> ModuleOp:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import pytest
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.kernels.choices import Choice
@@ -25,8 +26,6 @@ from passline.compiler.tune.task import Measurement, Task
 from passline.compiler.tune.tuning import Tuning, heaviest, tune_module
 from passline.dialects.target import NAMED
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TARGET = NAMED["x86-64-v3"]
 TEXT = """
@@ -43,7 +42,7 @@ func.func @main(%x: tensor<64x96xf32>, %y: tensor<8x96xf32>) -> tensor<64x48xf32
 
 
 def module(text: str = TEXT) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "model.mlir")
+    return parsed(text)
 
 
 def tune(

@@ -176,11 +176,10 @@ CASES: list[tuple[str, list[str], dict[str, PropertyValue], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "operands", "properties", "expected"), CASES)
-def test_inferred(
-    name: str, operands: list[str], properties: dict[str, PropertyValue], expected: str
-):
-    assert infer(name, operands, **properties) == expected.split()
+def test_inferred():
+    for name, operands, properties, expected in CASES:
+        case = name, operands, properties
+        assert (case, infer(name, operands, **properties)) == (case, expected.split())
 
 
 def test_the_number_of_parts_has_to_come_from_somewhere():

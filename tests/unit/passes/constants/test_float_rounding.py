@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.passes.equivalence import parsed
+from support.budget import some
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
 
 from passline.compiler.interpreters.arrays import Array, fit, float_limits
@@ -72,9 +73,9 @@ def excess(element: str, module: ModuleOp, factor: Array, constants: int) -> flo
     return float(np.max(np.abs(difference) / allowed, where=normal, initial=0))
 
 
-@pytest.mark.parametrize("element", TYPES)
-@pytest.mark.parametrize("seed", range(60))
-def test_random_chains_change_the_last_bits_alone(element: str, seed: int):
+@pytest.mark.parametrize("seed", some(range(60), 2))
+def test_random_chains_change_the_last_bits_alone(seed: int):
+    element = [*TYPES][seed // 2 % len(TYPES)]
     rng, factor, steps = np.random.default_rng(seed), np.ones(2), list[tuple[str, str]]()
     numbers = [1.0, 0.5, 3.0, 0.1, MAGIC[element], 100.0]
     for _ in range(rng.integers(2, 6)):
@@ -108,12 +109,12 @@ def tricks(element: str) -> dict[str, list[tuple[str, str] | str]]:
     }
 
 
-@pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", tricks("f32"))
-def test_rounding_tricks_keep_their_results(element: str, name: str):
-    module = chain(element, *tricks(element)[name])
-    x = inputs(element)
-    np.testing.assert_array_equal(run(optimized(module), x), run(module, x))
+def test_rounding_tricks_keep_their_results(name: str):
+    for element in TYPES:
+        module = chain(element, *tricks(element)[name])
+        x = inputs(element)
+        np.testing.assert_array_equal(run(optimized(module), x), run(module, x))
 
 
 SCALES = {"f16": (14, 10), "bf16": (120, 13), "f32": (120, 29), "f64": (1000, 74)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 

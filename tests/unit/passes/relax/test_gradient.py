@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from support.native.needs_llvmlite import needs_native
 from support.operations.gradients import CASES, Case
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 
 import passline

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from support.parsing import parsed
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, f32, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
@@ -17,7 +18,6 @@ from passline.dialects.relax.interfaces import InfersType
 from passline.passes.relax.infer_type import InferType, are_settled, infer_types
 from passline.passmanager import Diagnostic, DiagnosticError, Recorder
 from passline.passmanager.diagnostics.diagnostics import Where
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 T = TensorType(f32, [4])
@@ -280,7 +280,7 @@ def test_the_error_is_shown_at_its_line(capsys: pytest.CaptureFixture[str]):
   return
 }"""
     with pytest.raises(DiagnosticError):
-        InferType()(parse_module(make_ir_context(), text, "x.mlir"))
+        InferType()(parsed(text))
     assert capsys.readouterr().err.startswith(
         "x.mlir:3:8: error: 'relax.tuple_get_item' op has result type tensor<5xf32>, "
         "but tensor<4xf32> is inferred"

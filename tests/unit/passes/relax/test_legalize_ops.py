@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.operations.evaluation import Array
+from support.pairs import pairs
+from support.parsing import parsed
 from support.passes.results import run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, ModuleOp, TensorType, UnitAttr, f32
@@ -33,7 +35,6 @@ from passline.passmanager import PassContext, Recorder
 from passline.passmanager.diagnostics.remarks import RemarkKind
 from passline.passmanager.instruments import DebugCounter
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
@@ -256,16 +257,12 @@ def test_a_broadcast_result():
 # Tiles
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 13])
-@pytest.mark.parametrize("columns", [1, 3, 4, 9, 33])
-@pytest.mark.parametrize("target", TARGETS)
+@pairs(target=TARGETS, columns=[1, 3, 4, 9, 33], m=[1, 2, 3, 5, 13])
 def test_tiles_of_products(m: int, columns: int, target: str):
     check_group([(m, 2), (2, columns)], one(MatmulOp), target)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5])
-@pytest.mark.parametrize("terms", [1, 4, 11])
-@pytest.mark.parametrize("target", TARGETS)
+@pairs(target=TARGETS, terms=[1, 4, 11], m=[1, 2, 3, 5])
 def test_tiles_of_dot_products(m: int, terms: int, target: str):
     for columns in (1, 2, 4):
         check_group([(m, terms), (columns, terms)], one(DenseOp), target)
@@ -344,7 +341,7 @@ def test_a_debug_counter_leaves_functions_without_kernels() -> None:
   %1 = {exp.replace("exp", "tanh")}
   func.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }}"""
-    module = parse_module(make_ir_context(), text, "x.mlir")
+    module = parsed(text)
     with PassContext(instruments=[counter := DebugCounter({"legalize-ops": range(2, 3)})]):
         result = LegalizeOps()(module)
     verify(result)

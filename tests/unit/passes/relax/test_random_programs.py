@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.budget import some
+from support.parsing import parsed
 from support.passes.results import check_equal, run
 from support.programs.relax_programs import random_program
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
@@ -17,7 +18,6 @@ from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
@@ -49,7 +49,7 @@ class FitsTypes(Interpreter.Listener):
 
 @cache
 def program(seed: int) -> ModuleOp:
-    return parse_module(make_ir_context(), random_program(seed), "random.mlir")
+    return parsed(random_program(seed))
 
 
 @cache
@@ -58,7 +58,7 @@ def expected(seed: int, condition: bool) -> tuple[object, ...]:
     return run(program(seed), "main", (*TENSORS, condition))
 
 
-@pytest.mark.parametrize("seed", some(range(25), 2))
+@pytest.mark.parametrize("seed", some(range(25), 4))
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
     ctx, module = make_ir_context(), program(seed).clone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -10,9 +11,7 @@ from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
 from passline.passmanager import Recorder
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 UNARY = "(tensor<f32>) -> tensor<f32>"
 
@@ -29,7 +28,7 @@ def function(*lines: str) -> tuple[ModuleOp, FuncOp]:
             "}",
         ]
     )
-    module = parse_module(make_ir_context(), text, "graph.mlir")
+    module = parsed(text)
     func = module.body.block.first_op
     assert isinstance(func, FuncOp)
     return module, func

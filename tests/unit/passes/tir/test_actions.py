@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support.parsing import parsed
 from xdsl.ir import Operation
 
 from passline.dialects.tir.ops import PrimFuncOp
@@ -16,8 +17,6 @@ from passline.passes.tir.simplify import simplify
 from passline.passmanager import Recorder
 from passline.passmanager.diagnostics.actions import Actions
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 INVARIANT = """
 tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1, %n: index) {
@@ -98,7 +97,7 @@ class Refusal(Recorder):
 
 def parse(text: str) -> PrimFuncOp:
     """Parse a module of one function; return the function."""
-    op = parse_module(make_ir_context(), text, "f.mlir").body.block.first_op
+    op = parsed(text).body.block.first_op
     assert isinstance(op, PrimFuncOp)
     return op
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from support.parsing import parsed
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 
@@ -12,9 +13,8 @@ from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.base import PrimFuncPass, prim_func_pass
 from passline.passmanager import ConfigError, Pass, PassContext, Sequential
 from passline.passmanager.instrument import PassInstrument
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registration.info import PassInfo
-from passline.passmanager.registry import installed, make_ir_context, register_pass
+from passline.passmanager.registry import installed, register_pass
 
 TEXT = """
 tir.prim_func @a(%x: memref<4xf32>) {
@@ -28,7 +28,7 @@ tir.prim_func @b(%x: memref<4xf32>) {
 
 
 def module() -> ModuleOp:
-    return parse_module(make_ir_context(), TEXT, "prims.mlir")
+    return parsed(TEXT)
 
 
 def mark(func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.hoist_if_then_else import HoistIfThenElse
 from passline.passmanager import PassContext
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 THREADS = """
 tir.prim_func @f(%a: memref<8xf32>, %x: f32, %n: index, %c: i1) {
@@ -22,7 +21,7 @@ tir.prim_func @f(%a: memref<8xf32>, %x: f32, %n: index, %c: i1) {
 
 
 def test_the_option_is_read_from_the_context():
-    module = parse_module(make_ir_context(), THREADS, "f.mlir")
+    module = parsed(THREADS)
     assert str(HoistIfThenElse()(module)) == str(module)
     with PassContext(config={"tir.HoistIfThenElse": {"support_block_scope_hoisting": True}}):
         text = str(HoistIfThenElse()(module))
@@ -61,5 +60,5 @@ def test_a_chain_of_branches_does_not_double_anything():
       }}
     }}
     """
-    result = str(HoistIfThenElse()(parse_module(make_ir_context(), text, "f.mlir")))
+    result = str(HoistIfThenElse()(parsed(text)))
     assert result.count("tir.for") == result.count("memref.store") == n + 1

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.parsing import parsed
 from support.passes.results import check_equal, run
 from support.suites.inprocess import passline_opt
 
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer, inject_double_buffers
 from passline.passmanager import PassContext, Recorder
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 LOOP = """
 tir.prim_func @f(%x: memref<64xi32>, %y: memref<64xi32>, %first: index, %extent: index) {
@@ -44,7 +43,7 @@ def test_any_number_of_iterations(split: int, extent: int) -> None:
     constant = LOOP.replace(", %extent: index) {", known)
     x, y = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     for text, extents in ((LOOP, (extent,)), (constant, ())):
-        before = parse_module(make_ir_context(), text, "f.mlir")
+        before = parsed(text)
         after = InjectDoubleBuffer(split_loop=split)(before)
         assert "memref<2x4xi32>" in str(after)
         arguments = (x, y, 3, *extents)
@@ -52,7 +51,7 @@ def test_any_number_of_iterations(split: int, extent: int) -> None:
 
 
 def test_an_option_of_the_context() -> None:
-    module = parse_module(make_ir_context(), LOOP, "f.mlir")
+    module = parsed(LOOP)
     with PassContext(config={"tir.InjectDoubleBuffer": {"split_loop": 0}}):
         assert str(InjectDoubleBuffer()(module)).count("scf.if") == 2
 
@@ -73,7 +72,7 @@ def test_a_warning_says_why_not() -> None:
 
 @pytest.mark.parametrize(("kind", "doubled", "warnings"), [("", 1, 0), ("parallel ", 0, 1)])
 def test_the_algorithm_reports_to_its_actions(kind: str, doubled: int, warnings: int) -> None:
-    module = parse_module(make_ir_context(), LOOP.replace("tir.for %i", f"tir.for {kind}%i"), "f")
+    module = parsed(LOOP.replace("tir.for %i", f"tir.for {kind}%i"))
     (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]
     inject_double_buffers(func, actions=(actions := Recorder()))
     assert actions.counts["doubled"] == doubled

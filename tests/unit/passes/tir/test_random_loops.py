@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
+from support.budget import some
 from support.loops import VectorLoops
+from support.parsing import parsed
 from support.passes.results import compare
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -15,8 +17,6 @@ from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
 from passline.passes.tir.vectorize_loop.vectorize_loop import VectorizeLoop
 from passline.passmanager import Pass, Sequential
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 
 def vectorized_loops(op: Operation) -> int:
@@ -33,14 +33,12 @@ PIPELINES: Sequence[Sequence[Pass]] = [
 
 def random_module(seed: int, kind: str) -> ModuleOp:
     text = VectorLoops(Random(seed), "f", kind).text
-    return parse_module(make_ir_context(), text, "random.mlir")
+    return parsed(text)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(40), 4))
 def test_vectorized(seed: int):
-    module = parse_module(
-        make_ir_context(), VectorLoops(Random(seed), "f", "vectorized").text, "random.mlir"
-    )
+    module = parsed(VectorLoops(Random(seed), "f", "vectorized").text)
     assert vectorized_loops(module) == 1
     after = Sequential(PIPELINES[seed % len(PIPELINES)])(module)
     assert vectorized_loops(after) == 0
@@ -49,7 +47,5 @@ def test_vectorized(seed: int):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_unrolled(seed: int):
-    module = parse_module(
-        make_ir_context(), VectorLoops(Random(seed), "f", "unrolled").text, "random.mlir"
-    )
+    module = parsed(VectorLoops(Random(seed), "f", "unrolled").text)
     assert compare(module, UnrollLoop(auto_max_extent=20)(module)) == 4

@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from support.loops import Accesses
+from support.parsing import parsed
 from support.passes.results import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
@@ -15,14 +16,13 @@ from passline.passes.tir.remove_no_op import RemoveNoOp
 from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 
 def random_module(seed: int) -> ModuleOp:
     text = Accesses(Random(seed), "main").text
-    return parse_module(make_ir_context(), text, "random.mlir")
+    return parsed(text)
 
 
 PASSES = [RemoveNoOp(), CommonSubexprElim(), CommonSubexprElim(identify_equiv_terms=True)]

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from support.budget import some
 from support.loops import GuardedLoops
+from support.parsing import parsed
 from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.tir.ops import LikelyOp
 from passline.passes.tir.loop_partition.loop_partition import LoopPartition
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 OPTIONS = [
     LoopPartition(),
@@ -37,7 +36,7 @@ def results(module: ModuleOp, n: int, m: int) -> np.ndarray[tuple[int, ...], np.
 
 @pytest.mark.parametrize("seed", some(range(16), 4))
 def test_the_same_is_computed(seed: int):
-    module = parse_module(make_ir_context(), GuardedLoops(Random(seed), "f").text, "f.mlir")
+    module = parsed(GuardedLoops(Random(seed), "f").text)
     sizes = ((0, 3), (5, 2), (-2, -1), (7, 9))
     expected = [results(module, n, m) for n, m in sizes]
     for options in OPTIONS:

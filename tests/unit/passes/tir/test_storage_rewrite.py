@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 
 from passline.passes.tir.storage_rewrite import StorageRewrite
 from passline.passmanager import DiagnosticError, PassContext
 from passline.passmanager.instruments import StatisticsInstrument
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 CHAIN = """
 tir.prim_func @chain(%x: memref<64xf32>) {
@@ -42,7 +41,7 @@ tir.prim_func @f() {
 
 
 def rewritten(text: str) -> str:
-    return str(StorageRewrite()(parse_module(make_ir_context(), text, "f.mlir")))
+    return str(StorageRewrite()(parsed(text)))
 
 
 def test_counters():
@@ -64,7 +63,7 @@ def test_an_option_of_the_context():
 def test_a_vectorized_loop_is_an_error():
     with pytest.raises(DiagnosticError, match="run tir-vectorize-loop before") as error:
         rewritten(VECTORIZED)
-    assert "f.mlir:5:3" in str(error.value)
+    assert "x.mlir:5:3" in str(error.value)
 
 
 def test_remarks_say_what_shares_and_what_does_not():

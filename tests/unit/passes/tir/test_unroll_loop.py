@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
@@ -12,8 +13,6 @@ from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
 from passline.passmanager import ConfigError, DiagnosticError, PassContext
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 NEST = """
 tir.prim_func @f(%a : memref<64xf32>, %x : f32){} {{
@@ -33,7 +32,7 @@ tir.prim_func @f(%a : memref<64xf32>, %x : f32){} {{
 
 
 def nest(attributes: str = "") -> ModuleOp:
-    return parse_module(make_ir_context(), NEST.format(attributes), "nest.mlir")
+    return parsed(NEST.format(attributes))
 
 
 def kinds(module: ModuleOp) -> list[ForKind]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import pytest
+from support.parsing import parsed
+from support.tables import table_test
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -18,9 +19,7 @@ from passline.compiler.analysis.arith.materialize import FormBuilder
 from passline.compiler.analysis.arith.predicates import NEGATED, Predicate
 from passline.dialects.tir.ops import ForOp
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 TRANSITIVE = [
     ("i<j j<k", "i<k", True),
@@ -73,7 +72,7 @@ PREDICATE = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=":
 
 def read(text: str) -> tuple[ModuleOp, dict[str, SSAValue]]:
     """Parse `text`; return the module and its values by name."""
-    module = parse_module(make_ir_context(allow_unregistered=True), text, "test.mlir")
+    module = parsed(text)
     values: list[SSAValue] = []
     for op in walk(module):
         values += op.results
@@ -110,7 +109,7 @@ def prove_under(constraints: str, condition: str, transitive: bool) -> bool | No
     return answer
 
 
-@pytest.mark.parametrize(("constraints", "condition", "answer"), TRANSITIVE)
+@table_test("constraints, condition, answer", TRANSITIVE)
 def test_constraints_are_added_up_if_transitive(
     constraints: str, condition: str, answer: bool | None
 ) -> None:
@@ -118,8 +117,8 @@ def test_constraints_are_added_up_if_transitive(
     assert prove_under(constraints, condition, False) is None
 
 
-@pytest.mark.parametrize(
-    ("constraints", "condition", "answer"),
+@table_test(
+    "constraints, condition, answer",
     [
         ("i<j", "i<j+1", True),
         ("i<j", "j>i", True),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-import pytest
+from support.budget import some
+from support.tables import table_test
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation
@@ -53,7 +54,7 @@ def is_acyclic(ops: Sequence[Operation], groups: Sequence[Sequence[Operation]]) 
     return not needs
 
 
-@pytest.mark.parametrize("seed", range(60))
+@table_test("seed", some(range(60), 4))
 def test_random_graphs(seed: int) -> None:
     rng = random.Random(seed)
     ops: list[Operation] = [op("")]

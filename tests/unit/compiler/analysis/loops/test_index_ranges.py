@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from support.parsing import parsed
+from support.tables import table_test
 from xdsl.dialects.func import FuncOp
 
 from passline.compiler.analysis.loops.index_ranges import Range, index_ranges
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 INDEX, X = "tensor<2xi64>", "tensor<5xf32>"
 
 
 def ranges(text: str) -> dict[int, Range]:
-    module = parse_module(make_ir_context(), text, "x.mlir")
+    module = parsed(text)
     func = module.body.block.first_op
     assert isinstance(func, FuncOp)
     return index_ranges(module, func)
@@ -31,8 +30,8 @@ func.func @main(%i: {INDEX}, %x: {X}) -> tensor<2xf32> {{
 }}""").get(0)
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
+@table_test(
+    "body, expected",
     [
         (f"%k = relax.add %i, %c2 : ({INDEX}, {INDEX}) -> {INDEX}", (-2, 2)),
         (f"%k = relax.add %c13, %i : ({INDEX}, {INDEX}) -> {INDEX}", (-1, 1)),
@@ -55,8 +54,8 @@ def test_computed_indices(body: str, expected: Range | None):
     assert of_body(body) == expected
 
 
-@pytest.mark.parametrize(
-    ("op", "expected"),
+@table_test(
+    "op, expected",
     [
         ("relax.take %x, %i {axis = 1} : (tensor<3x7xf32>, I) -> tensor<3x2x2xf32>", (0, 6)),
         ("relax.take %x, %i {axis = -1} : (tensor<3x?xf32>, I) -> tensor<3x2x2xf32>", (0, 0)),

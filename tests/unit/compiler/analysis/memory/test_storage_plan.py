@@ -4,6 +4,8 @@ import random
 from itertools import combinations
 
 import pytest
+from support.budget import some
+from support.tables import table_test
 
 from passline.compiler.analysis.memory.storage_plan import (
     ALIGNMENT,
@@ -38,7 +40,7 @@ def check(ranges: list[LiveRange], plan: StoragePlan) -> None:
             assert at_a + a.size <= at_b or at_b + b.size <= at_a
 
 
-@pytest.mark.parametrize("seed", range(50))
+@table_test("seed", some(range(50), 5))
 def test_a_plan_keeps_apart_what_is_in_use_at_once(seed: int) -> None:
     ranges = random_live_ranges(seed)
     found = plan_storage(ranges)
@@ -76,7 +78,7 @@ def test_many_buffers_in_use_at_once_are_placed_in_the_order_of_time() -> None:
     assert peak_size(ranges) <= found.total <= 1.25 * peak_size(ranges)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@table_test("seed", some(range(20), 4))
 def test_those_in_use_at_once_share_nothing(seed: int) -> None:
     ranges = random_live_ranges(seed)
     kinds = ["ab"[life.size % 2] for life in ranges]

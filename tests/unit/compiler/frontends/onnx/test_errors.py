@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from support.models.from_text import imported, model_of
+from support.tables import table_test
 from xdsl.ir import SSAValue
 
 from passline.compiler.frontends.onnx import ModelError, UnsupportedModelError, import_model
@@ -78,8 +79,8 @@ def test_nodes_in_branches_are_reported():
     assert [line.split()[1] for line in unsupported(model_of(graph))] == ["'in'", "'out'"]
 
 
-@pytest.mark.parametrize(
-    ("nodes", "reason"),
+@table_test(
+    "nodes, reason",
     [
         ("y = Relu<alpha=1.0>(x)", "has no attribute 'alpha'; its attributes are none"),
         ("y = LeakyRelu<alpha=1>(x)", "attribute 'alpha' is of type INT, expected FLOAT"),
@@ -108,8 +109,8 @@ def test_reasons(nodes: str, reason: str):
     assert reason in line
 
 
-@pytest.mark.parametrize(
-    ("inputs", "node", "reason"),
+@table_test(
+    "inputs, node, reason",
     [
         (
             "float[2, 3] x, float[1, 6, 3] w, float[1, 6, 2] r",
@@ -224,8 +225,8 @@ def test_inputs_of_other_types_are_reported():
 # Models that are not valid
 
 
-@pytest.mark.parametrize(
-    ("nodes", "message"),
+@table_test(
+    "nodes, message",
     [
         ("[a] y = Relu(z)", "node 'a' (Relu) uses 'z', which is not defined"),
         (

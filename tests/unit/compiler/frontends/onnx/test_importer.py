@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from support.models.from_text import imported, model_of, run
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -159,7 +160,7 @@ def test_only_constants_that_are_used_are_made():
     np.testing.assert_array_equal(run(module, ONES), [3 * ONES])
 
 
-@pytest.mark.parametrize(
+@table_test(
     "array",
     [
         np.array([[1.5, -0.0, np.nan, np.inf]], np.float16),

@@ -12,6 +12,7 @@ from onnxruntime.quantization import QuantFormat
 from support.models.from_text import Array, imported, run
 from support.models.quantized import NETWORKS, by_onnxruntime, dynamic, static
 from support.native.needs_llvmlite import needs_native
+from support.pairs import pairs
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.relax.elementwise.quantization import DequantizeOp
@@ -35,9 +36,7 @@ def step_of(model: ModelProto) -> float:
     return float(tensors[model.graph.node[-1].input[1]])
 
 
-@pytest.mark.parametrize("per_channel", [False, True])
-@pytest.mark.parametrize("format", [QuantFormat.QDQ, QuantFormat.QOperator], ids=str)
-@pytest.mark.parametrize("name", NETWORKS)
+@pairs(name=NETWORKS, format=[QuantFormat.QDQ, QuantFormat.QOperator], per_channel=[False, True])
 def test_static(name: str, format: QuantFormat, per_channel: bool, tmp_path: Path):
     model = static(NETWORKS[name], tmp_path, format, per_channel)
     x = image(model)

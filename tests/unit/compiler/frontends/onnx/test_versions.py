@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 from support.models.from_text import Array, imported, model_of, run
+from support.tables import table_test
 
 RNG = np.random.default_rng(0)
 INPUTS = {
@@ -83,7 +84,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("opset", "inputs", "nodes"), CASES, ids=lambda value: str(value)[:40])
+@table_test("opset, inputs, nodes", CASES)
 def test_old_forms(opset: int, inputs: str, nodes: str):
     names = inputs.split(", ")
     outputs = nodes.split(" = ")[-2].split(") ")[-1].split(", ")

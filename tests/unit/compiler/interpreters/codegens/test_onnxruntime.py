@@ -8,6 +8,7 @@ import pytest
 from onnx import helper
 from support.missing import hide
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from support.suites.inprocess import capture, passline_opt
 from xdsl.dialects.builtin import ModuleOp, UnrankedTensorType, f32, f64
 from xdsl.dialects.func import FuncOp
@@ -20,10 +21,8 @@ from passline.compiler.interpreters.codegens.onnxruntime import NODES, OnnxRunti
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager import NotInstalledError, PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 from passline.tools.run import PasslineRunMain
 
 PIPELINE = "fuse-ops-by-pattern{codegens=onnxruntime},merge-composite-functions,run-codegen"
@@ -45,17 +44,13 @@ CASES = {
 
 def module_of(name: str) -> ModuleOp:
     result = CASES[name].rpartition("-> ")[2]
-    return parse(
+    return parsed(
         "func.func @main(%x: tensor<2x3x6x6xf32>, %y: tensor<6xf32>, %w: tensor<3x1x3x2xf32>,"
         f" %d: tensor<2x3xf32>) -> {result} {{\n %0 = {CASES[name]}\n"
         f" %1 = relax.floor %0 : ({result}) -> {result}\n"
         f" %2 = relax.subtract %0, %1 : ({result}, {result}) -> {result}\n"
         f" func.return %2 : {result}\n}}"
     )
-
-
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 def run(module: ModuleOp) -> Array:
@@ -92,7 +87,7 @@ def test_other_layouts_properties_and_types_are_refused(op: str) -> None:
         "func.func @main(%x: tensor<1x4x4x1xf32>, %w: tensor<1x1x1x1xf32>, %i: tensor<2xi32>) {"
         f"%0 = {op} func.return }}"
     )
-    found = next(inner for inner in walk(parse(text)) if inner.name in NODES)
+    found = next(inner for inner in walk(parsed(text)) if inner.name in NODES)
     assert not OnnxRuntime().accepts([found])
 
 
@@ -121,7 +116,7 @@ def test_a_constant_of_rank_0_keeps_its_rank() -> None:
       %0 = relax.multiply %x, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
       func.return %0 : tensor<f32>
     }"""
-    compiled = parse_pipeline(PIPELINE)(parse(text))
+    compiled = parse_pipeline(PIPELINE)(parsed(text))
     assert all(op.name != "relax.multiply" for op in walk(compiled))
     (result,) = interpret(compiled, entry_function(compiled, "main"))(np.float32(3))
     assert np.asarray(result).shape == ()
@@ -170,7 +165,7 @@ def test_results_of_another_type_are_an_error() -> None:
         "onnxruntime_region(tensor<2x3x6x6xf32>) -> tensor<2x3x6x5xf32>",
     )
     assert other != compiled
-    module = parse(other)
+    module = parsed(other)
     with pytest.raises(PasslineError, match="'onnxruntime' returned float32"):
         run(module)
 
@@ -187,5 +182,5 @@ def test_the_element_type_of_an_unranked_result_is_checked() -> None:
 def test_the_text_can_be_read_again() -> None:
     compiled = parse_pipeline(PIPELINE)(module_of("relax.exp"))
     again = passline_opt("-", stdin=str(compiled))
-    expected, actual = run(compiled), run(parse(again.stdout))
+    expected, actual = run(compiled), run(parsed(again.stdout))
     np.testing.assert_array_equal(actual, expected)

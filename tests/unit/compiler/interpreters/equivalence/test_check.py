@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.passes.equivalence import difference, difference_of, parsed
+from support.parsing import parsed
+from support.passes.equivalence import difference, difference_of
 
 from passline.compiler.interpreters.equivalence import Equivalence, find_difference
 

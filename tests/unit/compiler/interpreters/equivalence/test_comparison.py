@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.tables import table_test
 
 from passline.compiler.interpreters.arrays import Array
 from passline.compiler.interpreters.equivalence.comparison import (
@@ -25,8 +26,8 @@ def nan_with(payload: int) -> Array:
     return np.array([0x7FC00000 | payload], np.uint32).view(np.float32)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "exact", "rounded"),
+@table_test(
+    "before, after, exact, rounded",
     [
         (f32(1, 2), f32(1, 2), True, True),
         (nan_with(1), nan_with(2), True, True),

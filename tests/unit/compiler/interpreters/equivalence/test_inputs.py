@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 
 from passline.compiler.interpreters.arguments import check_arguments
 from passline.compiler.interpreters.arrays import Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 
 from passline.compiler.interpreters.equivalence import Equivalence
 

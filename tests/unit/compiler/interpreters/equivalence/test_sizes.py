@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.passes.equivalence import parsed
+from support.parsing import parsed
 
 from passline.compiler.interpreters.equivalence import Equivalence
 from passline.compiler.interpreters.equivalence.sizes import sizes_around_constants

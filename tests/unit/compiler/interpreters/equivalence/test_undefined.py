@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.passes.equivalence import parsed
+from support.parsing import parsed
+from support.tables import table_test
 from xdsl.context import Context
 
 from passline.compiler.interpreters.equivalence.evaluation import (
@@ -16,8 +17,8 @@ from passline.compiler.interpreters.equivalence.evaluation import (
 from passline.compiler.interpreters.signature import entry_function
 
 
-@pytest.mark.parametrize(
-    ("op", "arguments", "poison", "division"),
+@table_test(
+    "op, arguments, poison, division",
     [
         ("arith.addi %a, %b : i8", (127, 1), False, False),
         ("arith.addi %a, %b overflow<nsw> : i8", (127, 1), True, False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from support.tables import table_test
 from xdsl.dialects import affine, arith, cf, func, math, memref, printf, scf, tensor, vector
 from xdsl.ir import Dialect
 
@@ -28,7 +28,7 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@table_test("dialect", DIALECTS)
 def test_no_operation_is_left_to_xdsl(dialect: Dialect):
     own = {cls for functions in own_semantics() for cls, _ in functions_of(functions).of_ops}
     assert {op.name for op in dialect.operations if op not in own} <= WITHOUT

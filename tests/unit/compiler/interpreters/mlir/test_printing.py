@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from io import StringIO
 
+from support.parsing import parsed
+
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TEXT = """
 func.func @main() {
@@ -26,7 +26,7 @@ func.func @main() {
 
 
 def test_what_a_program_prints():
-    module = parse_module(make_ir_context(), TEXT, "print.mlir")
+    module = parsed(TEXT)
     output = StringIO()
     interpret(module, entry_function(module, "main"), output=output)()
     assert output.getvalue() == "-3 of {braces}, 0.1, 1: [[1, 2], [3, 4]]\nA-3( 1.5, 2.0 )\n"

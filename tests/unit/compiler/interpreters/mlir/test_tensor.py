@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.parsing import parsed
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import Value, entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 from tests.support.releases import needs_xdsl
 
 
@@ -17,7 +16,7 @@ def run(body: str, types: str, *arguments: Value) -> Value:
     """Compute the value `%y` of the body of a function of `%x`."""
     inputs, result = types.split(" -> ")
     text = f"func.func @main(%x: {inputs}) -> {result} {{\n {body}\n return %y : {result}\n}}"
-    module = parse_module(make_ir_context(), text, "t.mlir")
+    module = parsed(text)
     (value,) = interpret(module, entry_function(module, "main"))(*arguments)
     return value
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, run, run_all
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     FloatAttr,
     ModuleOp,
@@ -124,7 +125,7 @@ CASES: dict[str, tuple[DynamicOp, Operation]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@table_test("case", CASES)
 def test_is_the_static_one(case: str):
     dynamic, static = CASES[case]
     assert dynamic.result_types == static.result_types
@@ -132,7 +133,7 @@ def test_is_the_static_one(case: str):
         np.testing.assert_array_equal(actual, expected, strict=True)
 
 
-@pytest.mark.parametrize("case", CASES)
+@table_test("case", CASES)
 def test_nothing_is_known_before_it_runs(case: str):
     dynamic, static = CASES[case]
     unknown = unranked(dynamic)

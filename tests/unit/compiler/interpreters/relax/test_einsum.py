@@ -6,8 +6,8 @@ import math
 from itertools import product
 
 import numpy as np
-import pytest
 from support.operations.evaluation import ELEMENTS, Array, constant, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, i1
 
 from passline.dialects.relax.contraction.linear_algebra import EinsumOp
@@ -32,8 +32,8 @@ def einsum(subscripts: str, *arrays: Array) -> Array:
     return result
 
 
-@pytest.mark.parametrize(
-    ("subscripts", "explicit", "shapes"),
+@table_test(
+    "subscripts, explicit, shapes",
     [
         ("ij,jk->ik", None, [(2, 3), (3, 4)]),
         ("ij , jk", "ij,jk->ik", [(2, 3), (3, 4)]),

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import constant, i4, run, ui8
+from support.pairs import pairs
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -102,9 +104,11 @@ def test_integers_print_exactly(data: bytes, element: Element):
     check_text(bytes(values) if values else data, element)
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)
-@pytest.mark.parametrize("values", [[0.0, -0.0], [math.nan] * 3, [math.inf, 1.0], [5e-324, 1.0]])
-@pytest.mark.parametrize("repeat", [1, 100])
+@pairs(
+    repeat=[1, 100],
+    values=[[0.0, -0.0], [math.nan] * 3, [math.inf, 1.0], [5e-324, 1.0]],
+    element=[f16, bf16, f32, f64],
+)
 def test_special_values_print_exactly(values: list[float], element: Element, repeat: int):
     assert not isinstance(element, IntegerType)
     check_text(element.pack(values * repeat), element)
@@ -156,15 +160,15 @@ def test_xdsl_folders_can_make_constants():
 # The others
 
 
-@pytest.mark.parametrize("element", [f16, f32, f64, i8, ui8, i64], ids=str)
-@pytest.mark.parametrize(
-    ("lhs", "rhs"), [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (5, 3, 2)), ((2, 1, 2, 3), (4, 3, 2))]
+@table_test(
+    "lhs, rhs", [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (5, 3, 2)), ((2, 1, 2, 3), (4, 3, 2))]
 )
-def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...], element: Element):
-    x = constant(np.arange(math.prod(lhs)).reshape(lhs), element)
-    y = constant(np.arange(math.prod(rhs)).reshape(rhs), element)
-    result = run(MatmulOp(x, y))
-    np.testing.assert_array_equal(result, np.matmul(run(x), run(y)), strict=True)
+def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
+    for element in [f16, f32, f64, i8, ui8, i64]:
+        x = constant(np.arange(math.prod(lhs)).reshape(lhs), element)
+        y = constant(np.arange(math.prod(rhs)).reshape(rhs), element)
+        result = run(MatmulOp(x, y))
+        np.testing.assert_array_equal(result, np.matmul(run(x), run(y)), strict=True)
 
 
 def test_layout_transform():

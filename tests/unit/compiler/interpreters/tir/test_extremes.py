@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.parsing import parsed
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 
 def run(op: str, type: str, *arguments: np.generic) -> object:
     text = f"func.func @main(%a: {type}, %b: {type}) -> {type} {{ %0 = arith.{op} %a, %b : {type} func.return %0 : {type} }}"  # noqa: E501
-    module = parse_module(make_ir_context(), text, "extremes.mlir")
+    module = parsed(text)
     (result,) = interpret(module, entry_function(module, "main"))(*map(np.asarray, arguments))
     return result
 

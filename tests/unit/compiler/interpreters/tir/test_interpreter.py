@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.parsing import parsed
+from support.tables import table_test
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager import PasslineError
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 Array = NDArray[Any]
 
 
 def run(text: str, *arguments: object) -> tuple[Any, ...]:
     """Call `@f` of a module."""
-    module = parse_module(make_ir_context(), text, "test.mlir")
+    module = parsed(text)
     verify(module)
     return interpret(module, entry_function(module, "f"))(*arguments)  # pyright: ignore[reportArgumentType]
 
@@ -65,7 +65,7 @@ INTEGERS = [
 ]
 
 
-@pytest.mark.parametrize(("op", "lhs", "rhs", "expected"), INTEGERS)
+@table_test("op, lhs, rhs, expected", INTEGERS)
 def test_integers_wrap_around(op: str, lhs: str, rhs: str, expected: int):
     value = result(f"{op} %0, %1 : i8", "i8", (lhs, "i8"), (rhs, "i8"))
     assert value == expected and value.dtype == np.int8
@@ -82,7 +82,7 @@ def test_unsigned_results_take_all_bits(op: str, expected: int):
 COMPARISONS = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 
 
-@pytest.mark.parametrize(("predicate", "expected"), [*zip(COMPARISONS, "0111000011", strict=True)])
+@table_test("predicate, expected", [*zip(COMPARISONS, "0111000011", strict=True)])
 def test_integers_compare_with_and_without_a_sign(predicate: str, expected: str):
     value = result(f"arith.cmpi {predicate}, %0, %1 : i8", "i1", ("-1", "i8"), ("1", "i8"))
     assert value == bool(int(expected))
@@ -95,8 +95,8 @@ def test_a_bit_is_minus_one_with_a_sign():
     assert not result("arith.addi %0, %1 : i1", "i1", ("true", "i1"), ("true", "i1"))
 
 
-@pytest.mark.parametrize(
-    ("predicate", "numbers", "nan"),
+@table_test(
+    "predicate, numbers, nan",
     [
         ("false", False, False),
         ("oeq", False, False),
@@ -136,8 +136,8 @@ def test_minima_and_maxima_differ_in_nan():
     assert result("arith.minnumf %0, %1 : f32", "f32", ("1.0", "f32"), nan) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("op", "operand", "type", "expected"),
+@table_test(
+    "op, operand, type, expected",
     [
         ("arith.fptosi %0 : f32 to i8", ("-2.9", "f32"), "i8", -2),
         ("arith.sitofp %0 : i8 to f32", ("-1", "i8"), "f32", -1.0),

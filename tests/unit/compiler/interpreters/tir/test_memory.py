@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.tables import table_test
 
 from passline.passmanager.errors import PasslineError
 from tests.support.programs.computed import computed, program
@@ -31,8 +32,8 @@ def test_a_global_is_shared_by_the_functions_of_a_run():
     assert [main(), main()] == [[7], [7]]
 
 
-@pytest.mark.parametrize(
-    ("kind", "type", "old", "new", "stored"),
+@table_test(
+    "kind, type, old, new, stored",
     [
         (0, "f32", 1.5, 2.0, 3.5),
         (1, "i8", 100, 100, -56),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.tables import table_test
 
 from passline.passmanager.errors import PasslineError
 from tests.support.programs.computed import computed
 
 
-@pytest.mark.parametrize(
-    ("kind", "type", "value"),
+@table_test(
+    "kind, type, value",
     [
         ("minui", "i8", 2),
         ("maxui", "i8", -1),

@@ -10,6 +10,7 @@ from support.native.compiled_operations import check_machine_code
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant
 from support.operations.legalized import check_kernel, legalized
+from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Operation
@@ -94,7 +95,7 @@ def test_scores_are_in_blocks():
     assert max(sizes) <= 17 * 4096  # 16 queries and padding
 
 
-@pytest.mark.parametrize("keys", [100, 127, 128, 129, 240, 256])
+@table_test("keys", [100, 127, 128, 129, 240, 256])
 def test_rows_of_scores_are_an_odd_number_of_cache_lines_apart(keys: int):
     """Also of a number of keys that is known at run time only."""
     b = KernelBuilder(PrimFuncOp("f", []))

@@ -14,6 +14,7 @@ from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import constant
 from support.operations.evaluation import run_all as run_on_numpy
 from support.operations.legalized import check_kernel, kernel_on_constant
+from support.pairs import pairs
 from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.memref import AllocOp, StoreOp
@@ -115,9 +116,11 @@ def test_groups_without_blocks_of_results_are_computed_in_other_layouts():
     check_kernel(op, target=TARGET)
 
 
-@pytest.mark.parametrize("columns", some([2, 1, 14, 5, 29], 2))
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v2{vector-registers=32}"])
-@pytest.mark.parametrize("padding", [0, 1])
+@pairs(
+    padding=[0, 1],
+    target=["x86-64-v2", "x86-64-v2{vector-registers=32}"],
+    columns=some([2, 1, 14, 5, 29], 2),
+)
 def test_tiles_of_all_widths(columns: int, target: str, padding: int):
     """A tile is a part of a row, or without padding several rows of a narrow image."""
     image = (2, columns) if padding else (4, columns + 2)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from support.budget import some
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, ui8
 from support.operations.evaluation import run_all as run_on_numpy
 from support.operations.legalized import kernel_on_constant, legalized
 from support.passes.results import run
+from support.tables import table_test
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Operation
 
@@ -109,8 +111,9 @@ def test_results_of_lowered_kernels(target: str, most: int):
 
 
 @needs_native
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("most", [60, 128])
+@pytest.mark.parametrize(
+    ("name", "most"), [*((name, 128) for name in CASES), *((name, 60) for name in some(CASES, 4))]
+)
 def test_machine_code(name: str, most: int):
     """On this machine, whatever its instructions are."""
     from passline.compiler.native import compile_module
@@ -173,8 +176,8 @@ def test_other_operands_are_computed_in_other_numbers():
     assert not has_byte_products(legalized(CASES["matrices"], VNNI))  # the weights are a parameter
 
 
-@pytest.mark.parametrize(
-    ("matrix", "exact"),
+@table_test(
+    "matrix, exact",
     [
         ([[64, 64, -64, -64]], True),
         ([[65, 64]], False),

@@ -9,6 +9,7 @@ import pytest
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array, constant, run
 from support.operations.legalized import legalize, legalized, module_of
+from support.parsing import parsed
 from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp, f32, i8, i16, i32, i64
 from xdsl.ir import Operation
@@ -22,9 +23,7 @@ from passline.dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
 from passline.dialects.relax.types import Element
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 ZEROS = np.zeros((1, 2), np.float32)
@@ -159,8 +158,8 @@ def test_nothing_is_taken_of_no_elements(mode: str, size: int | str):
     """An index into no elements cannot be clipped: it fails. Without indices, nothing does."""
     data = np.zeros(0, np.float32)
     with PassContext(verify_each=False):
-        function = compile_module(parse(TAKE.format(size=size, mode=mode)))
-    legalize(module := parse(TAKE.format(size=size, mode=mode)))
+        function = compile_module(parsed(TAKE.format(size=size, mode=mode)))
+    legalize(module := parsed(TAKE.format(size=size, mode=mode)))
     for compiled in (function, module_function(module, "main")):
         assert np.asarray(compiled(data, np.zeros(0, np.int64))[0]).size == 0
         with pytest.raises(PasslineError, match=r"relax\.take: axis 0 of the data has no elements"):
@@ -176,10 +175,6 @@ def test_dimensions_are_checked_apart():
 
 
 # Constants
-
-
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 def asserts(module: ModuleOp) -> list[cf.AssertOp]:
@@ -199,14 +194,14 @@ func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {{
     "indices", ["relax.constant dense<[-4, 3]>", "relax.constant dense<3>", "relax.full -4"]
 )
 def test_constants_in_bounds_are_not_checked_at_run_time(indices: str):
-    legalize(module := parse(GATHER.format(indices=indices)))
+    legalize(module := parsed(GATHER.format(indices=indices)))
     assert not asserts(module)
 
 
 @pytest.mark.parametrize("indices", ["relax.constant dense<[-4, 4]>", "relax.full -5"])
 def test_constants_out_of_bounds_are_warned_of(indices: str, capsys: pytest.CaptureFixture[str]):
     """They are an error at run time only, as the operation may never be executed."""
-    legalize(module := parse(GATHER.format(indices=indices)))
+    legalize(module := parsed(GATHER.format(indices=indices)))
     assert "x.mlir:4:8: warning: 'relax.gather' op an index is out" in capsys.readouterr().err
     with pytest.raises(PasslineError, match="out of bounds"):
         interpret(module, entry_function(module, "main"))(DATA[0])
@@ -216,7 +211,7 @@ def test_a_constant_in_a_dimension_of_unknown_size_is_checked_at_run_time(
     capsys: pytest.CaptureFixture[str],
 ):
     text = GATHER.format(indices="relax.constant dense<[0, 1]>").replace("tensor<4x", "tensor<?x")
-    legalize(module := parse(text))
+    legalize(module := parsed(text))
     assert asserts(module) and not capsys.readouterr().err
     kernel = interpret(module, entry_function(module, "main"))
     np.testing.assert_array_equal(kernel(DATA[0])[0], DATA[0, :2])
@@ -233,7 +228,7 @@ func.func @main(%x: tensor<4xf32>, %j: tensor<2xi64>) -> (tensor<2xf32>, tensor<
   func.return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }
 """
-    legalize(module := parse(text))
+    legalize(module := parsed(text))
     assert len(asserts(module)) == 1
     function = interpret(module, entry_function(module, "main"))
     with pytest.raises(PasslineError, match=r"at x\.mlir:4:8: .* \(called at x\.mlir:5:8\)"):
@@ -254,7 +249,7 @@ func.func VISIBILITY @f(%x: tensor<4xf32>, %i: tensor<2xi64>) -> tensor<2xf32>
 }
 """
     for visibility, expected in (("private", 0), ("", 1)):
-        legalize(module := parse(text.replace("VISIBILITY", visibility)))
+        legalize(module := parsed(text.replace("VISIBILITY", visibility)))
         assert len(asserts(module)) == expected
 
 
@@ -273,7 +268,7 @@ func.func private @f(%x: tensor<4xf32>, %i: tensor<2xi64>) -> tensor<2xf32>
   func.return %1 : tensor<2xf32>
 }
 """
-    legalize(module := parse(text))
+    legalize(module := parsed(text))
     function = interpret(module, entry_function(module, "main"))
     (result,) = function(DATA[0], np.array([0, -1]))
     np.testing.assert_array_equal(result, [0, 0])

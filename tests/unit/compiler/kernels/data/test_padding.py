@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import f16, f32, i1, i8, i32
 from xdsl.ir import Operation
 
 from passline.dialects.relax.reduction.nn import PadOp
-from passline.dialects.relax.types import Element
 
 
 def numbers(*shape: int) -> Array:
@@ -39,10 +38,11 @@ def test_small_dimensions(mode: str):
     check_kernel(PadOp(constant(7, i32), pad_width=(), pad_mode=mode))
 
 
-@pytest.mark.parametrize("element", [e for e in (*ALL_ELEMENTS, i1) if e != ui8], ids=str)
 @pytest.mark.parametrize("value", [0.0, 3.0, -1.0])
-def test_elements(element: Element, value: float):
-    check_kernel(PadOp(constant(numbers(2, 2), element), pad_width=(1, 0, 0, 1), pad_value=value))
+def test_elements(value: float):
+    for element in [e for e in (*ALL_ELEMENTS, i1) if e != ui8]:
+        data = constant(numbers(2, 2), element)
+        check_kernel(PadOp(data, pad_width=(1, 0, 0, 1), pad_value=value))
 
 
 def test_values():

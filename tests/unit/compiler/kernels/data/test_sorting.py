@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, i4, ui8
 from support.operations.legalized import check_kernel
+from support.pairs import pairs
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, f64, i1, i8, i64
 
 from passline.compiler.interpreters.arrays import dtype_of
-from passline.compiler.kernels.data.sorting import SORTING
 from passline.dialects.relax.data import sorting as ops
 from passline.dialects.relax.types import Element, bounds
 
@@ -20,10 +20,7 @@ FLOATS: list[Element] = [f16, bf16, f32, f64]
 ELEMENTS: list[Element] = [*FLOATS, i1, i4, i8, i64]
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
-@pytest.mark.parametrize("op", [ops.SortOp, ops.ArgsortOp])
+@pairs(op=[ops.SortOp, ops.ArgsortOp], element=ELEMENTS, axis=[0, 1, -1], descending=[False, True])
 def test_sort(op: type[ops.SortingOp], element: Element, axis: int, descending: bool):
     x = constant(np.random.default_rng(0).integers(-3, 3, (2, 5, 3)), element)
     check_kernel(op(x, axis=axis, descending=descending))
@@ -58,17 +55,18 @@ def test_zeros_are_equal(element: Element):
     check_kernel(ops.ArgsortOp(constant([0.0, -0.0, 0.0, -0.0, -1.0], element)))
 
 
-@pytest.mark.parametrize("largest", [False, True])
-@pytest.mark.parametrize(("k", "axis"), [(1, -1), (2, 1), (5, 1), (0, 0), (2, 0), (3, 2)])
-@pytest.mark.parametrize("element", [f16, f32, i8], ids=str)
-def test_topk(element: Element, k: int, axis: int, largest: bool):
+@pairs(
+    element=[f16, f32, i8],
+    place=[(1, -1), (2, 1), (5, 1), (0, 0), (2, 0), (3, 2)],
+    largest=[False, True],
+)
+def test_topk(element: Element, place: tuple[int, int], largest: bool):
+    k, axis = place
     x = constant(np.random.default_rng(0).integers(-3, 3, (2, 5, 3)), element)
     check_kernel(ops.TopkOp(x, k=k, axis=axis, largest=largest))
 
 
-@pytest.mark.parametrize("largest", [False, True])
-@pytest.mark.parametrize("k", [1, 20, 40])
-@pytest.mark.parametrize("element", [f16, f32, f64, i8, i64, ui8, ui64], ids=str)
+@pairs(element=[f16, f32, i8, i64, ui64], k=[1, 20, 40], largest=[False, True])
 def test_the_first_of_many(element: Element, k: int, largest: bool):
     random = np.random.default_rng(k)
     low, high = bounds(element) if isinstance(element, IntegerType) else (-60000, 60000)
@@ -83,11 +81,3 @@ def test_the_first_of_special_numbers(largest: bool):
     x = random.choice([math.nan, -math.inf, math.inf, 0.0, -0.0, 1.0, -1.0, 1e-40], (2, 70))
     for k in (3, 10, 30):
         check_kernel(ops.TopkOp(constant(x, f32), k=k, largest=largest))
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.SortOp(constant([200, 100], ui8)))
-
-
-def test_each_has_a_definition():
-    assert set(SORTING) == {ops.SortOp, ops.ArgsortOp, ops.TopkOp}

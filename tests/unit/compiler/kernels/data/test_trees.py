@@ -11,6 +11,7 @@ from support.native.needs_openmp import needs_openmp
 from support.operations.evaluation import Array, constant, run
 from support.operations.legalized import check_kernel, legalize
 from support.operations.trees import Forest, random_forest
+from support.parsing import parsed
 from support.passes.results import run as run_function
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i32
@@ -21,9 +22,7 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.data.trees import TreeLeavesOp
 from passline.dialects.relax.types import Element
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 
 def rows_of(count: int, features: int = 3) -> Array:
@@ -104,18 +103,14 @@ def test_indices_of_constants_are_clipped_unless_in_range():
 
 # Machine code, for known sizes and for unknown ones
 
-UNKNOWN = parse_module(
-    make_ir_context(),
-    """
+UNKNOWN = parsed("""
 func.func @main(%x: tensor<?x?xf32>, %n: tensor<?x?xi32>, %s: tensor<?xf32>, %r: tensor<?xi32>)
     -> tensor<?x?xi32> {
   %0 = relax.tree_leaves %x, %n, %s, %r {depth = 6}
       : (tensor<?x?xf32>, tensor<?x?xi32>, tensor<?xf32>, tensor<?xi32>) -> tensor<?x?xi32>
   func.return %0 : tensor<?x?xi32>
 }
-""",
-    "unknown.mlir",
-)
+""")
 
 
 def arguments(forest: Forest) -> list[Array]:
@@ -153,8 +148,9 @@ def test_operands_that_do_not_fit_are_errors():
 
 
 @needs_native
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=needs_openmp)])
-@pytest.mark.parametrize("trees", [1, 7, 50])
+@pytest.mark.parametrize(
+    ("trees", "threads"), [(1, 1), (7, 1), pytest.param(50, 2, marks=needs_openmp)]
+)
 def test_constant_trees(trees: int, threads: int):
     forest = random_forest(trees, 8, 5)
     for rows in (1, 10, 300):

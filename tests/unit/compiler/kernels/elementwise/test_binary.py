@@ -7,12 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.operations.evaluation import FLOATS, constant, i4, ui8
+from support.operations.evaluation import FLOATS, constant, i4
 from support.operations.legalized import check_kernel
-from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
 from passline.compiler.kernels.elementwise.binary import BINARY
-from passline.dialects.relax import Relax
 from passline.dialects.relax.elementwise import binary as ops
 from passline.dialects.relax.types import Element
 
@@ -27,12 +26,13 @@ CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
 VALUES = [0.0, -0.0, 0.75, -1.0, 2.0, 3.25, -7.5, 100.0, math.nan, math.inf, -math.inf]
 
 
-@pytest.mark.parametrize("element", [*FLOATS, bf16], ids=str)
 @pytest.mark.parametrize("op", [*NUMBERS, *ONLY_FLOAT])
-def test_floats(op: type[ops.BinaryOp], element: Element):
-    values = VALUES[1:] if op in (ops.MaximumOp, ops.MinimumOp) else VALUES  # of 0 and -0, either
-    lhs, rhs = zip(*product(values, repeat=2), strict=True)
-    check_kernel(op(constant(lhs, element), constant(rhs, element)), CLOSE[element])
+def test_floats(op: type[ops.BinaryOp]):
+    for element in [*FLOATS, bf16]:
+        # Of 0 and -0, either may be the maximum.
+        values = VALUES[1:] if op in (ops.MaximumOp, ops.MinimumOp) else VALUES
+        lhs, rhs = zip(*product(values, repeat=2), strict=True)
+        check_kernel(op(constant(lhs, element), constant(rhs, element)), CLOSE[element])
 
 
 @pytest.mark.parametrize("op", REMAINDERS)
@@ -51,13 +51,13 @@ def test_remainders_of_f64_are_exact(op: type[ops.BinaryOp]):
     check_kernel(op(constant(lhs, f64), constant(rhs, f64)))
 
 
-@pytest.mark.parametrize("element", [i1, i4, i8, i16, i32, i64], ids=str)
 @pytest.mark.parametrize("op", [*NUMBERS, *BITS])
-def test_integers(op: type[ops.BinaryOp], element: IntegerType):
-    low = -1 << element.bitwidth - 1
-    values = [0, 1, 2, 3, 7, -1, -2, -5, low, low + 1, low // 2]
-    lhs, rhs = zip(*product(values, repeat=2), strict=True)
-    check_kernel(op(constant(lhs, element), constant(rhs, element)))
+def test_integers(op: type[ops.BinaryOp]):
+    for element in [i1, i4, i8, i16, i32, i64]:
+        low = -1 << element.bitwidth - 1
+        values = [0, 1, 2, 3, 7, -1, -2, -5, low, low + 1, low // 2]
+        lhs, rhs = zip(*product(values, repeat=2), strict=True)
+        check_kernel(op(constant(lhs, element), constant(rhs, element)))
 
 
 @pytest.mark.parametrize("op", LOGIC)
@@ -72,19 +72,19 @@ def test_known_power(exponent: int):
         check_kernel(ops.PowerOp(x, constant(exponent, element)), 1e-3 if element == f16 else 1e-6)
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)
 @pytest.mark.parametrize(
     "exponent", [-1, 0, 0.5, 1, 2, 3, [0.5], [0.5] * 8, -math.inf, math.nan], ids=str
 )
-def test_powers_of_special_numbers(exponent: object, element: Element):
-    x = [-math.inf, -0.0, 0.0, math.inf, -4, 4, 1, math.nan]
-    check_kernel(ops.PowerOp(constant(x, element), constant(exponent, element)))
+def test_powers_of_special_numbers(exponent: object):
+    for element in [f16, bf16, f32, f64]:
+        x = [-math.inf, -0.0, 0.0, math.inf, -4, 4, 1, math.nan]
+        check_kernel(ops.PowerOp(constant(x, element), constant(exponent, element)))
 
 
-@pytest.mark.parametrize("divisor", [-7, -1, 0, 1, 3])
 @pytest.mark.parametrize("op", [ops.DivideOp, ops.FloorDivideOp, ops.ModOp, ops.FloorModOp])
-def test_known_divisor(op: type[ops.BinaryOp], divisor: int):
-    check_kernel(op(constant([-128, -7, -1, 0, 5, 127], i8), constant(divisor, i8)))
+def test_known_divisor(op: type[ops.BinaryOp]):
+    for divisor in [-7, -1, 0, 1, 3]:
+        check_kernel(op(constant([-128, -7, -1, 0, 5, 127], i8), constant(divisor, i8)))
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,3 @@ def test_broadcasts(lhs: tuple[int, ...], rhs: tuple[int, ...]):
     check_kernel(
         ops.SubtractOp(constant(rng.normal(size=lhs), f32), constant(rng.normal(size=rhs), f32))
     )
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.AddOp(constant([200], ui8), constant([100], ui8)))
-
-
-def test_each_has_a_definition():
-    assert {op for op in Relax.operations if issubclass(op, ops.BinaryOp)} == set(BINARY)

@@ -10,7 +10,6 @@ from support.operations.evaluation import FLOATS, constant, i4, ui8
 from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 
-from passline.compiler.kernels.elementwise.elementwise import ELEMENTWISE
 from passline.dialects.relax.elementwise import elementwise as ops
 from passline.dialects.relax.types import Element
 
@@ -28,23 +27,27 @@ def test_where(element: Element):
     check_kernel(ops.WhereOp(constant(True, i1), y, x))
 
 
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(-1.0, 6.0), (0.1, 0.1), (2.0, -2.0), (-math.inf, 1.5), (-1e300, 1e300), (1e6, math.inf)],
-)
 @pytest.mark.parametrize("element", [*FLOAT, *INTEGERS], ids=str)
-def test_clip(element: Element, low: float, high: float):
-    values = VALUES if element in FLOAT else [0, 1, 2, -1, -5, 7, -8]
-    check_kernel(ops.ClipOp(constant(values, element), min=low, max=high))
+def test_clip(element: Element):
+    for low, high in [
+        (-1.0, 6.0),
+        (0.1, 0.1),
+        (2.0, -2.0),
+        (-math.inf, 1.5),
+        (-1e300, 1e300),
+        (1e6, math.inf),
+    ]:
+        values = VALUES if element in FLOAT else [0, 1, 2, -1, -5, 7, -8]
+        check_kernel(ops.ClipOp(constant(values, element), min=low, max=high))
 
 
-@pytest.mark.parametrize("target", [*FLOAT, *INTEGERS], ids=str)
 @pytest.mark.parametrize("element", [*FLOAT, *INTEGERS], ids=str)
-def test_astype(element: Element, target: Element):
-    integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
-    integers += [2**25 + 2**17 + 1, -(2**60) - 2**52 - 1]  # nearly ties of bf16
-    values = VALUES if element in FLOAT else integers
-    check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
+def test_astype(element: Element):
+    for target in [*FLOAT, *INTEGERS]:
+        integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
+        integers += [2**25 + 2**17 + 1, -(2**60) - 2**52 - 1]  # nearly ties of bf16
+        values = VALUES if element in FLOAT else integers
+        check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
 
 
 @pytest.mark.parametrize(("element", "digits", "least"), [(f16, 11, 2**-24), (bf16, 8, 2.0**-133)])
@@ -86,7 +89,3 @@ def test_integers_with_a_sign_of_their_own():
     check_kernel(ops.AstypeOp(constant([-300, -1, 0, 200, 300], i64), dtype=ui8))
     check_kernel(ops.AstypeOp(constant([0, 255], ui8), dtype=i1))
     check_kernel(ops.ClipOp(constant([0, 1, 200], ui8), min=0.0, max=1.0))
-
-
-def test_each_has_a_definition():
-    assert {getattr(ops, name) for name in ops.__all__} == set(ELEMENTWISE)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.operations.evaluation import constant, i4, ui8
+from support.operations.evaluation import constant, i4
 from support.operations.legalized import check_kernel
+from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
 from passline.compiler.kernels.reduction.scan import SCAN
@@ -16,18 +17,13 @@ CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
 ELEMENTS: list[Element] = [*CLOSE, i1, i4, i8, i64]
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-@pytest.mark.parametrize("op", SCAN)
+@pairs(op=SCAN, axis=[None, 0, 1, -1], exclusive=[False, True], reverse=[False, True])
 def test_axes(op: type[ops.ScanOp], axis: int | None, exclusive: bool, reverse: bool):
     x = constant(np.arange(12).reshape(2, 3, 2) % 5 - 2, f32)
     check_kernel(op(x, axis=axis, exclusive=exclusive, reverse=reverse), 1e-6)
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
-@pytest.mark.parametrize("op", SCAN)
+@pairs(op=SCAN, element=ELEMENTS, exclusive=[False, True])
 def test_elements(op: type[ops.ScanOp], element: Element, exclusive: bool):
     x = constant(np.arange(12).reshape(2, 6) % 5 - 2, element)
     check_kernel(op(x, axis=1, exclusive=exclusive), CLOSE.get(element, 0))
@@ -50,11 +46,3 @@ def test_adjacent_columns(shape: tuple[int, ...], target: str):
 
 def test_sums_of_f16_are_f32():
     check_kernel(ops.CumsumOp(constant([2048.0, 1.0, 1.0, 1.0, 1.0], f16), axis=0))
-
-
-def test_integers_with_a_sign_of_their_own():
-    check_kernel(ops.CumsumOp(constant([200, 100], ui8), axis=0))
-
-
-def test_each_has_a_definition():
-    assert set(SCAN) == {ops.CumsumOp, ops.CumprodOp}

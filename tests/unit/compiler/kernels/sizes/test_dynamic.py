@@ -13,7 +13,6 @@ from support.operations.legalized import legalize
 from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.compiler.kernels.sizes.dynamic import DYNAMIC
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.data.image import COORDINATES
 from passline.dialects.relax.kernels import CallTIROp
@@ -261,11 +260,3 @@ def test_non_max_suppression(center: str):
     check(module, *([boxes, scores, most, share, lowest] for most in (0, 1, 3, 99, -1)))
     check(module, [boxes[:, :0], scores[:, :, :0], 3, share, lowest])
     check_fails(module, "iou_threshold is not", [boxes, scores, 3, np.float32(1.5), lowest])
-
-
-def test_each_has_a_definition():
-    from passline.dialects.relax import Relax
-    from passline.dialects.relax.dynamic.base import DynamicOp
-
-    dynamic = {op for op in Relax.operations if issubclass(op, DynamicOp)}
-    assert dynamic == {*DYNAMIC}

@@ -32,25 +32,25 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("extents", SHAPES, ids=str)
-def test_tiles_fit_into_registers(extents: Extents, name: str):
-    target = NAMED[name]
-    for schedule in candidates(extents, target):
-        assert schedule.lanes == target.lanes(extents.bits)
-        m, vectors = schedule.m, schedule.vectors
-        kept = min(m, vectors) if schedule.in_place else vectors
-        assert m * vectors + kept + 1 <= target.vector_registers
+def test_tiles_fit_into_registers(name: str):
+    for extents in SHAPES:
+        target = NAMED[name]
+        for schedule in candidates(extents, target):
+            assert schedule.lanes == target.lanes(extents.bits)
+            m, vectors = schedule.m, schedule.vectors
+            kept = min(m, vectors) if schedule.in_place else vectors
+            assert m * vectors + kept + 1 <= target.vector_registers
 
 
 @pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("extents", SHAPES, ids=str)
-def test_panels_fit_into_the_second_cache(extents: Extents, name: str):
-    target = NAMED[name]
-    for schedule in candidates(extents, target):
-        columns = max(schedule.rows * schedule.columns, schedule.tile)
-        size = schedule.inputs * extents.taps * columns * extents.bits // 8
-        least = schedule.inputs * extents.taps * schedule.tile * extents.bits // 8
-        assert not schedule.packs or size <= max(target.l2_cache // 2, least)
+def test_panels_fit_into_the_second_cache(name: str):
+    for extents in SHAPES:
+        target = NAMED[name]
+        for schedule in candidates(extents, target):
+            columns = max(schedule.rows * schedule.columns, schedule.tile)
+            size = schedule.inputs * extents.taps * columns * extents.bits // 8
+            least = schedule.inputs * extents.taps * schedule.tile * extents.bits // 8
+            assert not schedule.packs or size <= max(target.l2_cache // 2, least)
 
 
 @pytest.mark.parametrize("extents", SHAPES, ids=str)

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 
 from passline.compiler.native import NativeFunction, compile_module, function
 from passline.compiler.native.calls.entry import DONE, REFUSED
 from passline.compiler.native.calls.words import ROOM
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 Array = NDArray[Any]
 
@@ -41,7 +40,7 @@ X: Array = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 def compiled(text: str) -> NativeFunction:
-    return compile_module(parse_module(make_ir_context(), text, "x.mlir"))
+    return compile_module(parsed(text))
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 
 from passline.compiler.native import NativeFunction, compile_module
 from passline.compiler.native.calls.interruption import interruptible
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 ENDLESS = """
 func.func @main(%x: memref<1xi64>) {
@@ -65,7 +64,7 @@ func.func @main(%x: memref<1xf64>) {
 
 
 def compiled(text: str) -> NativeFunction:
-    return compile_module(parse_module(make_ir_context(), text, "x.mlir"))
+    return compile_module(parsed(text))
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from passline.compiler.interpreters.interpret import interpret
@@ -16,17 +16,11 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import NativeFunction, compile_module
 from passline.compiler.native.preparation.assertions import report_assertions
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = needs_native
 
 ATTRIBUTES = "attributes {tir.outputs = 1 : i64}"
-
-
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "x.mlir")
 
 
 def fails(function: NativeFunction, *arguments: object) -> str:
@@ -57,7 +51,7 @@ tir.prim_func @main(%x: memref<SIZExi64>, %y: memref<SIZExi64>) {
 @pytest.mark.parametrize("size", ["4", "?"])
 def test_what_follows_is_not_executed(size: str, kind: str):
     text = LOOP.replace("SIZE", size).replace("KIND", "" if kind == "serial" else kind)
-    module = parse(text)
+    module = parsed(text)
     main = compile_module(module)
     x, y = np.array([1, 2, -3, 4]), np.zeros(4, np.int64)
     assert fails(main, x, y) == "assertion failed at x.mlir:9:5: x is positive"
@@ -97,7 +91,7 @@ func.func @main(%x: memref<4xi64>, %y: memref<4xi64>) {
 
 
 def test_values_that_blocks_return():
-    main = compile_module(parse(VALUES))
+    main = compile_module(parsed(VALUES))
     y = np.zeros(4, np.int64)
     main(np.array([1, 2, 3, 4]), y)
     assert y[0] == 10
@@ -133,7 +127,7 @@ func.func private @step(%x: memref<4xi64>) {
 
 def test_a_while_loop_ends():
     """From a negative number it would never get to 0."""
-    main = compile_module(parse(WHILE))
+    main = compile_module(parsed(WHILE))
     main(x := np.array([3, 0, 0, 0]))
     assert x[0] == 0
     assert fails(main, np.array([-3, 0, 0, 0])) == (
@@ -160,7 +154,7 @@ func.func @main(%x: memref<4xi64>) {
 
 
 def test_functions_of_several_blocks():
-    main = compile_module(parse(BLOCKS))
+    main = compile_module(parsed(BLOCKS))
     main(x := np.array([-3, 0, 0, 0]))
     assert x[0] == 0
     assert "x is negative" in fails(main, x := np.array([3, 0, 0, 0]))
@@ -194,7 +188,7 @@ func.func private @checked(%x: memref<4xi64>) -> i64 {
 
 def test_buffers_are_freed():
     """Both ways out of the function free what it allocated, once."""
-    module = parse(RESULTS)
+    module = parsed(RESULTS)
     report_assertions(module)
     main = entry_function(module, "main")
     assert isinstance(main, FuncOp)
@@ -218,7 +212,7 @@ def test_assertions_share_what_they_free():
     lines += [f"  memref.dealloc %a{i} : memref<?xi64>" for i in range(count)]
     head = "func.func @main(%x: memref<4xi64>, %n: index) attributes {tir.outputs = 1 : i64} {"
     checked = RESULTS[RESULTS.index("func.func private") :]
-    module = parse("\n".join([head, *lines, "  func.return\n}", checked]))
+    module = parsed("\n".join([head, *lines, "  func.return\n}", checked]))
     report_assertions(module)
     module.verify()
     main = entry_function(module, "main")
@@ -228,13 +222,13 @@ def test_assertions_share_what_they_free():
 
 def test_functions_that_return_values():
     text = RESULTS.replace("func.call @checked(%y)", "func.call @checked(%x)")
-    main = compile_module(parse(text))
+    main = compile_module(parsed(text))
     assert main(np.array([5, 0, 0, 0]))[0][0] == 5
     assert "(called at x.mlir:5:8)" in fails(main, np.array([0, 0, 0, 0]))
 
 
 def test_modules_without_assertions_are_not_changed():
-    module = parse("func.func @main(%x: memref<4xi64>) {\n  func.return\n}")
+    module = parsed("func.func @main(%x: memref<4xi64>) {\n  func.return\n}")
     before = str(module)
     assert not report_assertions(module)
     assert str(module) == before
@@ -259,7 +253,7 @@ func.func @main(%x: memref<4xi64>, %c: i1, %d: i1) {
 
 
 def test_a_block_returns_a_buffer_after_an_assertion():
-    main, x = compile_module(parse(BRANCH)), np.array([1, 2, 3, 4])
+    main, x = compile_module(parsed(BRANCH)), np.array([1, 2, 3, 4])
     main(x, 1, 1)
     main(x, 0, 0)
     np.testing.assert_array_equal(x, [4, 2, 3, 4])
@@ -269,7 +263,7 @@ def test_a_block_returns_a_buffer_after_an_assertion():
 
 
 def test_threads_do_not_disturb_each_other():
-    main = compile_module(parse(LOOP.replace("SIZE", "4").replace("KIND", "")))
+    main = compile_module(parsed(LOOP.replace("SIZE", "4").replace("KIND", "")))
     wrong: list[object] = []
 
     def call(good: bool) -> None:
@@ -317,7 +311,7 @@ func.func private @other(%x: memref<4xi64>) {
 @pytest.mark.parametrize("buffer", ["", "%t = memref.alloca() : memref<100000xi64>"])
 def test_recursion(buffer: str):
     """It may be as deep as the stack allows: 4 MiB."""
-    main = compile_module(parse(RECURSION.replace("BUFFER", buffer)))
+    main = compile_module(parsed(RECURSION.replace("BUFFER", buffer)))
     for _ in range(3):
         main(x := np.array([2 if buffer else 4000, 0, 0, 0]))
         assert x[0] == 0

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
 from support.operations.evaluation import Array
+from support.parsing import parsed
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
 from passline.compiler.native.preparation.preparation import prepare
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 pytestmark = needs_native
 
@@ -82,7 +81,7 @@ class Kernel:
 def evaluate(kernels: Sequence[Kernel], lanes: int) -> list[Array]:
     """Return the results of the kernels, as bits."""
     arrays = [bits for kernel in kernels for _, bits in kernel.operands]
-    results = compile_module(parse_module(make_ir_context(), module_text(kernels, lanes), "x"))(
+    results = compile_module(parsed(module_text(kernels, lanes)))(
         *(bits.view(f"i{bits.itemsize}") for bits in arrays)
     )
     return [bits.view(f"u{bits.itemsize}") for bits in results]
@@ -440,12 +439,8 @@ def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_
     ]
     constants = [f"%c{i} = arith.constant {i} : index" for i in range(4)]
     text = "\n".join([*constants, f"%acc = arith.constant 1.5 : {half}", *lines])
-    module = parse_module(
-        make_ir_context(),
-        f"""tir.prim_func @main(%x: memref<4x8xi16>, %y: memref<4xi16>)
-            attributes {{tir.outputs = 1 : i64}} {{ {text} }}""",
-        "x.mlir",
-    )
+    module = parsed(f"""tir.prim_func @main(%x: memref<4x8xi16>, %y: memref<4xi16>)
+            attributes {{tir.outputs = 1 : i64}} {{ {text} }}""")
     (actual,) = compile_module(module)(x.view(np.int16))
     (on_numpy,) = interpret(module, entry_function(module, "main"))(x.view(np.int16))
     np.testing.assert_array_equal(actual, np.asarray(on_numpy))
@@ -491,7 +486,7 @@ tir.prim_func @main(%x: memref<4xELEMENT>, %y: memref<4x2xELEMENT>)
 
 @pytest.mark.parametrize("half", HALVES)
 def test_values_are_moved(processor: str, half: str):
-    module = parse_module(make_ir_context(), MOVES.replace("ELEMENT", half), "x.mlir")
+    module = parsed(MOVES.replace("ELEMENT", half))
     assert not re.search(r"[x (<]b?f16", str(prepare(module, "main").module))
     x = np.array([0.25, 1, np.nan, -1], np.float32 if half == "bf16" else np.float16)
     (y,) = compile_module(module)(x)

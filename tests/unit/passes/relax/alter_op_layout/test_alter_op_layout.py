@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from support.parsing import parsed
 from support.passes.results import compare
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.ir import Attribute, Operation
@@ -25,9 +26,7 @@ from passline.passes.relax.alter_op_layout.alter_op_layout import (
 )
 from passline.passmanager import DiagnosticError, PassContext, Sequential
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 CONV2D = "relax.nn.conv2d"
 CONVOLUTION = """
@@ -52,10 +51,6 @@ func.func @main(%x : tensor<1x1x3x3x4xf32>, %w : tensor<2x1x1x1x4x4xf32>, %z : t
 asked: list[Operation] = []
 
 
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "test.mlir")
-
-
 def names(module: ModuleOp) -> list[str]:
     return [op.name.removeprefix("relax.") for op in walk(module) if op.name.startswith("relax.")]
 
@@ -67,7 +62,7 @@ def transforms(module: ModuleOp) -> list[str]:
 
 def alter(text: str, hook: str, **options: str) -> ModuleOp:
     """The module altered by a hook of this file for convolutions; it computes what it did."""
-    module = parse(text)
+    module = parsed(text)
     altered = AlterOpLayout(hooks=(f"{CONV2D}={__name__}:{hook}",), **options)(module)
     verify(altered)
     assert compare(module, altered) == 1
@@ -116,7 +111,7 @@ def too_many(op: Operation) -> Conversion | None:
 
 def test_a_hook_that_declines_is_asked_and_changes_nothing():
     asked.clear()
-    module = parse(CONVOLUTION)
+    module = parsed(CONVOLUTION)
     assert AlterOpLayout(hooks=(f"{CONV2D}={__name__}:keep",))(module).is_structurally_equivalent(
         module
     )
@@ -124,7 +119,7 @@ def test_a_hook_that_declines_is_asked_and_changes_nothing():
 
 
 def test_a_hook_may_change_operands_without_layouts():
-    altered = AlterOpLayout(hooks=(f"{CONV2D}={__name__}:double_weight",))(parse(CONVOLUTION))
+    altered = AlterOpLayout(hooks=(f"{CONV2D}={__name__}:double_weight",))(parsed(CONVOLUTION))
     verify(altered)
     assert names(altered) == ["full", "multiply", "nn.conv2d", "nn.relu"]
 
@@ -143,14 +138,14 @@ def test_a_weight_of_an_odd_layout():
 
 
 def test_the_module_given_stays_as_it_is():
-    module = parse(CONVOLUTION)
+    module = parsed(CONVOLUTION)
     before = module.clone()
     AlterOpLayout(hooks=(f"{CONV2D}={__name__}:block_16",))(module)
     assert module.is_structurally_equivalent(before)
 
 
 def test_in_the_layout_that_the_hook_says_nothing_happens():
-    module = parse(PACKED)
+    module = parsed(PACKED)
     assert AlterOpLayout(hooks=(f"{CONV2D}={__name__}:block_4",))(
         module
     ).is_structurally_equivalent(module)
@@ -194,7 +189,7 @@ def test_another_operation_in_the_place_of_one():
       return %y : tensor<2x8xf32>
     }
     """
-    altered = AlterOpLayout(hooks=(f"relax.nn.dense={__name__}:pack",))(parse(text))
+    altered = AlterOpLayout(hooks=(f"relax.nn.dense={__name__}:pack",))(parsed(text))
     verify(altered)
     (dense,) = [op for op in walk(altered) if isinstance(op, PackedDenseOp)]
     assert dense.weight.type == TensorType(f32, [2, 3, 4])
@@ -208,7 +203,7 @@ def test_hooks_of_a_target_before_others_and_given_ones_before_these():
     register_layout_hook(CONV2D, block_16, "test-blocks")
     register_layout_hook("relax.nn.conv1d", keep, "test-blocks")
     assert layout_hooks("test-blocks").keys() == {CONV2D, "relax.nn.conv1d"} | layout_hooks().keys()
-    module = parse(CONVOLUTION)
+    module = parsed(CONVOLUTION)
     assert AlterOpLayout(target="test-other")(module).is_structurally_equivalent(module)
     by_target = AlterOpLayout(target="test-blocks")
     assert len(transforms(by_target(module))) == 3
@@ -237,7 +232,7 @@ def test_hooks_of_a_target_before_others_and_given_ones_before_these():
 )
 def test_entries_that_are_wrong(entry: str, message: str):
     with pytest.raises(PassFailedException, match=message):
-        AlterOpLayout(hooks=(entry,))(parse(CONVOLUTION))
+        AlterOpLayout(hooks=(entry,))(parsed(CONVOLUTION))
 
 
 @pytest.mark.parametrize(
@@ -249,5 +244,5 @@ def test_entries_that_are_wrong(entry: str, message: str):
 )
 def test_what_hooks_must_not_say(hook: str, message: str):
     with pytest.raises(DiagnosticError, match=message) as error:
-        AlterOpLayout(hooks=(f"{CONV2D}={__name__}:{hook}",))(parse(CONVOLUTION))
-    assert "test.mlir:3" in str(error.value)
+        AlterOpLayout(hooks=(f"{CONV2D}={__name__}:{hook}",))(parsed(CONVOLUTION))
+    assert "x.mlir:3" in str(error.value)

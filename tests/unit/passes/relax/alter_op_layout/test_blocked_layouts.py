@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.parsing import parsed
 from support.passes.results import compare
 from xdsl.dialects.builtin import ModuleOp
 
@@ -12,7 +13,6 @@ from passline.passes.relax.alter_op_layout.alter_op_layout import AlterOpLayout
 from passline.passmanager import PassContext
 from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
@@ -24,7 +24,7 @@ def network(*ops: str, x: str = "1x16x5x4", y: str, element: str = "f32") -> Mod
       {lines}
       func.return %y : tensor<{y}x{element}>
     }}"""
-    return parse_module(make_ir_context(), text, "test")
+    return parsed(text)
 
 
 def conv(
@@ -174,9 +174,7 @@ def test_winograds_algorithm_keeps_the_layout_that_it_reads():
 def bytes_network(channels: int, *, groups: int = 1, element: str = "ui8") -> ModuleOp:
     """Return a convolution of bytes, and the depthwise one or that in `groups` of its result."""
     sums, data = f"1x{channels}x6x7xi32", f"1x{channels}x6x7x{element}"
-    return parse_module(
-        make_ir_context(),
-        f"""func.func @main(%x: tensor<1x3x8x9x{element}>) -> tensor<{sums}> {{
+    return parsed(f"""func.func @main(%x: tensor<1x3x8x9x{element}>) -> tensor<{sums}> {{
           %v = relax.full 3 : tensor<{channels}x3x3x3xi8>
           %w = relax.full 2 : tensor<{channels}x{channels // groups}x3x3xi8>
           %s = relax.full 1.250000e-01 : tensor<{channels}x1x1xf32>
@@ -188,9 +186,7 @@ def bytes_network(channels: int, *, groups: int = 1, element: str = "ui8") -> Mo
           %2 = relax.nn.conv2d %1, %w {{groups = {groups} : i64, padding = [1, 1], out_dtype = i32}}
             : (tensor<{data}>, tensor<{channels}x{channels // groups}x3x3xi8>) -> tensor<{sums}>
           func.return %2 : tensor<{sums}>
-        }}""",
-        "test",
-    )
+        }}""")
 
 
 VNNI = 'x86-64-v4{features="+avx512f,+avx512vnni"}'

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.ir import Operation
 
 from passline.passes.relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
 from passline.passes.relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
 from passline.passmanager import Pass
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 MATMULS = """
 func.func @f(%x: tensor<5x8xf32>, %q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x2xf32>)
@@ -51,7 +50,7 @@ class OfQueries(CombineParallelMatmul):
 
 def counts(pass_: Pass, text: str) -> Counter[str]:
     """Return the number of operations of each name after the pass."""
-    module = pass_(parse_module(make_ir_context(), text, "test.mlir"))
+    module = pass_(parsed(text))
     return Counter(op.name for op in walk(module))
 
 

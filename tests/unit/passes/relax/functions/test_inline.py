@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -9,8 +10,6 @@ from xdsl.ir import Operation
 
 from passline.passes.relax.functions.inline import inline_functions
 from passline.passmanager import Actions, Recorder
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 DOUBLE = """
 func.func private @double(%x : tensor<2xf32>) -> tensor<2xf32> {
@@ -25,7 +24,7 @@ func.func @main(%y : tensor<2xf32>) -> tensor<2xf32> {
 
 
 def module_of(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "f.mlir")
+    return parsed(text)
 
 
 def inlined(module: ModuleOp, max_ops: int = 1000) -> int:

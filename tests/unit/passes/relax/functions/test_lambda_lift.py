@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -11,13 +12,11 @@ from passline.passes.relax.functions.lambda_lift import lift_lambdas
 from passline.passmanager import Recorder
 from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.location import location_of, place_text
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 
 def parse(*lines: str) -> ModuleOp:
-    return parse_module(make_ir_context(), "\n".join(lines), "lambdas.mlir")
+    return parsed("\n".join(lines))
 
 
 def lifted(module: ModuleOp) -> int:
@@ -85,7 +84,7 @@ def test_a_function_keeps_names_and_the_place_of_its_lambda():
     assert isinstance(func, FuncOp)
     assert [arg.name_hint for arg in func.args] == ["x", "y"]
     place = location_of(func)
-    assert place is not None and place_text(place).startswith("lambdas.mlir:2")
+    assert place is not None and place_text(place).startswith("x.mlir:2")
 
 
 class FirstAllowed(Recorder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import PassFailedException
@@ -16,8 +17,6 @@ from passline.compiler.analysis.fusion.dataflow_pattern import (
 )
 from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
 from passline.passes.relax.fuse_ops.fuse_ops_by_pattern import FuseOpsByPattern
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 PROGRAM = """
 func.func @main(%x : tensor<2x2xf32>, %y : tensor<2x2xf32>) -> tensor<2x2xf32> {
@@ -33,7 +32,7 @@ func.func @main(%x : tensor<2x2xf32>, %y : tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 
 def program() -> ModuleOp:
-    return parse_module(make_ir_context(), PROGRAM, "program.mlir")
+    return parsed(PROGRAM)
 
 
 def calls(*patterns: str) -> list[str]:

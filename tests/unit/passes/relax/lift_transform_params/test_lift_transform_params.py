@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from support.models.from_text import run
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.func import FuncOp
 
@@ -12,8 +13,6 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.instruments import SemanticsInstrument
 from passline.passes.relax.lift_transform_params.lift_transform_params import LiftTransformParams
 from passline.passmanager import PassContext
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TEXT = """
 func.func @main(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>) -> tensor<2x4xf32>
@@ -29,7 +28,7 @@ func.func @main(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>) -> 
 
 
 def test_results_are_those_of_the_original():
-    module = parse_module(make_ir_context(), TEXT, "test.mlir")
+    module = parsed(TEXT)
     rng = np.random.default_rng(0)
     x, *weights = (rng.standard_normal(s).astype(np.float32) for s in ((2, 3), (4, 3), (4,)))
     (expected,) = run(module, x, *weights)
@@ -42,7 +41,7 @@ def test_results_are_those_of_the_original():
 
 
 def test_the_check_of_semantics_samples_the_new_parameters():
-    module = parse_module(make_ir_context(), TEXT, "test.mlir")
+    module = parsed(TEXT)
     check = SemanticsInstrument()
     with PassContext(instruments=[check]):
         lifted = LiftTransformParams()(module)

@@ -1,4 +1,5 @@
-"""Loops on buffers: random programs compute the same as on tensors, also in machine code."""
+"""Loops and branches on buffers: random programs compute the same as on tensors, and as machine
+code."""
 
 from __future__ import annotations
 
@@ -8,14 +9,12 @@ import numpy as np
 import pytest
 from support.budget import some
 from support.native.needs_llvmlite import needs_native
+from support.parsing import parsed
 from support.passes.results import check_equal, run
-from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.native.function import compile_module
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 T = "tensor<40xf32>"
 KERNELS = """
@@ -45,10 +44,6 @@ tir.prim_func private @add_to(%x : !b, %y : !b) {
 """
 
 
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "loops.mlir")
-
-
 class Program:
     """A random program on tensors with loops and branches."""
 
@@ -72,10 +67,12 @@ class Program:
         rng, name = self.rng, self.name()
         x, y = rng.choice(values[-3:]), rng.choice(values)
         match rng.choice(
-            ["full", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]
+            ["full", "constant", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]
         ):
             case "full":
                 self.lines.append(f"{name} = relax.full {rng.randint(1, 9)}.0 : {T}")
+            case "constant":
+                self.lines.append(f"{name} = relax.constant dense<{rng.randint(1, 3)}.0> : {T}")
             case "view":
                 to, back = "tensor<4x10xf32>", "relax.reshape"
                 self.lines.append(f"{name}m = {back} {x} {{newshape = [4, 10]}} : ({T}) -> {to}")
@@ -158,7 +155,7 @@ def arguments(seed: int, flag: bool, turns: int):
 
 @pytest.mark.parametrize("seed", some(range(60), 3))
 def test_random_programs_compute_the_same(seed: int):
-    before = parse(Program(seed).text())
+    before = parsed(Program(seed).text())
     after = PlanMemory()(before)
     verify(after)
     for flag, turns in ((True, 0), (False, 1), (True, 4)):
@@ -169,7 +166,7 @@ def test_random_programs_compute_the_same(seed: int):
 @needs_native
 @pytest.mark.parametrize("seed", range(200, 203))
 def test_machine_code_computes_the_same(seed: int):
-    module = parse(Program(seed).text())
+    module = parsed(Program(seed).text())
     compiled = compile_module(module)
     for flag, turns in ((True, 0), (False, 1), (True, 4)):
         given = arguments(seed, flag, turns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.models.seeded import Array
+from support.parsing import parsed
 from support.programs.dynamic_programs import BRANCH, CHAIN, COUNT
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
@@ -14,15 +15,9 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 SIZES = [0, 1, 2, 3, 17]
-
-
-def parse(text: str) -> ModuleOp:
-    return parse_module(make_ir_context(), text, "sizes.mlir")
 
 
 def outcome(module: ModuleOp, *arguments: Array) -> list[Array] | str:
@@ -36,7 +31,7 @@ def outcome(module: ModuleOp, *arguments: Array) -> list[Array] | str:
 
 def check(text: str, *arguments: Array) -> list[Array]:
     """Check that @main returns the same before and after planning, and return it."""
-    module = parse(text)
+    module = parsed(text)
     planned = PlanMemory()(module)
     verify(planned)
     before, after = outcome(module, *arguments), outcome(planned, *arguments)
@@ -69,7 +64,7 @@ def test_branch(n: int, taken: bool):
 
 def test_a_branch_that_is_not_taken_may_have_a_negative_size():
     check(BRANCH, matrix(2), np.array(False), np.array(7))
-    planned = PlanMemory()(parse(BRANCH))
+    planned = PlanMemory()(parsed(BRANCH))
     error = outcome(planned, matrix(2), np.array(True), np.array(7))
     assert isinstance(error, str) and "a size of a result is negative" in error
 
@@ -92,20 +87,20 @@ def test_sizes_that_depend_on_data(positive: int):
 )
 def test_errors(positive: int, taken: bool, message: str):
     x = np.array([1.0] * positive + [-1.0] * 3, np.float32)
-    module = parse(COUNT)
+    module = parsed(COUNT)
     assert isinstance(outcome(module, x, np.array(taken)), str)
     error = outcome(PlanMemory()(module), x, np.array(taken))
-    assert isinstance(error, str) and "assertion failed at sizes.mlir" in error
+    assert isinstance(error, str) and "assertion failed at x.mlir" in error
     assert f": {message}" in error
 
 
 def test_names_of_dimensions_are_checked():
-    planned = PlanMemory()(parse(CHAIN))
+    planned = PlanMemory()(parsed(CHAIN))
     error = outcome(planned, matrix(2), np.zeros(3, np.float32))
     assert isinstance(error, str) and "dimension 0 of parameter 'z'" in error
 
 
 def test_two_of_three_values_share_the_arena():
     """Of the values in a chain of any length, two are live at once."""
-    allocations = [op for op in walk(PlanMemory()(parse(CHAIN))) if isinstance(op, AllocOp)]
+    allocations = [op for op in walk(PlanMemory()(parsed(CHAIN))) if isinstance(op, AllocOp)]
     assert len(allocations) == 5  # the arena and four results

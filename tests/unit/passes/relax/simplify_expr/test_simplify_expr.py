@@ -68,19 +68,19 @@ def test_fills_are_not_expanded():
     assert fills == [4.0, 4.0]
 
 
-@pytest.mark.parametrize("other", TYPES, ids=str)
 @pytest.mark.parametrize("element", TYPES, ids=str)
-def test_conversions_that_are_left_out_change_nothing(element: Element, other: Element):
-    numbers = [*bounds(element), 0, 1]
-    if not isinstance(element, IntegerType):
-        numbers += [-0.3333, 3.0000002, 65000, 3e38]
-    with np.errstate(over="ignore"):  # some are too large for f16
-        values = constant(numbers, element)
-    there = AstypeOp(values, dtype=other)
-    back = AstypeOp(there, dtype=element)
-    expected = run(back)
-    func = function([values, there, back], back)
-    np.testing.assert_array_equal(run(rewritten(func, MergeAstypes())), expected)
+def test_conversions_that_are_left_out_change_nothing(element: Element):
+    for other in TYPES:
+        numbers = [*bounds(element), 0, 1]
+        if not isinstance(element, IntegerType):
+            numbers += [-0.3333, 3.0000002, 65000, 3e38]
+        with np.errstate(over="ignore"):  # some are too large for f16
+            values = constant(numbers, element)
+        there = AstypeOp(values, dtype=other)
+        back = AstypeOp(there, dtype=element)
+        expected = run(back)
+        func = function([values, there, back], back)
+        np.testing.assert_array_equal(run(rewritten(func, MergeAstypes())), expected)
 
 
 @pytest.mark.parametrize(

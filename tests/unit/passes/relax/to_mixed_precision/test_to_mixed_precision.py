@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 from support.models.from_text import run
+from support.parsing import parsed
 from xdsl.dialects.builtin import ModuleOp, bf16, f16
 
 from passline.dialects.relax import Relax
@@ -15,9 +16,7 @@ from passline.dialects.relax.elementwise.elementwise import AstypeOp
 from passline.dialects.relax.types import Element, is_tensor
 from passline.passes.relax.to_mixed_precision.precision_policies import POLICIES
 from passline.passes.relax.to_mixed_precision.to_mixed_precision import ToMixedPrecision
-from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import make_ir_context
 
 NETWORK = """
 func.func @main(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>, %v: tensor<10x16xf32>)
@@ -36,7 +35,7 @@ func.func @main(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>, %v: tensor<10
 
 
 def network() -> ModuleOp:
-    return parse_module(make_ir_context(), NETWORK, "test.mlir")
+    return parsed(NETWORK)
 
 
 def computed_in(module: ModuleOp, element: Element) -> Iterator[str]:
@@ -76,6 +75,6 @@ def test_a_value_is_converted_once():
         "%6 = relax.nn.dense %4, %v : "
         "(tensor<1x16xf32>, tensor<10x16xf32>) -> tensor<1x10xf32>\n  return %6",
     )
-    mixed = ToMixedPrecision()(parse_module(make_ir_context(), text, "test.mlir"))
+    mixed = ToMixedPrecision()(parsed(text))
     inputs = [op.input for op in walk(mixed) if isinstance(op, AstypeOp) and op.dtype == f16]
     assert len(inputs) == len({*inputs}) == 4

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.loop_partition.loop_partition import LoopPartition
 from passline.passmanager import PassContext
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TILED = """
 tir.prim_func @f(%a: memref<21xf32>, %x: f32) {
@@ -31,11 +30,6 @@ tir.prim_func @f(%a: memref<21xf32>, %x: f32) {
   }
 }
 """
-
-
-def parse(text: str) -> ModuleOp:
-    """Parse a module."""
-    return parse_module(make_ir_context(), text, "f.mlir")
 
 
 def counts(module: ModuleOp) -> Counter[str]:
@@ -69,7 +63,7 @@ def tails(depth: int) -> str:
 
 
 def test_options_are_read_from_the_context():
-    module = parse(TILED)
+    module = parsed(TILED)
     assert counts(LoopPartition()(module))["scf.if"] == 1
     for unit_loops, loops in ((False, 2), (True, 4)):
         options = {
@@ -83,12 +77,12 @@ def test_options_are_read_from_the_context():
 
 def test_every_tail_doubles_the_nest():
     for depth in (1, 2, 3):
-        found = counts(LoopPartition(partition_const_loop=True)(parse(tails(depth))))
+        found = counts(LoopPartition(partition_const_loop=True)(parsed(tails(depth))))
         assert found["scf.if"] == 0 and found["memref.store"] == 2**depth
 
 
 def test_a_function_does_not_grow_beyond_the_limit():
-    module = parse(tails(7))
+    module = parsed(tails(7))
     size = counts(module).total()
     split = LoopPartition(partition_const_loop=True, max_growth=4)(module)
     assert size < counts(split).total() < 6 * size

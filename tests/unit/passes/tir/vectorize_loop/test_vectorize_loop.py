@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.vector import MaskedStoreOp, StoreOp
@@ -9,8 +10,6 @@ from xdsl.dialects.vector import MaskedStoreOp, StoreOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.vectorize_loop.vectorize_loop import VectorizeLoop, vectorize_loops
 from passline.passmanager import PassContext, Recorder
-from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registry import make_ir_context
 
 TAIL = """
 tir.prim_func @f(%a : memref<4xf32>, %x : f32, %n : index) {
@@ -42,7 +41,7 @@ def stores(module: ModuleOp) -> list[str]:
 
 
 def test_the_context_gives_options():
-    module = parse_module(make_ir_context(), TAIL, "tail.mlir")
+    module = parsed(TAIL)
     assert stores(VectorizeLoop()(module)) == ["vector.store"]
     with PassContext(config={"tir.VectorizeLoop": {"enable_buffer_level_predication": True}}):
         assert stores(VectorizeLoop()(module)) == ["vector.store", "vector.maskedstore"]
@@ -61,7 +60,7 @@ def test_what_stays_a_loop_is_told():
 def test_the_algorithm_reports_to_its_actions():
     actions = Recorder()
     for text in (TAIL, SUM):
-        module = parse_module(make_ir_context(), text, "f.mlir")
+        module = parsed(text)
         (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]
         vectorize_loops(func, actions=actions)
     assert actions.counts == {"vectorized": 1, "scalarized": 1}

@@ -8,6 +8,7 @@ from itertools import product
 from typing import get_args
 
 import pytest
+from support.tables import table_test
 
 from passline.compiler.analysis.arith.bounds.ranges import Range
 from passline.compiler.analysis.arith.predicates import NEGATED, SWAPPED, Predicate, decide
@@ -70,7 +71,7 @@ def test_meet_join_minimum_and_maximum() -> None:
             assert includes(Range.of_maximum([a, b]), max(x, y))
 
 
-@pytest.mark.parametrize("predicate", get_args(Predicate))
+@table_test("predicate", get_args(Predicate))
 def test_a_predicate_is_decided_if_all_integers_agree(predicate: Predicate) -> None:
     compare = COMPARE[predicate]
     for of in RANGES:
@@ -81,7 +82,7 @@ def test_a_predicate_is_decided_if_all_integers_agree(predicate: Predicate) -> N
             assert (answer is None) == (len(answers) == 2), (predicate, of)
 
 
-@pytest.mark.parametrize("predicate", get_args(Predicate))
+@table_test("predicate", get_args(Predicate))
 def test_negated_and_swapped(predicate: Predicate) -> None:
     for a, b in product(range(-1, 2), repeat=2):
         assert COMPARE[NEGATED[predicate]](a, b) is not COMPARE[predicate](a, b)

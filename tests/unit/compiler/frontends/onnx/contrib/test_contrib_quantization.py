@@ -10,6 +10,7 @@ import pytest
 from onnx import helper
 from support.models.from_text import Array, imported
 from support.models.single_node import by_onnxruntime, check, ours, single_node
+from support.tables import table_test
 
 from passline.compiler.frontends.onnx import UnsupportedModelError
 
@@ -39,8 +40,8 @@ BINARY = (X, f(0.05), u(120), Y, f(0.04), u(99), f(0.07), u(128))
 W = generator.integers(-64, 64, (4, 6), dtype=np.int8)
 
 
-@pytest.mark.parametrize(
-    ("op", "inputs", "attributes"),
+@table_test(
+    "op, inputs, attributes",
     [
         ("QLinearAdd", BINARY, {}),
         ("QLinearMul", BINARY, {}),
@@ -58,7 +59,6 @@ W = generator.integers(-64, 64, (4, 6), dtype=np.int8)
         ("DequantizeLinear", UNARY[:3], {}),
         ("QuantizeLinear", (floats(2, 5), f(0.03), u(7)), {}),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_operator(op: str, inputs: tuple[Array, ...], attributes: dict[str, object]):
     arrays = [np.asarray(array) for array in inputs]

@@ -9,6 +9,7 @@ import pytest
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+from support.tables import table_test
 
 from passline.compiler.frontends.onnx.contrib.converters import CONTRIB
 from passline.compiler.frontends.onnx.contrib.signatures import (
@@ -28,7 +29,7 @@ def parameters(schema: OpSchema) -> list[tuple[str, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", contrib_names())
+@table_test("name", contrib_names())
 def test_signature(name: str):
     schema, theirs = contrib_schema(name), THEIRS[name]
     assert schema is not None

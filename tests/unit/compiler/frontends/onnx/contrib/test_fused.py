@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.models.from_text import Array
 from support.models.single_node import Attributes, check, ours, single_node
+from support.tables import table_test
 
 RANDOM = np.random.default_rng(0)
 
@@ -24,7 +25,7 @@ ACTIVATIONS: list[tuple[str, list[float]]] = [
 ]
 
 
-@pytest.mark.parametrize(("activation", "parameters"), ACTIVATIONS)
+@table_test("activation, parameters", ACTIVATIONS)
 def test_fused_conv(activation: str, parameters: list[float]):
     given: Attributes = {"activation_params": parameters} if parameters else {}
     check(

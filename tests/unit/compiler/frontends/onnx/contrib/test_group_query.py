@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.models.from_text import Array
 from support.models.single_node import Attributes, by_onnxruntime, check, ours, single_node
+from support.pairs import pairs
 
 RANDOM = np.random.default_rng(0)
 BATCH, LENGTH, HEADS, GROUPS, SIZE = 2, 4, 4, 2, 16
@@ -82,9 +83,7 @@ def test_bias_and_sink():
     compare(*inputs, None, floats(HEADS))
 
 
-@pytest.mark.parametrize("rotary", [0, 1])
-@pytest.mark.parametrize("lengths", [(5, 5), (5, 3)])
-@pytest.mark.parametrize("capacity", [5, 12])
+@pairs(capacity=[5, 12], lengths=[(5, 5), (5, 3)], rotary=[0, 1])
 def test_one_more_token(capacity: int, lengths: tuple[int, int], rotary: int):
     cache = [floats(BATCH, GROUPS, capacity, SIZE) for _ in range(2)]
     inputs = [*parts(BATCH, 1), *cache, np.array(lengths, np.int32), total(6), COS, SIN]

@@ -1,8 +1,8 @@
 """Slices that begin before the first element."""
 
 import numpy as np
-import pytest
 from support.models.single_node import check
+from support.pairs import pairs
 
 
 def vector(*numbers: int) -> np.ndarray:
@@ -13,9 +13,9 @@ LEAST = -(2**63)
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
-@pytest.mark.parametrize("constants", [(), (4,), (1, 2, 3, 4)])
-@pytest.mark.parametrize("start", [-9, LEAST, -5, -4, -3, -1, 2, 9])
-@pytest.mark.parametrize("step", [-1, -3, 2])
+@pairs(
+    step=[-1, -3, 2], start=[-9, LEAST, -5, -4, -3, -1, 2, 9], constants=[(), (4,), (1, 2, 3, 4)]
+)
 def test_with_a_negative_step_a_slice_begins_at_the_first_element(
     start: int, step: int, constants: tuple[int, ...]
 ):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.models.from_text import Array
 from support.models.single_node import Attributes, check
+from support.pairs import pairs
 
 RANDOM = np.random.default_rng(0)
 
@@ -33,9 +34,9 @@ def test_roi_align(mode: str, ratio: int):
     compare("RoiAlign", *inputs, opset=16, unknown=unknown, spatial_scale=0.7, **given)
 
 
-@pytest.mark.parametrize("corners", [0, 1])
-@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
-@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
+@pairs(
+    mode=["linear", "nearest", "cubic"], padding=["zeros", "border", "reflection"], corners=[0, 1]
+)
 def test_grid_sample(mode: str, padding: str, corners: int):
     given: Attributes = {"mode": mode, "padding_mode": padding, "align_corners": corners}
     for size in (4, 5), (1, 3):

@@ -9,6 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 from support.models.against_ort import agrees_with_onnxruntime
 from support.models.from_text import imported, model_of, run
+from support.tables import table_test
 
 from passline.compiler.frontends.onnx import UnsupportedModelError, import_model
 from passline.compiler.interpreters.shape_bindings import ShapeBindingError
@@ -95,8 +96,8 @@ def test_a_map_of_a_sequence():
     np.testing.assert_array_equal(y, np.concatenate([row * X for row in X]))
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
+@table_test(
+    "body, reason",
     [
         ("s = SequenceConstruct(x) y = SequenceAt(s, two)", "position 2 of a sequence of 1 elem"),
         ("e = SequenceEmpty() y = SequenceAt(e, zero)", "position 0 of a sequence of 0 elem"),

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import Array, constant, run
 from support.operations.geometry import Geometry, geometries
+from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerType,
@@ -179,8 +181,8 @@ def test_fills_are_convolved():
 # Layouts
 
 
-@pytest.mark.parametrize(
-    ("data_layout", "kernel_layout", "out_layout"),
+@table_test(
+    "data_layout, kernel_layout, out_layout",
     [
         ("NHWC", "HWIO", ""),
         ("NHWC", "OHWI", "NCHW"),
@@ -228,9 +230,9 @@ def test_layouts_of_a_transposed_convolution():
 # Element types
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64, i8, i32, i64], ids=str)
-@pytest.mark.parametrize("groups", [1, 4])
-@pytest.mark.parametrize("cls", [Conv1dOp, Conv1dTransposeOp])
+@pairs(
+    cls=[Conv1dOp, Conv1dTransposeOp], groups=[1, 4], element=[f16, bf16, f32, f64, i8, i32, i64]
+)
 def test_element_types(cls: type[ConvolutionOp], groups: int, element: Element):
     x, weight = numbers(1, 4, 6), numbers(4, 4 // groups, 2, seed=1)
     result = run(cls(constant(x, element), constant(weight, element), groups=groups))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import Array, constant, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32, f64, i8, i32
 
 from passline.dialects.relax.data.image import (
@@ -155,8 +156,8 @@ def test_nearest_of_ties(rounding: str, expected: list[int]):
     assert run(op)[0, 0].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("mode", "rounding", "n", "expected"),
+@table_test(
+    "mode, rounding, n, expected",
     [
         ("asymmetric", "floor", 3, [0, 0, 1, 1, 2, 2]),
         ("half_pixel", "round_prefer_floor", 3, [0, 0, 1, 1, 2, 2]),

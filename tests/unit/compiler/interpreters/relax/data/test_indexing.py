@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from support.operations.evaluation import ALL_ELEMENTS, constant, i4, run
+from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, i1, i8, i16, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
@@ -47,9 +49,7 @@ def test_a_slice_is_a_view_of_the_first_axes():
 # take
 
 
-@pytest.mark.parametrize("element", INDICES, ids=str)
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-@pytest.mark.parametrize("indices", [1, [2, 0], [[0, 1, 1]], []])
+@pairs(indices=[1, [2, 0], [[0, 1, 1]], []], axis=[None, 0, 1, -1], element=INDICES)
 def test_take(indices: object, axis: int | None, element: Element):
     x = constant(np.arange(12).reshape(3, 4), i32)
     op = TakeOp(x, constant(indices, element), axis=axis)
@@ -104,7 +104,7 @@ def test_gather_nd(length: int, batch: int):
         np.testing.assert_array_equal(result[place], array[(*place[:batch], *indices[place])])
 
 
-@pytest.mark.parametrize("x", [[[1, 0], [0, 3]], [0, 0], 5, 0, [], [[1.0, -0.0]]])
+@table_test("x", [[[1, 0], [0, 3]], [0, 0], 5, 0, [], [[1.0, -0.0]]])
 def test_nonzero(x: ArrayLike):
     result = run(NonzeroOp(constant(x, f32)))
     places = [p for p in np.ndindex(np.shape(x)) if np.asarray(x)[p]]
@@ -124,9 +124,7 @@ REDUCTIONS: dict[str, Callable[[float, float], float]] = {
 }
 
 
-@pytest.mark.parametrize("element", ALL_ELEMENTS, ids=str)
-@pytest.mark.parametrize("axis", [0, 1, -2])
-@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pairs(reduction=REDUCTIONS, axis=[0, 1, -2], element=ALL_ELEMENTS)
 def test_scatter_elements(reduction: str, axis: int, element: Element):
     data = constant([[1, 2, 3], [4, 5, 6], [0, 1, 2]], element)
     indices = [[0, 1, 0], [0, -1, 0]]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import ALL_ELEMENTS, Array, constant, run, run_all
+from support.tables import table_test
 from xdsl.dialects.builtin import f32, i1, i32, i64
 from xdsl.ir import Operation
 
@@ -17,7 +18,6 @@ from passline.dialects.relax.data.permutation import FlipOp, ReverseSequenceOp, 
 from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
 from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
-from passline.dialects.relax.types import Element
 
 X = np.arange(24).reshape(2, 1, 3, 4)
 
@@ -52,35 +52,33 @@ CASES: dict[str, Case] = {
 COPIES = ("tile", "tile_more", "repeat", "repeat_all", "concatenate", "stack")
 
 
-@pytest.mark.parametrize("element", [*ALL_ELEMENTS, i1], ids=str)
-@pytest.mark.parametrize("case", CASES)
-def test_against_numpy(case: str, element: Element):
-    op, oracle = CASES[case]
-    x = constant(X, element)
-    result = op(x)
-    np.testing.assert_array_equal(run(result), oracle(run(x)), strict=True)
-    assert str(result.results[0].type).startswith(
-        f"tensor<{'x'.join(map(str, oracle(X).shape))}x"
-    ), "the inferred shape"
+@table_test("case", CASES)
+def test_against_numpy(case: str):
+    for element in [*ALL_ELEMENTS, i1]:
+        op, oracle = CASES[case]
+        x = constant(X, element)
+        result = op(x)
+        np.testing.assert_array_equal(run(result), oracle(run(x)), strict=True)
+        assert str(result.results[0].type).startswith(
+            f"tensor<{'x'.join(map(str, oracle(X).shape))}x"
+        ), "the inferred shape"
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in COPIES])
+@table_test("case", [case for case in CASES if case not in COPIES])
 def test_views(case: str):
     x = constant(X, f32)
     assert np.shares_memory(run(CASES[case][0](x)), np.frombuffer(x.value.data.data, np.uint8))
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case not in ("reshape", "broadcast_to")]
-)
+@table_test("case", [case for case in CASES if case not in ("reshape", "broadcast_to")])
 def test_nothing_to_move(case: str):
     x = constant(np.zeros((2, 1, 3, 0)), i32)
     op, oracle = CASES[case]
     np.testing.assert_array_equal(run(op(x)), oracle(run(x)), strict=True)
 
 
-@pytest.mark.parametrize(
-    ("shape", "newshape", "allowzero", "expected"),
+@table_test(
+    "shape, newshape, allowzero, expected",
     [
         ((2, 0), [0, -1], False, (2, 0)),
         ((0, 3), [0, -1], False, (0, 3)),

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from support.operations.evaluation import ELEMENTS, constant, i4, run, run_all
+from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i64
 
 from passline.dialects.relax.data.sorting import ArgsortOp, SortOp, TopkOp
@@ -19,9 +20,7 @@ def order(line: list[float], descending: bool) -> list[int]:
     return sorted(range(len(line)), key=lambda i: -line[i] if descending else line[i])
 
 
-@pytest.mark.parametrize("axis", [0, -1])
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("element", [*ELEMENTS, bf16, i4], ids=str)
+@pairs(element=[*ELEMENTS, bf16, i4], descending=[False, True], axis=[0, -1])
 def test_sort(element: Element, descending: bool, axis: int):
     x = constant(np.transpose(X) if axis == 0 else X, element)
     rows = (run(x).T if axis == 0 else run(x)).tolist()
@@ -35,9 +34,7 @@ def test_sort(element: Element, descending: bool, axis: int):
     assert (result.T if axis == 0 else result).tolist() == values
 
 
-@pytest.mark.parametrize("k", [-1, 0, 1, 3, 5])
-@pytest.mark.parametrize("axis", [0, -1])
-@pytest.mark.parametrize("largest", [False, True])
+@pairs(largest=[False, True], axis=[0, -1], k=[-1, 0, 1, 3, 5])
 def test_topk(largest: bool, axis: int, k: int):
     x = constant(np.transpose(X) if axis == 0 else X, f32)
     values, indices = run_all(TopkOp(x, k=k, axis=axis, largest=largest))

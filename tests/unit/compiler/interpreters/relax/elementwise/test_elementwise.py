@@ -6,10 +6,10 @@ import math
 import struct
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.operations.evaluation import constant, i4, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
@@ -53,22 +53,22 @@ def test_where_broadcasts():
     np.testing.assert_array_equal(run(WhereOp(condition, x, y)), expected, strict=True)
 
 
-@pytest.mark.parametrize("element", ALL, ids=str)
-def test_where_keeps_the_element_type(element: Element):
-    x, y = constant([1, 1], element), constant([0, 0], element)
-    chosen = run(WhereOp(constant([False, True], i1), x, y))
-    expected = np.array([run(y)[0], run(x)[1]])
-    np.testing.assert_array_equal(chosen, expected, strict=True)
+def test_where_keeps_the_element_type():
+    for element in ALL:
+        x, y = constant([1, 1], element), constant([0, 0], element)
+        chosen = run(WhereOp(constant([False, True], i1), x, y))
+        expected = np.array([run(y)[0], run(x)[1]])
+        np.testing.assert_array_equal(chosen, expected, strict=True)
 
 
 # clip
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64, i8, i32, i64], ids=str)
-def test_clip(element: Element):
-    x = constant([-5, 0, 1, 5, 100], element)
-    assert run(ClipOp(x, min=0, max=6)).tolist() == [0, 0, 1, 5, 6]
-    assert run(ClipOp(x, min=-math.inf, max=math.inf)).tolist() == [-5, 0, 1, 5, 100]
+def test_clip():
+    for element in [f16, bf16, f32, f64, i8, i32, i64]:
+        x = constant([-5, 0, 1, 5, 100], element)
+        assert run(ClipOp(x, min=0, max=6)).tolist() == [0, 0, 1, 5, 6]
+        assert run(ClipOp(x, min=-math.inf, max=math.inf)).tolist() == [-5, 0, 1, 5, 100]
 
 
 def test_clip_bounds():
@@ -119,25 +119,25 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("target", ALL, ids=str)
-@pytest.mark.parametrize("source", [f16, bf16, f32, f64], ids=str)
-def test_astype_of_floats(source: Element, target: Element):
-    values = [round_to(v, source) for v in VALUES]
-    result = run(AstypeOp(constant(values, source), dtype=target))
-    expected = [convert(v, source, target) for v in values]
-    np.testing.assert_array_equal(result, np.array(expected, result.dtype), strict=True)
+@table_test("source", [f16, bf16, f32, f64])
+def test_astype_of_floats(source: Element):
+    for target in ALL:
+        values = [round_to(v, source) for v in VALUES]
+        result = run(AstypeOp(constant(values, source), dtype=target))
+        expected = [convert(v, source, target) for v in values]
+        np.testing.assert_array_equal(result, np.array(expected, result.dtype), strict=True)
 
 
-@pytest.mark.parametrize("target", ALL, ids=str)
-@pytest.mark.parametrize("source", INTEGERS, ids=str)
-def test_astype_of_integers(source: Element, target: Element):
-    low, high = limits(source)
-    nearly_a_tie = min(high, 2**25 + 2**17 + 1)  # of bf16
-    values = sorted({low, low + 1, high // 3, high - 1, high, nearly_a_tie})
-    operand = constant(np.array(values, np.int64 if low else np.uint64), source)
-    result = run(AstypeOp(operand, dtype=target))
-    expected = [convert(v, source, target) for v in values]
-    np.testing.assert_array_equal(result, np.array(expected, result.dtype), strict=True)
+@table_test("source", INTEGERS)
+def test_astype_of_integers(source: Element):
+    for target in ALL:
+        low, high = limits(source)
+        nearly_a_tie = min(high, 2**25 + 2**17 + 1)  # of bf16
+        values = sorted({low, low + 1, high // 3, high - 1, high, nearly_a_tie})
+        operand = constant(np.array(values, np.int64 if low else np.uint64), source)
+        result = run(AstypeOp(operand, dtype=target))
+        expected = [convert(v, source, target) for v in values]
+        np.testing.assert_array_equal(result, np.array(expected, result.dtype), strict=True)
 
 
 @given(st.floats(width=64))
@@ -154,10 +154,9 @@ def test_astype_saturates(value: float):
 # reinterpret
 
 
-@pytest.mark.parametrize(
-    ("source", "target"),
+@table_test(
+    "source, target",
     [(f32, i32), (f64, ui64), (f16, bf16), (bf16, ui16), (i16, f16), (f16, i16), (i1, si1)],
-    ids=str,
 )
 def test_reinterpret_keeps_the_bits(source: Element, target: Element):
     bits = np.array([0, 1, 0x7F81, 0x7C01, 0x3F80, 0xFF80, 0x8000] if source != i1 else [0, 1])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.operations.evaluation import ALL_ELEMENTS, ELEMENTS, FLOATS, Array, constant, run, ui8
+from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.dialects.relax.elementwise import unary as ops
@@ -49,20 +50,20 @@ UP_TO_1: dict[type[ops.UnaryOp], Callable[[Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("element", ELEMENTS, ids=str)
-@pytest.mark.parametrize("op", NUMBERS)
-def test_numbers(op: type[ops.UnaryOp], element: Element):
-    x = constant([[0, 1, 2], [5, -3, 100]], element)
-    value = run(x)
-    expected = NUMBERS[op](value).astype(value.dtype)
-    np.testing.assert_array_equal(run(op(x)), expected, strict=True)
+@table_test("op", NUMBERS)
+def test_numbers(op: type[ops.UnaryOp]):
+    for element in ELEMENTS:
+        x = constant([[0, 1, 2], [5, -3, 100]], element)
+        value = run(x)
+        expected = NUMBERS[op](value).astype(value.dtype)
+        np.testing.assert_array_equal(run(op(x)), expected, strict=True)
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)
-@pytest.mark.parametrize("op", [ops.CeilOp, ops.FloorOp, ops.RoundOp, ops.TruncOp])
-def test_rounding(op: type[ops.UnaryOp], element: Element):
-    x = constant([-2.5, -1.75, -0.25, 0.5, 1.5, 2.5, 3.25], element)
-    np.testing.assert_array_equal(run(op(x)), NUMBERS[op](run(x).astype(np.float64)))
+@table_test("op", [ops.CeilOp, ops.FloorOp, ops.RoundOp, ops.TruncOp])
+def test_rounding(op: type[ops.UnaryOp]):
+    for element in [f16, bf16, f32, f64]:
+        x = constant([-2.5, -1.75, -0.25, 0.5, 1.5, 2.5, 3.25], element)
+        np.testing.assert_array_equal(run(op(x)), NUMBERS[op](run(x).astype(np.float64)))
 
 
 @pytest.mark.parametrize("op", [ops.CeilOp, ops.FloorOp, ops.RoundOp, ops.TruncOp])
@@ -71,16 +72,16 @@ def test_rounding_changes_no_integer(op: type[ops.UnaryOp]):
     np.testing.assert_array_equal(run(op(x)), run(x), strict=True)
 
 
-@pytest.mark.parametrize("element", FLOATS, ids=str)
-@pytest.mark.parametrize("op", FLOAT)
-def test_float(op: type[ops.UnaryOp], element: Element):
-    check(op, FLOAT[op], [0.25, 1, 2.5, 7], element)
+@table_test("op", FLOAT)
+def test_float(op: type[ops.UnaryOp]):
+    for element in FLOATS:
+        check(op, FLOAT[op], [0.25, 1, 2.5, 7], element)
 
 
-@pytest.mark.parametrize("element", FLOATS, ids=str)
-@pytest.mark.parametrize("op", UP_TO_1)
-def test_float_up_to_1(op: type[ops.UnaryOp], element: Element):
-    check(op, UP_TO_1[op], [-0.75, -0.25, 0.5], element)
+@table_test("op", UP_TO_1)
+def test_float_up_to_1(op: type[ops.UnaryOp]):
+    for element in FLOATS:
+        check(op, UP_TO_1[op], [-0.75, -0.25, 0.5], element)
 
 
 @pytest.mark.parametrize("element", FLOATS, ids=str)
@@ -164,7 +165,7 @@ def test_i1_is_0_and_1():
         assert run(op(x)).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("element", ALL_ELEMENTS, ids=str)
+@table_test("element", ALL_ELEMENTS)
 def test_no_elements_and_rank_0(element: Element):
     for op in NUMBERS:
         assert run(op(constant(np.zeros((0, 3)), element))).shape == (0, 3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.operations.evaluation import Array, constant, i4, run, ui8
+from support.pairs import pairs
+from support.tables import table_test
 from xdsl.dialects.builtin import FloatAttr, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
 
 from passline.compiler.interpreters.relax.reduction.nn import bias_add
@@ -90,8 +92,8 @@ def test_batch_flatten(shape: tuple[int, ...]):
 # Padding
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
+@table_test(
+    "mode, expected",
     [
         ("constant", [9, 9, 1, 2, 3, 9]),
         ("reflect", [3, 2, 1, 2, 3, 2]),
@@ -99,16 +101,16 @@ def test_batch_flatten(shape: tuple[int, ...]):
         ("circular", [2, 3, 1, 2, 3, 1]),
     ],
 )
-@pytest.mark.parametrize("element", [f16, bf16, i8, ui8], ids=str)
-def test_pad(element: Element, mode: str, expected: list[int]):
-    x = constant([[1, 2, 3]], element)
-    result = run(PadOp(x, pad_width=(0, 0, 2, 1), pad_value=9.0, pad_mode=mode))
-    np.testing.assert_array_equal(result, [expected])
-    assert result.dtype == run(x).dtype
+def test_pad(mode: str, expected: list[int]):
+    for element in [f16, bf16, i8, ui8]:
+        x = constant([[1, 2, 3]], element)
+        result = run(PadOp(x, pad_width=(0, 0, 2, 1), pad_value=9.0, pad_mode=mode))
+        np.testing.assert_array_equal(result, [expected])
+        assert result.dtype == run(x).dtype
 
 
-@pytest.mark.parametrize(
-    ("mode", "widths", "expected"),
+@table_test(
+    "mode, widths, expected",
     [
         ("constant", (-1, 2), [2, 3, 0, 0]),
         ("reflect", (-1, 1), [2, 3, 2]),
@@ -137,18 +139,16 @@ def test_pad_values_are_made_of_the_element_type():
 # Products of matrices
 
 
-@pytest.mark.parametrize("element", [f16, bf16, f32, f64, i8, ui8, i64], ids=str)
-@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
-def test_dense(shape: tuple[int, ...], element: Element):
-    x, weight = constant(numbers(*shape), element), constant(numbers(5, 4, seed=1), element)
-    result = run(DenseOp(x, weight))
-    expected = np.einsum("...k,nk->...n", run(x), run(weight))
-    np.testing.assert_array_equal(result, expected, strict=True)
+@table_test("shape", [(4,), (3, 4), (2, 3, 4), (0, 4)])
+def test_dense(shape: tuple[int, ...]):
+    for element in [f16, bf16, f32, f64, i8, ui8, i64]:
+        x, weight = constant(numbers(*shape), element), constant(numbers(5, 4, seed=1), element)
+        result = run(DenseOp(x, weight))
+        expected = np.einsum("...k,nk->...n", run(x), run(weight))
+        np.testing.assert_array_equal(result, expected, strict=True)
 
 
-@pytest.mark.parametrize("transpose_a", [False, True])
-@pytest.mark.parametrize("transpose_b", [False, True])
-@pytest.mark.parametrize("batches", [(2, 2), (1, 2), (2, 1)])
+@pairs(batches=[(2, 2), (1, 2), (2, 1)], transpose_b=[False, True], transpose_a=[False, True])
 def test_batch_matmul(batches: tuple[int, int], transpose_a: bool, transpose_b: bool):
     n, m = batches
     x = numbers(n, *((4, 3) if transpose_a else (3, 4)))

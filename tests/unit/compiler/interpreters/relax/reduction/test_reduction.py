@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from support.operations.evaluation import ELEMENTS, Array, constant, i4, run, ui8
+from support.pairs import pairs
 from xdsl.dialects.builtin import IntegerType, bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
@@ -33,9 +34,7 @@ def lines(x: Array, axes: Sequence[int] | None) -> Iterable[list[float]]:
         yield [x[tuple(np.add(place, offset))].item() for offset in product(*gone)]
 
 
-@pytest.mark.parametrize("axes", [None, [], [0], [-1], [0, 2], [2, -2, 0]], ids=str)
-@pytest.mark.parametrize("element", [*ELEMENTS, i4, bf16], ids=str)
-@pytest.mark.parametrize("op", ORACLE)
+@pairs(op=ORACLE, element=[*ELEMENTS, i4, bf16], axes=[None, [], [0], [-1], [0, 2], [2, -2, 0]])
 def test_reduction(op: type[ops.ReductionOp], element: Element, axes: list[int] | None):
     x = constant(np.arange(-4, 8).reshape(2, 3, 2) % 7 - 2, element)
     values = [ORACLE[op](line) for line in lines(run(x), axes)]
@@ -116,29 +115,19 @@ def test_short_floats_accumulate_in_f32(element: Element):
 # Indices
 
 
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-@pytest.mark.parametrize("element", [*ELEMENTS, bf16, i4], ids=str)
-@pytest.mark.parametrize(
-    ("op", "extremum"), [(ops.ArgmaxOp, max), (ops.ArgminOp, min)], ids=["argmax", "argmin"]
-)
-def test_arg(
-    op: type[ops.ArgReductionOp],
-    extremum: Callable[[list[float]], float],
-    element: Element,
-    axis: int | None,
-    last: bool,
-):
-    x = constant([[3, 1, 3, 1], [2, 2, 2, 2], [0, 3, 1, 0]], element)
-    expected: list[int] = []
-    for line in lines(run(x), None if axis is None else [axis]):
-        places = [i for i, value in enumerate(line) if value == extremum(line)]
-        expected.append(places[-1 if last else 0])
-    result = run(op(x, axis=axis, select_last_index=last))
-    assert result.dtype == np.int64 and result.ravel().tolist() == expected
-    kept = run(op(x, axis=axis, select_last_index=last, keepdims=True))
-    shape = [1 if axis is None or i == axis % 2 else n for i, n in enumerate((3, 4))]
-    np.testing.assert_array_equal(kept, result.reshape(shape), strict=True)
+@pairs(element=[*ELEMENTS, bf16, i4], axis=[None, 0, 1, -1], last=[False, True])
+def test_arg(element: Element, axis: int | None, last: bool):
+    for op, extremum in [(ops.ArgmaxOp, max), (ops.ArgminOp, min)]:
+        x = constant([[3, 1, 3, 1], [2, 2, 2, 2], [0, 3, 1, 0]], element)
+        expected: list[int] = []
+        for line in lines(run(x), None if axis is None else [axis]):
+            places = [i for i, value in enumerate(line) if value == extremum(line)]
+            expected.append(places[-1 if last else 0])
+        result = run(op(x, axis=axis, select_last_index=last))
+        assert result.dtype == np.int64 and result.ravel().tolist() == expected
+        kept = run(op(x, axis=axis, select_last_index=last, keepdims=True))
+        shape = [1 if axis is None or i == axis % 2 else n for i, n in enumerate((3, 4))]
+        np.testing.assert_array_equal(kept, result.reshape(shape), strict=True)
 
 
 def test_arg_of_nan_and_i1():

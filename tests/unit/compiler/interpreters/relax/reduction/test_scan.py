@@ -8,17 +8,20 @@ from itertools import accumulate
 import numpy as np
 import pytest
 from support.operations.evaluation import ELEMENTS, constant, i4, run
+from support.pairs import pairs
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8
 
 from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
 from passline.dialects.relax.types import Element
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("exclusive", [False, True])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1])
-@pytest.mark.parametrize("element", [*ELEMENTS, i4, bf16], ids=str)
-@pytest.mark.parametrize("op", [CumsumOp, CumprodOp])
+@pairs(
+    op=[CumsumOp, CumprodOp],
+    element=[*ELEMENTS, i4, bf16],
+    axis=[None, 0, 1, -1],
+    exclusive=[False, True],
+    reverse=[False, True],
+)
 def test_scan(op: type[ScanOp], element: Element, axis: int | None, exclusive: bool, reverse: bool):
     x = constant([[1, 2, 3], [4, -1, 2]], element)
     function, identity = (operator.add, 0) if op is CumsumOp else (operator.mul, 1)

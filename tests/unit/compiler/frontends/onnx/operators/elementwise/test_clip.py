@@ -2,16 +2,14 @@
 """Clip with a bound that is absent, where ONNX's reference and onnxruntime differ."""
 
 import numpy as np
-import pytest
 from onnx.reference import ReferenceEvaluator
 from support.models.single_node import ours, single_node
+from support.pairs import pairs
 
 DATA = np.array([-np.inf, -3, 0.5, 3, np.inf, np.nan], np.float32)
 
 
-@pytest.mark.parametrize("constants", [(), (1, 2)])
-@pytest.mark.parametrize("low", [None, -1.5, -np.inf, np.nan])
-@pytest.mark.parametrize("high", [None, 2.0, np.inf])
+@pairs(high=[None, 2.0, np.inf], low=[None, -1.5, -np.inf, np.nan], constants=[(), (1, 2)])
 def test_infinities_are_clipped_to_given_bounds_alone(
     low: float | None, high: float | None, constants: tuple[int, ...]
 ):

@@ -1,13 +1,11 @@
 """Blocked quantization of tensors of unknown sizes, beside onnxruntime."""
 
 import numpy as np
-import pytest
 from support.models.single_node import check
+from support.pairs import pairs
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("unknown", [{0: (2,)}, dict.fromkeys(range(3), (0, 1, 2))])
-@pytest.mark.parametrize("block", [2, 3])
+@pairs(block=[2, 3], unknown=[{0: (2,)}, dict.fromkeys(range(3), (0, 1, 2))], axis=[0, 1, -1])
 def test_blocks(block: int, unknown: dict[int, tuple[int, ...]], axis: int):
     random = np.random.default_rng(block)
     shape = [6, 6, 6]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 
 import numpy as np
-import pytest
 from support.models.from_text import Array, imported
 from support.models.single_node import check, single_node
+from support.tables import table_test
 
 SIZES = {letter: 2 + number % 4 for number, letter in enumerate(ascii_lowercase)}
 """The sizes of dimensions by their letters."""
@@ -56,14 +56,14 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.parametrize("equation", PRODUCTS)
+@table_test("equation", PRODUCTS)
 def test_products_of_matrices(equation: str):
     inputs = arrays(equation)
     assert operations(equation, inputs) == ["relax.matmul"]
     check("Einsum", *inputs, domain="", equation=equation, unknown={0: [0]})
 
 
-@pytest.mark.parametrize("equation", PRODUCTS)
+@table_test("equation", PRODUCTS)
 def test_all_other_dimensions_are_unknown(equation: str):
     inputs = arrays(equation)
     terms = equation.partition("->")[0].split(",")
@@ -75,7 +75,7 @@ def test_all_other_dimensions_are_unknown(equation: str):
     check("Einsum", *inputs, domain="", equation=equation, unknown=unknown)
 
 
-@pytest.mark.parametrize(
+@table_test(
     "equation",
     [
         "i,j->ij",  # no sums
