@@ -63,8 +63,6 @@ func.func @integers(%a: i32) -> (i32, i32, i32, i32) {
   func.return %0, %1, %2, %3 : i32, i32, i32, i32
 }
 
-// -----
-
 // A power of integers: its bits select powers of two of the base.
 // CHECK-LABEL: func.func @powers(
 // CHECK-NEXT:   [[V0:%\w+]] = llvm.mlir.constant(0 : i2) : i2
@@ -95,8 +93,6 @@ func.func @powers(%a: i2, %n: i2) -> i2 {
   %0 = math.ipowi %a, %n : i2
   func.return %0 : i2
 }
-
-// -----
 
 // Arithmetic of other dialects stays.
 // UNCHANGED: @other_dialects

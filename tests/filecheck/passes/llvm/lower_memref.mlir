@@ -23,8 +23,6 @@ func.func @accesses(%x: memref<4x8xf32>, %i: index, %v: f32) {
   func.return
 }
 
-// -----
-
 // Sizes that are not known are values; strides follow from them.
 // CHECK-LABEL: func.func @unknown_sizes(
 // CHECK-NEXT:   [[V0:%\w+]] = llvm.mlir.constant(0) : i64
@@ -47,8 +45,6 @@ func.func @unknown_sizes(%x: memref<?x?xf32>, %i: index) -> (index, index) {
   %2 = memref.dim %x, %i : memref<?x?xf32>
   func.return %1, %2 : index, index
 }
-
-// -----
 
 // Memory of the heap and of the stack.
 // CHECK-LABEL: func.func @memory(
@@ -118,8 +114,6 @@ func.func @views(%a: memref<64xi8>, %x: memref<8x8xf32>, %i: index) {
   func.return
 }
 
-// -----
-
 // Copies of buffers without a layout.
 // CHECK-LABEL: func.func @copies(
 // CHECK-NEXT:   [[V0:%\w+]] = llvm.mlir.constant(16) : i64
@@ -153,8 +147,6 @@ func.func @globals(%i: index) -> f32 {
   func.return %1 : f32
 }
 
-// -----
-
 // Shapes change without a layout.
 // CHECK-LABEL: func.func @shapes(
 // CHECK:        [[V1:%\w+]] = llvm.mlir.constant(4) : i64
@@ -171,8 +163,6 @@ func.func @shapes(%x: memref<4x?xf32>, %n: index, %i: index) {
   memref.store %1, %2[%i] : memref<16xf32>
   func.return
 }
-
-// -----
 
 // Arithmetic stays.
 // UNCHANGED: @arithmetic

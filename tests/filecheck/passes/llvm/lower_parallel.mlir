@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p lower-parallel --split-input-file | filecheck %s
+// RUN: passline-opt %s -p lower-parallel | filecheck %s
 
 // The first dimension is shared; constants and globals are repeated, other values are passed.
 // CHECK: "memref.global"() <{sym_name = "c", sym_visibility = "private", type = memref<8xf32>, initial_value = dense<1.000000e+00> : tensor<8xf32>, constant}> : () -> ()
@@ -40,8 +40,6 @@ func.func @first_dimension(%n: index, %m: memref<?x?xf32>, %i: index) {
   func.return
 }
 
-// -----
-
 // A loop in a parallel loop runs on its thread.
 // CHECK-LABEL: func.func @two(
 // CHECK-NEXT:   %c0 = arith.constant 0 : index
@@ -78,8 +76,6 @@ func.func @two(%n: index, %m: memref<?x?xf32>, %x: f32) {
   }) : (index, index, index) -> ()
   func.return
 }
-
-// -----
 
 // A loop with a result stays.
 // UNCHANGED: @serial

@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p lower-scf --split-input-file | filecheck %s
+// RUN: passline-opt %s -p lower-scf | filecheck %s
 
 // A loop is tested before each iteration; what it carries are arguments of the test.
 // CHECK-LABEL: func.func @loop(
@@ -23,8 +23,6 @@ func.func @loop(%n: index, %x: f32) -> f32 {
   }
   func.return %0 : f32
 }
-
-// -----
 
 // Loops in loops, and code behind them.
 // CHECK-LABEL: func.func @nested_loops(
@@ -61,8 +59,6 @@ func.func @nested_loops(%n: index, %m: memref<?xf32>, %x: f32) {
   func.return
 }
 
-// -----
-
 // A branch without results has no second block if it has no else.
 // CHECK-LABEL: func.func @branch(
 // CHECK-NEXT:   cf.cond_br %c, ^bb1, ^bb2
@@ -77,8 +73,6 @@ func.func @branch(%c: i1, %m: memref<f32>, %x: f32) {
   }
   func.return
 }
-
-// -----
 
 // A branch with results.
 // CHECK-LABEL: func.func @branch_with_results(
@@ -97,8 +91,6 @@ func.func @branch_with_results(%c: i1, %x: f32, %y: f32) -> f32 {
   }
   func.return %0 : f32
 }
-
-// -----
 
 // A loop with a condition.
 // CHECK-LABEL: func.func @while_loop(
@@ -125,8 +117,6 @@ func.func @while_loop(%x: i64) -> i64 {
   func.return %0 : i64
 }
 
-// -----
-
 // A switch compares with one case after the other.
 // CHECK-LABEL: func.func @switch(
 // CHECK-NEXT:   [[V0:%\w+]] = arith.constant 2 : index
@@ -150,8 +140,6 @@ func.func @switch(%i: index, %x: f32, %y: f32) -> f32 {
   }
   func.return %0 : f32
 }
-
-// -----
 
 // A parallel loop of two dimensions runs one iteration after the other.
 // CHECK-LABEL: func.func @parallel_loop(
@@ -186,8 +174,6 @@ func.func @parallel_loop(%n: index, %m: memref<?x?xf32>, %x: f32) {
   func.return
 }
 
-// -----
-
 // A reduction is carried from one iteration to the next.
 // CHECK-LABEL: func.func @reduction(
 // CHECK-NEXT:   %c0 = arith.constant 0 : index
@@ -216,8 +202,6 @@ func.func @reduction(%n: index, %x: f32) -> f32 {
   func.return %0 : f32
 }
 
-// -----
-
 // The region of an operation that runs it once.
 // CHECK-LABEL: func.func @execute_region(
 // CHECK-NEXT:   cf.br ^bb1
@@ -233,8 +217,6 @@ func.func @execute_region(%x: f32) -> f32 {
   }
   func.return %0 : f32
 }
-
-// -----
 
 // Nothing to do.
 // UNCHANGED: @nothing_to_do

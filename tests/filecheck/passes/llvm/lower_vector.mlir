@@ -42,8 +42,6 @@ func.func @masks(%x: memref<?xf32>, %i: index, %v: vector<4xf32>) {
   func.return
 }
 
-// -----
-
 // Lanes: a vector of two dimensions is one of all its elements.
 // CHECK-LABEL: func.func @lanes(
 // CHECK:        [[V2:%\w+]] = llvm.mlir.constant(0 : i32) : i32
@@ -71,8 +69,6 @@ func.func @lanes(%x: f32, %v: vector<2x4xf32>, %w: vector<4xf32>, %i: index) -> 
   func.return %4, %6 : vector<2x4xf32>, vector<4xf32>
 }
 
-// -----
-
 // Reductions: those of floats in order.
 // CHECK-LABEL: func.func @reductions(
 // CHECK-NEXT:   [[V0:%\w+]] = llvm.mlir.constant(-0.000000e+00 : f32) : f32
@@ -88,8 +84,6 @@ func.func @reductions(%v: vector<8xf32>, %n: vector<8xi32>, %a: i32) -> (i32, f3
   func.return %1, %2 : i32, f32
 }
 
-// -----
-
 // Multiply-adds, and other types for the same bits.
 // CHECK-LABEL: func.func @same_bits(
 // CHECK-NEXT:   [[V0:%\w+]] = llvm.call_intrinsic "llvm.fma.v4f32"(%v, %v, %v) : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
@@ -100,8 +94,6 @@ func.func @same_bits(%v: vector<4xf32>) -> vector<4xi32> {
   %1 = vector.bitcast %0 : vector<4xf32> to vector<4xi32>
   func.return %1 : vector<4xi32>
 }
-
-// -----
 
 // Transfers go row by row, and only within the bounds.
 // CHECK-LABEL: func.func @transfers(
