@@ -11,6 +11,7 @@ import pytest
 from support.models.from_text import model_of
 from support.pages import Runner, blocks, matches
 from support.suites.inprocess import capture, passline_bisect, passline_opt, passline_reduce
+from support.tables import table_test
 from table.report import DATA, measured_in, with_versions
 
 from passline.passes import PASSES
@@ -38,7 +39,7 @@ def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
     Runner(page, tmp_path).run()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@table_test("page", PAGES)
 def test_blocks_that_are_not_run_say_why(page: Path) -> None:
     text = page.read_text()
     found = [block.not_run for block in blocks(text) if block.not_run]
@@ -47,7 +48,7 @@ def test_blocks_that_are_not_run_say_why(page: Path) -> None:
     assert all(len(reason.split()) > 2 for reason in reasons)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+@table_test("page", [*PAGES, ROOT / "README.md"])
 def test_links_lead_to_files(page: Path) -> None:
     """The pages of the reference are made for the site: a link to one fails in the repository."""
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
@@ -104,14 +105,14 @@ NOT_OF_PYTHON = {
 }
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+@table_test("page", [*PAGES, ROOT / "README.md"])
 def test_modules_that_are_named_exist(page: Path) -> None:
     """The names in code blocks are imported by `test_code_blocks_run`."""
     for dotted in set(re.findall(r"`(passline(?:\.\w+)+)", page.read_text())) - NOT_OF_PYTHON:
         pkgutil.resolve_name(dotted)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+@table_test("page", [*PAGES, ROOT / "README.md"])
 def test_versions_of_peers_are_those_that_were_measured(page: Path) -> None:
     text = page.read_text()
     assert with_versions(text, measured_in(DATA)) == text

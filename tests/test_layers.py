@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.import_drawing import drawing
+from support.tables import table_test
 
 ROOT = Path(__file__).parent.parent
 
@@ -248,7 +249,7 @@ def test_only_adapters_know_the_release_of_xdsl():
             assert reads_of_version(path.read_text()) == [], path
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "from xdsl import __version__ as v",

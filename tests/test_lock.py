@@ -13,6 +13,7 @@ from sysconfig import get_path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from support.tables import table_test
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "constraints.txt"
@@ -55,7 +56,7 @@ def requirements() -> list[Requirement]:
     return [need for need in map(Requirement, texts) if need.name != "passline"]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@table_test("python", PYTHONS)
 def test_lock_is_within_the_ranges(python: str):
     versions = locked(python)
     wrong = [

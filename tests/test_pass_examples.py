@@ -21,8 +21,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import pytest
 from support.suites.inprocess import passline_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -102,7 +102,7 @@ def transformed(name: str, example: Example) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("name", PASSES)
+@table_test("name", PASSES)
 def test_the_example_of_a_pass_is_right(name: str) -> None:
     examples = [*examples_in(docstring(name))]
     assert examples or name in WITHOUT_EXAMPLE, f"{name} has no `Before:` and `After:`"
@@ -113,7 +113,7 @@ def test_the_example_of_a_pass_is_right(name: str) -> None:
         assert result != anonymous_text(parse(example.before)), "the example shows no change"
 
 
-@pytest.mark.parametrize("name", PASSES)
+@table_test("name", PASSES)
 def test_help_shows_the_example_with_its_lines(name: str) -> None:
     shown = passline_opt(f"--help-pass={name}").stdout
     for example in examples_in(docstring(name)):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 import xdsl
+from support.tables import table_test
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("compiler", "dialects", "passes", "passmanager", "tools")
@@ -167,7 +168,7 @@ def test_private_names_of_xdsl_are_used_in_few_files() -> None:
     assert elsewhere(uses(ROOT)) == {}
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("file", "names"),
     [
         ("passmanager/fast/access.py", {"_operands", "_type"}),  # in calls of `attrgetter`

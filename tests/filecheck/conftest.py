@@ -1,5 +1,6 @@
-"""Collection of the `.mlir` files here: a test for each RUN line, and in files of passes a test
-of the laws of passes for each pipeline."""
+"""Collection of the `.mlir` files here: a test for each RUN line, in files of passes a test of the
+laws of passes for each pipeline, and in files of dialects a test that ops are printed as they are
+written."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.passes.laws import check_laws, pipeline_of
+from support.passes.laws import check_laws, check_printed, pipeline_of
 from support.releases import lacking_release, without_lacking_chunks
 from support.suites.inprocess import RunLineError, mlir_opt, run_line, run_lines
 
@@ -45,8 +46,10 @@ class MLIRFile(pytest.File):
             self.add_marker(pytest.mark.skip(reason))
         for index, line in enumerate(lines, 1):
             yield self.item(f"run{index}", lambda line=line: run_line(line, self.kept()))
+        pipelines = dict.fromkeys(p for line in lines if (p := pipeline_of(line)) is not None)
+        if "dialects" in self.path.parts and not self.path.name.startswith("invalid"):
+            yield self.item("printed", lambda: check_printed(self.kept(), pipelines))
         if "passes" in self.path.parts:
-            pipelines = dict.fromkeys(p for line in lines if (p := pipeline_of(line)) is not None)
             for pipeline in pipelines:
                 yield self.item(f"laws[{pipeline}]", lambda p=pipeline: check_laws(self.kept(), p))
 

@@ -121,7 +121,11 @@ _LACKS = (
 
 
 def lack_in(error: BaseException) -> str | None:
-    """Return what the installed xDSL lacks, if that is what an error says; else None."""
+    """Return what the installed xDSL lacks, if that is what an error says; else None. A group of
+    errors says so if all of them do."""
+    if isinstance(error, ExceptionGroup):
+        lacks = [lack_in(inner) for inner in error.exceptions]
+        return lacks[0] if None not in lacks else None
     text = f"{error}"
     if isinstance(error, NotImplementedError) and _is_of_bf16(error.__traceback__):
         text = "NotImplementedError: () in BFloat16Type"

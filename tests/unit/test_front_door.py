@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from support.models.from_text import model_of
 from support.suites.inprocess import mlir_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
@@ -48,7 +49,7 @@ def test_import_is_of_one_module() -> None:
     assert own == {"passline"}
 
 
-@pytest.mark.parametrize(
+@table_test(
     "code",
     [
         "import passline; dir(passline)",
@@ -143,7 +144,7 @@ opt()
 # Names
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "place"),
     [
         ("analysis.calls.purity", "passes.generic.analysis.purity"),
@@ -225,7 +226,7 @@ def test_they_are_modules_to_import_from() -> None:
     assert imported_by(f"{code}; i.PrintDiff") >= {"passline.transform", "passline.instrument"}
 
 
-@pytest.mark.parametrize("name", ["transform", "instrument", "instruments"])
+@table_test("name", ["transform", "instrument", "instruments"])
 def test_unknown_name_in_a_module_is_an_attribute_error(name: str) -> None:
     module = getattr(passline, name)
     assert {*module.__all__} <= {*dir(module)}

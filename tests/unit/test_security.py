@@ -18,6 +18,7 @@ from onnx import ModelProto, StringStringEntryProto, TensorProto, helper
 from support.native.needs_llvmlite import needs_native
 from support.releases import needs_part
 from support.suites.inprocess import Result, capture, passline_opt
+from support.tables import table_test
 
 from passline.compiler.interpreters.array_files import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
@@ -105,7 +106,7 @@ def test_pipeline_of_a_file_runs_no_program(tmp_path: Path, around: str) -> None
     assert not marker.exists()
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("pass_", "deed"),
     [
         ("mlir-opt[cse]", "runs a program"),
@@ -221,7 +222,7 @@ def test_names_in_the_input_are_no_paths(tmp_path: Path) -> None:
 # Bounds
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("operation", "type"),
     [
         ("relax.full 1.0 :", "4611686018427387904"),
@@ -271,7 +272,7 @@ def test_buffers_of_terabytes_are_not_allocated() -> None:
 
 
 @needs_part("reading")
-@pytest.mark.parametrize("type", ["tensor<1099511627776xf32>", "vector<1048576x1048576xi8>"])
+@table_test("type", ["tensor<1099511627776xf32>", "vector<1048576x1048576xi8>"])
 def test_splats_of_terabytes_are_not_expanded(type: str) -> None:
     number = "1.0" if "f32" in type else "1"
     text = f'"x.y"() {{a = dense<{number}> : {type}}} : () -> ()\n'
@@ -361,9 +362,7 @@ def test_pipelines_nested_deeply_end_with_a_message() -> None:
         assert text[0] == "(" or "in more than 100 nested parentheses" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("sigil", "first", "use"), [("!", "i8", "tuple<{0}, {0}>"), ("#", "1", "[{0}, {0}]")]
-)
+@table_test(("sigil", "first", "use"), [("!", "i8", "tuple<{0}, {0}>"), ("#", "1", "[{0}, {0}]")])
 def test_aliases_do_not_grow_without_limit(sigil: str, first: str, use: str) -> None:
     lines = [f"{sigil}t0 = {first}"]
     lines += [f"{sigil}t{i + 1} = {use.format(f'{sigil}t{i}')}" for i in range(60)]
@@ -384,7 +383,7 @@ func.func @f{i}(%x: f32) -> f32 {{
     assert result.status == 0 and len(result.stdout) < 1 << 20
 
 
-@pytest.mark.parametrize("body", ["", "    memref.store %x, %a[%c0] : memref<4xf32>\n"])
+@table_test("body", ["", "    memref.store %x, %a[%c0] : memref<4xf32>\n"])
 def test_loops_of_a_billion_are_not_unrolled(body: str) -> None:
     text = f"""\
 tir.prim_func @f(%a : memref<4xf32>, %x : f32) {{
@@ -398,7 +397,7 @@ tir.prim_func @f(%a : memref<4xf32>, %x : f32) {{
 
 
 @needs_part("reading")
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         '"' + "\\" * 100_000,
@@ -406,7 +405,6 @@ tir.prim_func @f(%a : memref<4xf32>, %x : f32) {{
         '"x.y"() {a = dense<[1e5' + ", [1]" * 20_000 + "]> : tensor<1xf32>} : () -> ()",
         "// " + "*" * 100_000 + "\n" + "%" * 100_000,
     ],
-    ids=["string", "rank", "list", "line"],
 )
 def test_time_to_refuse_a_long_line_is_bounded(text: str) -> None:
     result = passline_opt("--allow-unregistered-dialect", stdin=text)

@@ -113,6 +113,9 @@ class TimeLimitError(BaseException):
 def time_limit(seconds: float | None) -> Generator[None]:
     """Raise TimeLimitError in the body if it takes longer.
 
+    Python ignores what is raised in a finalizer or in a callback of the garbage collector. So the
+    error is raised again after as many seconds more, until the body ends.
+
     Nothing is limited without `seconds`, in other threads than the first, and on systems without
     SIGALRM; one long call of C code is not interrupted.
     """
@@ -125,9 +128,12 @@ def time_limit(seconds: float | None) -> Generator[None]:
         raise TimeLimitError(f"took longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
-    finally:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # the timer may have raised in the block before
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

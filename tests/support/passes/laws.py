@@ -1,11 +1,15 @@
 """The laws of passes, checked on each case of their FileCheck files: the result is valid, a
-second run changes nothing, and functions whose ops have semantics compute the same as before."""
+second run changes nothing, functions whose ops have semantics compute the same as before, and those
+that a line `// UNCHANGED: @name` names are as they were."""
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
+from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import ParseError
 
 from passline.passes import REPLACEMENTS
@@ -18,8 +22,9 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
 
 from ..needs_numpy import HAS_NUMPY
+from ..suites.inprocess import passline_opt
 
-__all__ = ["check_laws", "pipeline_of"]
+__all__ = ["check_laws", "check_printed", "pipeline_of"]
 
 
 def pipeline_of(line: str) -> str | None:
@@ -64,7 +69,25 @@ def check_laws(path: Path, pipeline: str) -> None:
                     raise
                 continue  # a case that shows an error; its CHECK lines say which
         verify(module)
+        for name in re.findall(r"^ *// UNCHANGED: @(\S+)$", chunk.decode(), re.MULTILINE):
+            shown = str(SymbolTable.lookup_symbol(module, name))
+            assert shown == str(SymbolTable.lookup_symbol(before, name)) != "None", (
+                f"{pipeline} changes @{name} to\n{shown}"
+            )
         snapshot = Snapshot(module)
         with PassContext(opt_level=4):
             sequential.apply(ctx, module)
         assert not snapshot.update(), f"a second run of {pipeline} changes the result of\n{before}"
+
+
+def check_printed(path: Path, pipelines: Iterable[str]) -> None:
+    """Check that the paragraphs of a file without CHECK lines are printed as they stand there, also
+    after each of the pipelines."""
+    paragraphs = path.read_text().split("\n\n")
+    for arguments in ((), *(("-p", pipeline) for pipeline in pipelines)):
+        shown = passline_opt(str(path), *arguments).stdout
+        printed = re.sub("^  ", "", shown, flags=re.MULTILINE)
+        for paragraph in paragraphs:
+            lines = [line for line in paragraph.splitlines() if not line.startswith("//")]
+            text = "\n".join(lines)
+            assert "// CHECK" in paragraph or text in printed, f"{text}\nis printed in\n{printed}"

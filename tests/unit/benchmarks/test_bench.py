@@ -13,6 +13,7 @@ from cases.xdsl_corpus import cases as corpus_cases
 from cases.xdsl_corpus import chunks_of, sources
 from growth import INPUTS, OURS, TASKS, exponent, growths, perform
 from rich.console import Console
+from support.tables import table_test
 from table.report import (
     BEGIN,
     DATA,
@@ -37,7 +38,7 @@ def row(what: str, on: str = "x", ops: int = 1000, seconds: float = 1.0, peer: s
 # Selection
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("words", "expected"),
     [
         ([], True),
@@ -139,7 +140,7 @@ def test_the_corpus_is_read_from_a_folder_or_an_archive(tmp_path: Path) -> None:
         assert (found.note, found.ops, len(found.ratios)) == ("", 3, 3)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("path", "note"),
     [
         (None, "no XDSL_TESTS=path of xDSL's source distribution"),
@@ -155,7 +156,7 @@ def test_without_the_corpus_there_is_a_note(path: str | None, note: str) -> None
 # Growth
 
 
-@pytest.mark.parametrize("task", TASKS)
+@table_test("task", TASKS)
 def test_a_task_of_growth_gives_its_time_and_memory(task: str) -> None:
     sample = perform(task, 50, OURS)
     assert sample.seconds > 0 and sample.peak > 1 << 20

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from stackvm.count import CountInstructions
 from stackvm.dialect import ProgramOp
 from stackvm.fold import FoldPushes
 from stackvm.opt import StackVMOptMain
 from support.passes.toy import Recorder
 from support.suites.inprocess import capture, passline_opt, passline_reduce
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
@@ -38,7 +38,7 @@ def program() -> ModuleOp:
     return parse_module(make_ir_context(), PROGRAM.read_text(), str(PROGRAM))
 
 
-@pytest.mark.parametrize("tool", ["passline-opt", "xdsl-opt", "stackvm-opt"])
+@table_test("tool", ["passline-opt", "xdsl-opt", "stackvm-opt"])
 def test_passes_run_in_every_tool(tool: str) -> None:
     command = [Path(sys.executable).with_name(tool), PROGRAM, "-p", "stackvm-fold,stackvm-count"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -145,7 +145,7 @@ def test_their_op_becomes_a_kernel() -> None:
     assert runs[0].stdout.splitlines()[1:] == runs[1].stdout.splitlines()[1:]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("program", "message"),
     [
         ("+ +", "'+' takes 2 numbers, the stack has 1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -74,7 +75,7 @@ def test_not_kept_over_the_end_of_the_run() -> None:
     assert Size.computed == 2
 
 
-@pytest.mark.parametrize("verify_each", [True, False])
+@table_test("verify_each", [True, False])
 def test_computed_again_after_a_change(verify_each: bool) -> None:
     assert run(asks(), Append(), asks(), verify_each=verify_each) == [3, 4]
     assert Size.computed == 2
@@ -128,7 +129,7 @@ def test_analysis_of_a_function_that_did_not_change_is_kept() -> None:
     assert Size.computed == 4
 
 
-@pytest.mark.parametrize("verify_each", [True, False])
+@table_test("verify_each", [True, False])
 def test_change_after_asking_in_one_pass_counts_as_that_pass(verify_each: bool) -> None:
     def ask_and_change(m: ModuleOp, ctx: PassContext) -> None:
         ctx.analyses.get(Size, m)
@@ -254,7 +255,7 @@ def test_rollback_invalidates_all() -> None:
     )
 
 
-@pytest.mark.parametrize("hook", ["before_analysis", "after_analysis", "invalidated"])
+@table_test("hook", ["before_analysis", "after_analysis", "invalidated"])
 def test_hook_that_raises_fails_the_pass_and_is_named(hook: str) -> None:
     names = {
         "before_analysis": "run_before_analysis",
@@ -272,7 +273,7 @@ def test_hook_that_raises_fails_the_pass_and_is_named(hook: str) -> None:
         Sequential([ask(Size), Append()])(module())
 
 
-@pytest.mark.parametrize("rollback", [False, True])
+@table_test("rollback", [False, True])
 def test_hook_that_raises_does_not_hide_a_failure(rollback: bool) -> None:
     bad = Recorder(fail_in=frozenset(["analysis_failed", "invalidated"]))
     with PassContext(instruments=[bad], rollback=rollback):

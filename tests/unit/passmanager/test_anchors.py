@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -190,7 +191,7 @@ def test_pass_that_changes_the_module(
     assert "write it outside of func.func(...)" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("anchor", "message"),
     [
         ("func.fumc", "'func.fumc(...)': there is no op 'func.fumc', did you mean 'func.func'?"),

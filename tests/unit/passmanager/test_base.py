@@ -19,6 +19,7 @@ from support.passes.toy import (
     tags,
     toy_context,
 )
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp
@@ -66,7 +67,7 @@ def test_pass_that_is_no_dataclass_has_identity_equality() -> None:
     assert one == one and one != Nothing() and len({one, Nothing()}) == 2
 
 
-@pytest.mark.parametrize("attribute", ["name", "opt_level", "required", "preserves"])
+@table_test("attribute", ["name", "opt_level", "required", "preserves"])
 def test_annotated_metadata_is_an_error_when_the_class_is_made(attribute: str) -> None:
     with pytest.raises(
         TypeError, match=rf"Bad.{attribute} has an annotation .* write `{attribute} = "
@@ -114,7 +115,7 @@ def test_name_is_by_default_that_of_the_class() -> None:
     assert FoldThings().info.name == "fold-things" and FoldMore().info.name == "fold-things"
 
 
-@pytest.mark.parametrize("name", ["My Pass!", "a,b", "a{b", "ü"])
+@table_test("name", ["My Pass!", "a,b", "a{b", "ü"])
 def test_name_that_no_pipeline_can_spell_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="letters, digits, '-', '.' and '_'"):
         type("Bad", (Nothing,), {"name": name})
@@ -177,7 +178,7 @@ def test_call_with_what_is_no_module_is_an_error() -> None:
         Append()(3)  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("given", "message"),
     [
         (FuncOp("f", ([], [])), r"not with the op 'func.func' @f: give the module that it is in"),
@@ -197,7 +198,7 @@ def test_help_shows_the_arguments_of_a_pass() -> None:
     assert [*signature(Sequential).parameters] == ["passes", "opt_level", "name", "required"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("misspelled", "meant"),
     [("requires", "required"), ("optlevel", "opt_level"), ("preserve", "preserves")],
 )
@@ -299,7 +300,7 @@ def test_function_with_skip_optimization_is_left_alone() -> None:
     assert seen(Tag()(m)) == ["g"]
 
 
-@pytest.mark.parametrize(("value", "visited"), [(1, ["g"]), (0, ["f", "g"])])
+@table_test(("value", "visited"), [(1, ["g"]), (0, ["f", "g"])])
 def test_tvms_skip_optimization_is_known(value: int, visited: list[str]) -> None:
     m = module("f", "g")
     next(iter(m.ops)).attributes["SkipOptimization"] = IntegerAttr(value, i32)
@@ -554,8 +555,8 @@ def return_nested(m: ModuleOp, ctx: PassContext) -> ModuleOp:
     return ModuleOp([m])
 
 
-@pytest.mark.parametrize("body", [nest, return_nested])
-@pytest.mark.parametrize("rollback", [False, True])
+@table_test("body", [nest, return_nested])
+@table_test("rollback", [False, True])
 def test_pass_that_moves_its_module_into_another_op_is_refused(
     body: Callable[[ModuleOp, PassContext], ModuleOp | None], rollback: bool
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from support.passes.toy import Append, Recorder, module, tags
+from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -145,7 +146,7 @@ def test_key_fills_the_fields_of_the_pass() -> None:
     assert ran(Append(), {"toy-append": {"tag": "y"}}) == ["y"]
 
 
-@pytest.mark.parametrize("key", ["tir.UnrollLoop", "tir-unroll-loop", "TirUnrollLoop"])
+@table_test("key", ["tir.UnrollLoop", "tir-unroll-loop", "TirUnrollLoop"])
 def test_key_in_any_spelling(key: str) -> None:
     assert ran(UnrollLoop(), {key: {"auto_max_step": 16}}) == ["16 True"]
 
@@ -245,8 +246,8 @@ def test_key_may_name_a_field() -> None:
     assert ran(UnrollLoop(), config) == ["16 False"]
 
 
-@pytest.mark.parametrize("key", ["tir.UnrollLoop.explicit_unroll", "tir-unroll-loop"])
-@pytest.mark.parametrize("whole_first", [True, False])
+@table_test("key", ["tir.UnrollLoop.explicit_unroll", "tir-unroll-loop"])
+@table_test("whole_first", [True, False])
 def test_fields_of_one_pass_are_put_together(whole_first: bool, key: str) -> None:
     items: list[tuple[str, object]] = [
         ("tir.UnrollLoop", {"auto_max_step": 16}),
@@ -267,7 +268,7 @@ def test_unknown_field_in_a_key_gets_the_nearest() -> None:
     )
 
 
-@pytest.mark.parametrize("whole_first", [True, False])
+@table_test("whole_first", [True, False])
 def test_field_beside_an_instance_is_an_error(whole_first: bool) -> None:
     items: list[tuple[str, object]] = [("toy-append", Append("y")), ("toy-append.tag", "z")]
     assert refusal(dict(items if whole_first else items[::-1])).startswith(
@@ -319,7 +320,7 @@ def test_none_is_an_error() -> None:
     assert refusal({"tir.UnrollLoop": None}).startswith("config option 'tir.UnrollLoop' is None")
 
 
-@pytest.mark.parametrize("value", [1, "x", [("auto_max_step", 1)], Append()])
+@table_test("value", [1, "x", [("auto_max_step", 1)], Append()])
 def test_neither_dict_nor_instance(value: object) -> None:
     assert refusal({"tir.UnrollLoop": value}) == (
         "config option 'tir.UnrollLoop' is a dict with fields of tir-unroll-loop "
@@ -338,7 +339,7 @@ def test_key_that_is_no_string() -> None:
         PassContext(config={3: 1})  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("config", [["toy-append"], "toy-append"])
+@table_test("config", [["toy-append"], "toy-append"])
 def test_config_that_is_no_dict(config: object) -> None:
     with pytest.raises(TypeError, match="config is a dict of options"):
         PassContext(config=config)  # pyright: ignore[reportArgumentType]
@@ -548,7 +549,7 @@ def test_list_of_all_options_has_their_types(monkeypatch: pytest.MonkeyPatch) ->
     }
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("key", "type_"),
     [
         ("tir.UnrollLoop.auto_max_step", int),

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags
+from support.tables import table_test
 
 from passline.passmanager import (
     ConfigError,
@@ -36,7 +37,7 @@ def test_default_level_is_2() -> None:
     assert PassContext.create() is not PassContext.create()
 
 
-@pytest.mark.parametrize("setting", ["required_pass", "disabled_pass"])
+@table_test("setting", ["required_pass", "disabled_pass"])
 def test_string_where_a_list_is_meant_is_an_error(setting: str) -> None:
     with pytest.raises(TypeError, match=rf"{setting} is a list of names: write \['x'\]"):
         PassContext(**{setting: "x"})  # pyright: ignore[reportArgumentType]
@@ -56,7 +57,7 @@ def test_negative_level_is_an_error() -> None:
         PassContext(opt_level=-1)
 
 
-@pytest.mark.parametrize("instruments", [[3], [Recorder], [Nothing()], 3, "ab"])
+@table_test("instruments", [[3], [Recorder], [Nothing()], 3, "ab"])
 def test_instrument_that_is_none_is_an_error(instruments: object) -> None:
     with pytest.raises(TypeError, match="instrument"):
         PassContext(instruments=instruments)  # pyright: ignore[reportArgumentType]
@@ -253,7 +254,7 @@ def test_copy_at_another_level_is_current_and_enters_no_instrument_again() -> No
     assert recorder.events == ["%1 enter", "%1 exit"]
 
 
-@pytest.mark.parametrize("through_copy", [True, False])
+@table_test("through_copy", [True, False])
 def test_override_of_instruments_at_another_level(through_copy: bool) -> None:
     old, new = Recorder("old"), Recorder("new")
     with PassContext(instruments=[old]) as ctx:
@@ -276,7 +277,7 @@ def test_override_at_another_level_whose_enter_raises_leaves_no_instrument() -> 
     assert old.events == ["old enter", "old exit"]
 
 
-@pytest.mark.parametrize("level", [-1, 5, 7, 1 << 70])
+@table_test("level", [-1, 5, 7, 1 << 70])
 def test_level_out_of_range_is_an_error(level: int) -> None:
     with pytest.raises(ConfigError, match=f"not {level}: levels are 0 to 4"):
         PassContext(opt_level=level)
@@ -328,7 +329,7 @@ def test_tvm_spelling_of_a_name_is_the_same_name() -> None:
 # What belongs to a run
 
 
-@pytest.mark.parametrize("what", ["diagnostics", "analyses", "ir_context"])
+@table_test("what", ["diagnostics", "analyses", "ir_context"])
 def test_what_belongs_to_a_run_is_an_error_outside(what: str) -> None:
     with pytest.raises(RuntimeError, match="no pass is running"):
         getattr(PassContext.current(), what)

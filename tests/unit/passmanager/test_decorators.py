@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 from support.passes.toy import Append, Tag, function_names, module, tags
+from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -163,7 +164,7 @@ def test_one_function_makes_two_passes() -> None:
     assert type(one) is not type(two)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "expected"),
     [
         ("fold_constant", "fold-constant"),
@@ -185,7 +186,7 @@ def test_lambda_with_a_name() -> None:
     assert tags(pass_(module())) == ["appended"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     "decorated",
     [lambda m, ctx: None, functools.partial(append), Callable_()],  # pyright: ignore
 )
@@ -194,7 +195,7 @@ def test_callable_without_a_name_needs_one(decorated: Callable[..., None]) -> No
         module_pass(decorated)
 
 
-@pytest.mark.parametrize("decorated", [functools.partial(append), Callable_()])
+@table_test("decorated", [functools.partial(append), Callable_()])
 def test_callable_with_a_name(decorated: Callable[[ModuleOp, PassContext], None]) -> None:
     pass_ = module_pass(decorated, name="called")
     assert isinstance(pass_, ModulePass) and pass_.info.name == "called"
@@ -357,7 +358,7 @@ def test_fields_of_a_decorated_dataclass_are_options() -> None:
     assert Sized(3) == Sized(3) != Sized(4)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("decorator", "cls", "message"),
     [
         (module_pass, Marks, "Marks has no method transform_module, which a ModulePass needs"),
@@ -479,7 +480,7 @@ def test_required_that_is_no_list_of_names_is_an_error(
         decorator(append, required=required)
 
 
-@pytest.mark.parametrize("required", [["a"], ("a",), {"a"}])
+@table_test("required", [["a"], ("a",), {"a"}])
 def test_required_may_be_any_collection(required: list[str]) -> None:
     assert module_pass(append, required=required).info.required == ("a",)
 
@@ -556,7 +557,7 @@ def test_anchor_of_a_pass_class_is_kept_unless_given() -> None:
     assert function_pass(OnTest, anchor=FuncOp).anchor is FuncOp
 
 
-@pytest.mark.parametrize("anchor", ["func.func", int, TestOp()])
+@table_test("anchor", ["func.func", int, TestOp()])
 def test_anchor_that_is_no_class_of_ops_is_an_error(anchor: object) -> None:
     with pytest.raises(TypeError, match="anchor is a class of operations, not"):
         function_pass(mark, anchor=cast(type[Operation], anchor))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.notebooks import html_of
 from support.passes.toy import Nothing
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
@@ -34,7 +35,7 @@ def test_later_values_keep_their_names() -> None:
     assert (found.removed, found.added) == (2, 1)
 
 
-@pytest.mark.parametrize("copied", [True, False])
+@table_test("copied", [True, False])
 def test_names_without_a_change_are_the_same(copied: bool) -> None:
     module = passline.load(CHAIN)
     cse = passline.passes.EliminateCommonSubexpr()
@@ -122,7 +123,7 @@ def test_functions_are_compared_by_name() -> None:
     assert passline.diff(one, other).removed == 3
 
 
-@pytest.mark.parametrize("given", ["x.mlir", 3])
+@table_test("given", ["x.mlir", 3])
 def test_other_arguments_are_a_type_error(given: object) -> None:
     with pytest.raises(TypeError, match="diff takes modules, and a pass in place of one, not"):
         passline.diff(passline.load(CHAIN), given)  # pyright: ignore[reportArgumentType]

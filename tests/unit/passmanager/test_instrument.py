@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, module, tags
+from support.tables import table_test
 
 import passline
 from passline.passmanager import (
@@ -156,7 +157,7 @@ def test_run_after_raises() -> None:
     ]
 
 
-@pytest.mark.parametrize("hook", ["before", "after"])
+@table_test("hook", ["before", "after"])
 def test_failure_in_a_hook_is_noted_with_instrument_and_pass(hook: str) -> None:
     (one, *_), _ = recorders(_1=hook)
     with pytest.raises(RuntimeError) as caught:
@@ -346,7 +347,7 @@ def test_override_exits_the_old_and_enters_the_new() -> None:
     assert events == ["%1 enter", "%1 exit", "%2 enter", "%2 exit"]
 
 
-@pytest.mark.parametrize("nothing", [None, []])
+@table_test("nothing", [None, []])
 def test_override_with_nothing(nothing: list[PassInstrument] | None) -> None:
     (one, *_), events = recorders()
     with PassContext(instruments=[one]) as ctx:
@@ -406,7 +407,7 @@ def test_one_instrument_twice_in_a_context() -> None:
         assert ctx.instruments == (one,) and events == ["%1 enter"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "hook"),
     [
         ("run_befor_pass", "run_before_pass"),

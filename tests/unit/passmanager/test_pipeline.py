@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.passes.toy import Append, Fail, Nothing, Tag, module, tags
+from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -160,12 +161,12 @@ def test_empty_text_is_the_empty_pipeline() -> None:
     assert names("") == [] and names(" \n ") == []
 
 
-@pytest.mark.parametrize("text", ["ToyAppend", "toy.Append", "toy_append", "TOY-APPEND"])
+@table_test("text", ["ToyAppend", "toy.Append", "toy_append", "TOY-APPEND"])
 def test_tvm_spelling_of_a_pass(text: str) -> None:
     assert parse_one(text) == Append()
 
 
-@pytest.mark.parametrize("text", ["toy.Many", "toy-many", "ToyMany"])
+@table_test("text", ["toy.Many", "toy-many", "ToyMany"])
 def test_pass_that_is_named_with_a_dot(text: str) -> None:
     assert parse_one(text) == Many()
 
@@ -202,7 +203,7 @@ def test_refusal_shows_the_text_and_a_caret() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "start", "above"),
     [("cse,,cse", 4, ","), ("cse,", 4, ""), (",cse", 0, ","), ("sequential(cse,)", 15, ")")],
 )
@@ -210,12 +211,12 @@ def test_comma_without_a_pass(text: str, start: int, above: str) -> None:
     assert marked(text) == ("expected the name of a pass", start, above)
 
 
-@pytest.mark.parametrize(("text", "start"), [("cse cse", 4), ("cse]", 3), ("cse{}{}", 5)])
+@table_test(("text", "start"), [("cse cse", 4), ("cse]", 3), ("cse{}{}", 5)])
 def test_pass_without_a_comma(text: str, start: int) -> None:
     assert marked(text) == ("expected ',' or the end after a pass", start, text[start])
 
 
-@pytest.mark.parametrize("text", ["=cse", "{x=1}", '"cse"', "-cse", "(cse)"])
+@table_test("text", ["=cse", "{x=1}", '"cse"', "-cse", "(cse)"])
 def test_text_that_is_no_name(text: str) -> None:
     assert marked(text) == ("expected the name of a pass", 0, text[0])
 
@@ -228,7 +229,7 @@ def test_two_pipelines_make_one() -> None:
 # Blanks
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "cse, canonicalize",
@@ -243,14 +244,14 @@ def test_blanks_between_passes(text: str) -> None:
     assert names(text) == ["cse", "canonicalize"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     "options", ["i=2 ints=1,2", " i = 2  ints=1, 2 ", "i=2\nints=1 ,\n2\n", "\ti=2\t ints = 1,2"]
 )
 def test_blanks_between_options(options: str) -> None:
     assert many(options) == Many(i=2, ints=(1, 2))
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("options", "expected"),
     [
         ("i=2, s=x", Many(i=2, s="x")),
@@ -320,7 +321,7 @@ def test_name_in_another_alphabet_is_not_cut() -> None:
     assert marked("cse,größe") == (message, 4, "größe")
 
 
-@pytest.mark.parametrize("name", ["sequential", "fixpoint", "repeat", "any"])
+@table_test("name", ["sequential", "fixpoint", "repeat", "any"])
 def test_composite_without_passes(name: str) -> None:
     message = f"'{name}' is made of passes: write {name}(...)"
     assert marked(f"cse,{name}") == (message, 4, name)
@@ -372,7 +373,7 @@ def test_nested_module_pass_in_a_function_anchor() -> None:
     assert "'toy-append' needs" in refusal("builtin.module(any(toy-append))").message
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "read"),
     [
         ("func.func(cse,toy-tag)", "func.func(cse),toy-tag"),
@@ -389,7 +390,7 @@ def test_passes_nested_under_an_anchor(text: str, read: str | None) -> None:
     assert pipeline_text(parse(again)) == read
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "read"),
     [
         ("builtin.module(builtin.module(cse))", "builtin.module(builtin.module(cse))"),
@@ -406,7 +407,7 @@ def test_passes_on_modules_in_the_module(text: str, read: str) -> None:
     assert pipeline_text(parse(read)) == read
 
 
-@pytest.mark.parametrize("anchor", ["func.fun", "test.op"])
+@table_test("anchor", ["func.fun", "test.op"])
 def test_anchor_that_can_match_nothing(anchor: str) -> None:
     assert refusal(f"{anchor}(toy-tag)").message == (
         f"'toy-tag' runs on 'func.func', not on '{anchor}': did you mean func.func(toy-tag)?"
@@ -417,7 +418,7 @@ def test_anchor_has_no_options() -> None:
     assert marked("func.func{x=1}(toy-tag)") == ("'func.func(...)' has no options", 10, "x=1")
 
 
-@pytest.mark.parametrize("name", ["cse", "toy.Many", "ToyMany"])
+@table_test("name", ["cse", "toy.Many", "ToyMany"])
 def test_pass_with_passes_in_parentheses(name: str) -> None:
     message = f"pass '{name}' has no passes in parentheses"
     assert marked(f"{name}(cse)") == (message, 0, name)
@@ -456,7 +457,7 @@ def test_mlir_opt_that_is_not_closed() -> None:
 # Options
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("options", "expected"),
     [
         ("i=-7", Many(i=-7)),
@@ -531,7 +532,7 @@ def test_unknown_option_of_a_composite() -> None:
     )
 
 
-@pytest.mark.parametrize("again", ["i=2", "i=1", "i"])
+@table_test("again", ["i=2", "i=1", "i"])
 def test_option_given_twice(again: str) -> None:
     message = "option 'i' of 'toy.Many' is given twice"
     assert marked(f"toy.Many{{i=1 {again}}}") == (message, 13, again)
@@ -541,7 +542,7 @@ def test_option_given_twice_in_two_spellings() -> None:
     assert "given twice" in refusal("toy.Many{maybe-int=1 maybe_int=2}").message
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("option", "expected"),
     [
         ("i=true", "a whole number, got true"),
@@ -615,7 +616,7 @@ def test_value_that_the_pass_itself_refuses() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "message", "start"),
     [
         ("canonicalize{", "unclosed '{'", 12),
@@ -664,7 +665,7 @@ def test_caret_does_not_run_over_the_end_of_its_line() -> None:
 # Writing
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("pipeline", "text"),
     [
         (Sequential([]), ""),
@@ -683,7 +684,7 @@ def test_pipeline_as_text(pipeline: ModulePass, text: str) -> None:
     assert pipeline_text(pipeline) == text
 
 
-@pytest.mark.parametrize("text", ['s="a"b', "a\\", "\n\r\t\v\f\0", "{},=()[]", "日本 ä", "\\n"])
+@table_test("text", ['s="a"b', "a\\", "\n\r\t\v\f\0", "{},=()[]", "日本 ä", "\\n"])
 def test_any_string_is_read_back(text: str) -> None:
     assert parse_one(str(Many(s=text))) == Many(s=text)
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.passes.toy import Append, Nothing, Tag, module, tags
+from support.tables import table_test
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect
@@ -265,8 +266,8 @@ def test_factory_without_a_name_is_an_error() -> None:
         register_pass(lambda: Append)
 
 
-@pytest.mark.parametrize("name", [None, "x"])
-@pytest.mark.parametrize(
+@table_test("name", [None, "x"])
+@table_test(
     ("given", "message"),
     [
         (Append(), r"takes a pass class, not a pass: give type\(toy-append\)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import PassPipeline
@@ -169,7 +170,7 @@ def changes_at_first(name: str, times: int) -> Pass:
     return named(name, requires=["base"], body=body)
 
 
-@pytest.mark.parametrize("alone", [True, False])
+@table_test("alone", [True, False])
 def test_requirement_runs_again_before_the_next_iteration(alone: bool) -> None:
     registered(named("base", changes=False))
     for pass_ in (Fixpoint(changes_at_first("a", 2)), Repeat(changes_at_first("a", 2), 3)):
@@ -208,7 +209,7 @@ def test_skipped_child_brings_no_requirements() -> None:
     assert ran(Sequential([needs, Nothing()]), PassContext(opt_level=2)) == ["toy-nothing"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("ctx", "reason"),
     [
         (PassContext(disabled_pass=["base"]), "disabled"),
@@ -380,7 +381,7 @@ class Size:
         self.size = sum(1 for _ in op.walk())
 
 
-@pytest.mark.parametrize(("changes", "fails"), [(True, True), (False, False)])
+@table_test(("changes", "fails"), [(True, True), (False, False)])
 def test_analysis_that_is_said_to_be_preserved_is_computed_again(
     changes: bool, fails: bool
 ) -> None:

@@ -15,6 +15,7 @@ from support.passes.toy import (
     tags,
     toy_context,
 )
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XDSLModulePass
 from xdsl.passes import PassPipeline
@@ -78,7 +79,7 @@ def test_level_is_0_by_default() -> None:
     assert Sequential([]).info.opt_level == 0
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("given", "instead"),
     [
         ([Nothing], r"the class of one: write Nothing\(\)"),
@@ -221,7 +222,7 @@ def test_fixpoint_that_converges_says_nothing() -> None:
     assert reported(PassContext(), Fixpoint(counting(2)[0])) == []
 
 
-@pytest.mark.parametrize("repetition", [Fixpoint(Append("a")), Repeat(Append("a"), 2)])
+@table_test("repetition", [Fixpoint(Append("a")), Repeat(Append("a"), 2)])
 def test_disabled_pass_is_not_repeated(repetition: Pass) -> None:
     recorder = Recorder()
     with PassContext(disabled_pass=["ToyAppend"], instruments=[recorder]):
@@ -266,7 +267,7 @@ def test_fixpoint_of_a_string_is_an_error_that_says_what_to_write() -> None:
         Fixpoint("cse")  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("limit", [0, -1])
+@table_test("limit", [0, -1])
 def test_fixpoint_without_iterations_is_an_error(limit: int) -> None:
     with pytest.raises(ValueError, match=f"1 or more, not {limit}"):
         Fixpoint(Nothing(), limit)
@@ -358,7 +359,7 @@ def test_plan_uses_the_present_context_and_runs_nothing() -> None:
     assert ran == []
 
 
-@pytest.mark.parametrize("level", range(4))
+@table_test("level", range(4))
 def test_plan_is_what_runs(level: int) -> None:
     pipeline = Sequential(
         [
@@ -415,7 +416,7 @@ def test_failure_in_a_repeat_names_the_time() -> None:
     assert caught.value.__notes__[0] == "in pass 'toy-fail' (time 1 of 2)"
 
 
-@pytest.mark.parametrize("n", [0, -1])
+@table_test("n", [0, -1])
 def test_repeat_of_less_than_once_is_refused(n: int) -> None:
     with pytest.raises(ValueError, match="n is 1 or more"):
         Repeat(Nothing(), n)

@@ -15,6 +15,7 @@ from typing import ParamSpec, TypeVar
 import onnx
 import pytest
 from support.suites.inprocess import Result, passline_opt
+from support.tables import table_test
 
 from passline import corpus
 from passline.passes import FoldConstant
@@ -141,7 +142,7 @@ def test_a_crash_is_the_failure_of_one_input(
         installed.cache_clear()
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         (["-j", "2", "x.mlir"], "--jobs needs --out-dir"),

@@ -12,6 +12,7 @@ from typing import IO
 import pytest
 from support.passes.toy import Append
 from support.suites.inprocess import Result, capture
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
@@ -83,7 +84,7 @@ def run(tool: type[PasslineOptMain], *args: str) -> Result:
     return capture(lambda: tool(args=args).run(), MODULE)
 
 
-@pytest.mark.parametrize("args", [[], ["--own"], ["-p", "append"], ["--append"], ["--timing"]])
+@table_test("args", [[], ["--own"], ["-p", "append"], ["--append"], ["--timing"]])
 def test_options_of_a_tool_with_its_own_init(args: list[str]) -> None:
     result = run(OwnInit, *args)
     assert result.status == 0 and "func.func @f" in result.stdout, result
@@ -96,7 +97,7 @@ def test_context_of_a_tool_with_its_own_init() -> None:
     assert isinstance(tool.ctx, ProjectContext)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "said"),
     [
         (["-p", "apend"], "there is no pass 'apend', did you mean 'append'?"),

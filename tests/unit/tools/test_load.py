@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from support.tables import table_test
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "sequential.mlir"
 
@@ -79,13 +79,13 @@ def opt(text: str, *args: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("text", [EXAMPLE.read_text(), NETWORK, SCALARS])
+@table_test("text", [EXAMPLE.read_text(), NETWORK, SCALARS])
 def test_no_module_is_imported_while_a_pass_runs(text: str) -> None:
     imported, _ = watch(text, "-O3", "-p", "optimize,lower-to-tir,lower-to-mlir")
     assert len(imported) > 25 and not any(imported.values()), imported
 
 
-@pytest.mark.parametrize(
+@table_test(
     "passes", ["infer-type,to-mixed-precision", 'convert-layout{desired="relax.nn.conv1d:NWC"}']
 )
 def test_no_module_is_imported_while_types_and_layouts_change(passes: str) -> None:

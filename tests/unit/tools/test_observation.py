@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, mlir_opt, passline_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.generic.mlir_opt import find_mlir_opt
@@ -65,7 +66,7 @@ def test_print_ir_before_and_after_named_passes() -> None:
     assert banners(*args) == [f"IR Dump Before {title}", f"IR Dump After {title}"]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@table_test("when", ["before", "after"])
 def test_print_ir_of_all(when: str) -> None:
     names = [b.split()[3] for b in banners(*PIPELINE, f"--print-ir-{when}-all")]
     assert names == ["toy-nothing", "toy-append:", "toy-nothing"]
@@ -194,7 +195,7 @@ def test_opt_bisect() -> None:
     assert tags(*THREE, "--opt-bisect=1") == ["a"]
 
 
-@pytest.mark.parametrize("numbers", ["", "x", "1-", "-1", "1,,2", "1-2-3"])
+@table_test("numbers", ["", "x", "1-", "-1", "1,,2", "1-2-3"])
 def test_numbers_that_are_none_are_an_error(numbers: str) -> None:
     shown = run(*PIPELINE, f"--opt-bisect={numbers}", status=2).stderr
     assert f"argument --opt-bisect: expected numbers as 1-3,7, got '{numbers}'" in shown
@@ -250,7 +251,7 @@ def test_debug_counter_that_nothing_asked_for_is_warned_about() -> None:
     assert run(*args, "--quiet", stdin=STEPS).stderr == ""
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("given", "message"),
     [
         (["rewrite"], "expected TAG=NUMBERS, got 'rewrite'"),
@@ -284,7 +285,7 @@ def test_start_before() -> None:
     assert tags(*THREE, "--start-before=toy-nothing") == ["c"]
 
 
-@pytest.mark.parametrize("end", ["stop", "start"])
+@table_test("end", ["stop", "start"])
 def test_before_and_after_exclude_each_other(end: str) -> None:
     shown = run(*THREE, f"--{end}-before=cse", f"--{end}-after=cse", status=2).stderr
     assert f"--{end}-after and --{end}-before exclude each other" in shown
@@ -296,13 +297,13 @@ NAMING = [
 ]
 
 
-@pytest.mark.parametrize("option", NAMING)
+@table_test("option", NAMING)
 def test_unknown_name_is_an_error(option: str) -> None:
     shown = run(*THREE, f"{option}=toy-apend", status=2).stderr
     assert f"error: {option}: there is no pass 'toy-apend', did you mean 'toy-append'?" in shown
 
 
-@pytest.mark.parametrize("option", NAMING)
+@table_test("option", NAMING)
 def test_name_that_is_not_in_the_pipeline_is_warned_about(option: str) -> None:
     shown = run(*THREE, f"{option}=cse").stderr
     assert f"warning: {option} names 'cse', which is not in the pipeline" in shown
@@ -341,7 +342,7 @@ class Remark(ModulePass):
         ctx.actions.analysis(None, "Fact", "found it", Size=3)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("option", "shown"),
     [
         ([], ""),
@@ -376,7 +377,7 @@ def test_remark_of_a_kind_is_expected_with_the_option() -> None:
     assert "error: unexpected remark: [Missed] TooBig | " in shown
 
 
-@pytest.mark.parametrize("option", ["--remarks", "--remarks-missed", "--remarks-analysis"])
+@table_test("option", ["--remarks", "--remarks-missed", "--remarks-analysis"])
 def test_pattern_that_is_none_is_an_error(option: str) -> None:
     assert f"argument {option}: missing )" in run(f"{option}=(", status=2).stderr
 
@@ -640,12 +641,12 @@ def test_function_of_the_filter_that_is_misspelt_gets_the_nearest_name() -> None
     assert said in run(*args, stdin=text).stderr
 
 
-@pytest.mark.parametrize("option", ["--stop-after=", "--start-after=", "--profile="])
+@table_test("option", ["--stop-after=", "--start-after=", "--profile="])
 def test_empty_name_is_an_error(option: str) -> None:
     assert "at least one letter" in run(*PIPELINE, option, status=2).stderr
 
 
-@pytest.mark.parametrize("limit", ["-5", "x", ""])
+@table_test("limit", ["-5", "x", ""])
 def test_limit_that_is_none_is_an_error(limit: str) -> None:
     shown = run(*PIPELINE, f"--opt-bisect-limit={limit}", status=2).stderr
     assert "expected a whole number, or -1 for no limit" in shown
@@ -665,7 +666,7 @@ def test_help_spells_optional_values() -> None:
     assert "--timing[=tree|list|json]" in shown and "--remarks[=REGEX]" in shown
 
 
-@pytest.mark.parametrize(
+@table_test(
     "option",
     [
         "--dump-ir=",

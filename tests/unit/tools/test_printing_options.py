@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.needs_numpy import needs_numpy
 from support.suites.inprocess import Result, mlir_opt, passline_opt
+from support.tables import table_test
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -115,10 +116,8 @@ def test_elided_file_says_that_its_elements_were_left_out() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["-1", "many", "1.5", ""])
-@pytest.mark.parametrize(
-    "option", ["--elide-elementsattrs-if-larger", "--large-elements-as-resources"]
-)
+@table_test("text", ["-1", "many", "1.5", ""])
+@table_test("option", ["--elide-elementsattrs-if-larger", "--large-elements-as-resources"])
 def test_limit_is_a_whole_number(option: str, text: str) -> None:
     shown = run(f"{option}={text}", stdin=RELAX, status=2).stderr
     assert f"argument {option}: expected a whole number, got '{text}'" in shown
@@ -189,7 +188,7 @@ def test_mlir_opt_as_a_pass_gets_and_gives_the_resources() -> None:
 
 
 @needs_mlir
-@pytest.mark.parametrize(
+@table_test(
     ("option", "signs"),
     [
         ("elide-elementsattrs-if-larger=2", ["dense_resource<__elided__> : tensor<3xf32>"]),
@@ -206,7 +205,7 @@ def test_options_do_what_those_of_mlir_opt_do(option: str, signs: Sequence[str])
 
 
 @needs_mlir
-@pytest.mark.parametrize("limit", [35, 36])
+@table_test("limit", [35, 36])
 def test_resources_are_elided_at_the_same_length(limit: int) -> None:
     text = run("--large-elements-as-resources=2", stdin=ARITH).stdout
     option = f"elide-resource-strings-if-larger={limit}"

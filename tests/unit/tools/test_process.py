@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.needs_numpy import needs_numpy
 from support.suites.inprocess import passline_opt
+from support.tables import table_test
 
 from passline.tools import commands
 
@@ -108,7 +109,7 @@ CALL = "from passline.tools import commands; commands.{0}()"
 NEW = "sys.argv.insert(1, 'new'); from passline.tools import commands; commands.passline()"
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("module", "call"),
     [
         ("passline.tools.opt", CALL.format("opt")),

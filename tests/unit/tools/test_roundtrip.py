@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.passes.toy import toy_context
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32, i64
@@ -48,7 +49,7 @@ def problem(module: ModuleOp) -> str:
 # What comes back
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "",

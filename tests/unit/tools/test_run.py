@@ -11,6 +11,7 @@ import pytest
 from support.missing import hide
 from support.native.needs_llvmlite import needs_native
 from support.suites.inprocess import Result, capture
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
 from passline.compiler.interpreters.signature import argument_names, entry_function
@@ -166,7 +167,7 @@ def test_another_function(file: str, tmp_path: Path):
     assert result.stdout == "a: bool scalar\nTrue\nk: int32 scalar\n7\n"
 
 
-@pytest.mark.parametrize("type", ["i1", "i32", "i64", "index"])
+@table_test("type", ["i1", "i32", "i64", "index"])
 def test_integers_that_are_not_in_tensors_are_random_from_0_to_9(type: str):
     text = f"func.func @main(%a: {type}) -> {type} {{ func.return %a : {type} }}"
     shown = [run("--seed", str(seed), stdin=text) for seed in range(8)]
@@ -226,7 +227,7 @@ def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_pat
     assert "builtin.module" not in message
 
 
-@pytest.mark.parametrize("type", ["tensor<2xindex>", "tensor<*xf32>", "i128", "none"])
+@table_test("type", ["tensor<2xindex>", "tensor<*xf32>", "i128", "none"])
 def test_no_random_values_for_a_type(type: str):
     result = run(stdin=f"func.func @main(%k: {type}) {{ func.return }}")
     assert f"parameter 'k' of type {type}: pass its value, at the shell with" in result.stderr
@@ -517,7 +518,7 @@ def test_options_that_make_no_sense(file: str, args: list[str], message: str):
     assert result.status == 2 and message in result.stderr and len(result.stderr) < 300
 
 
-@pytest.mark.parametrize("type", ["tensor<1099511627776xf32>", "tensor<4611686018427387904x4xi64>"])
+@table_test("type", ["tensor<1099511627776xf32>", "tensor<4611686018427387904x4xi64>"])
 def test_random_arguments_that_are_too_large(type: str):
     text = f"func.func @main(%x: {type}) -> {type} {{ func.return %x : {type} }}"
     result = run(stdin=text)

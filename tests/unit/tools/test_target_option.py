@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from support.needs_numpy import needs_numpy
 from support.suites.inprocess import passline_opt
+from support.tables import table_test
 from xdsl.universe import XDSL_UNIVERSE
 
 MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {
@@ -14,7 +14,7 @@ MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {
 """
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "lanes"), [("x86-64-v2", 4), ("x86-64-v3", 8), ("x86-64-v4", 16), ("aarch64", 4)]
 )
 def test_kernels_are_made_for_the_processor(name: str, lanes: int) -> None:
@@ -42,7 +42,7 @@ def test_output_formats_are_targets_too() -> None:
     assert 'tir.target = "aarch64"' in text
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("given", "message"),
     [
         ("x86-64-v9", "there is no target 'x86-64-v9', did you mean 'x86-64-v"),
@@ -57,14 +57,14 @@ def test_a_mistake_is_named(given: str, message: str) -> None:
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("pass_", ["legalize-ops", "tir-bind-target"])
+@table_test("pass_", ["legalize-ops", "tir-bind-target"])
 def test_a_mistake_in_an_option_of_a_pass_is_named(pass_: str) -> None:
     result = passline_opt("-p", f"{pass_}{{target=x86-64-v7}}", stdin=MODULE)
     assert result.status == 2
     assert f"'{pass_}': there is no target 'x86-64-v7', did you mean 'x86-64-v" in result.stderr
 
 
-@pytest.mark.parametrize("pass_", ["legalize-ops", "tir-bind-target"])
+@table_test("pass_", ["legalize-ops", "tir-bind-target"])
 def test_a_mistake_in_a_config_option_is_named(pass_: str) -> None:
     result = passline_opt("-p", pass_, "--config", f"{pass_}.target=x86-64-v7", stdin=MODULE)
     assert result.status == 1
@@ -87,7 +87,7 @@ def test_remarks_say_what_was_chosen() -> None:
 
 
 @needs_numpy
-@pytest.mark.parametrize("target", XDSL_UNIVERSE.all_targets)
+@table_test("target", XDSL_UNIVERSE.all_targets)
 def test_a_target_that_cannot_print_the_ir_is_one_line(target: str) -> None:
     result = passline_opt("-t", target, stdin=MODULE)
     if result.status == 0:
@@ -98,7 +98,7 @@ def test_a_target_that_cannot_print_the_ir_is_one_line(target: str) -> None:
 
 
 @needs_numpy
-@pytest.mark.parametrize("target", ["riscv-asm", "x86-asm", "arm-asm", "llvm"])
+@table_test("target", ["riscv-asm", "x86-asm", "arm-asm", "llvm"])
 def test_the_operation_without_text_is_named(target: str) -> None:
     stderr = passline_opt("-t", target, stdin=MODULE).stderr
     assert f"target '{target}' cannot print 'func.func' at <stdin>:1:1" in stderr

@@ -11,6 +11,7 @@ import pytest
 from support.native.needs_llvmlite import needs_native
 from support.parsing import parsed
 from support.suites.inprocess import Result, capture, passline_opt
+from support.tables import table_test
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
@@ -111,7 +112,7 @@ def test_the_limit_can_be_lowered():
     assert "not checked: @f: too large (more than 1 steps)\n" in result.stderr
 
 
-@pytest.mark.parametrize(
+@table_test(
     "option",
     ["--verify-semantics=0", "--verify-semantics=1,2", "--semantics-limit=-1"],
 )

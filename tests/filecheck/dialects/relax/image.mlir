@@ -17,22 +17,15 @@ func.func @resize(%a : tensor<1x2x4xf32>, %b : tensor<1x?x?x3xui8>, %c : tensor<
   return
 }
 
-// CHECK-LABEL: @upsampling
-func.func @upsampling(%a : tensor<1x8x5x?xf32>, %b : tensor<1x5x5x8xf32>) {
-  // CHECK: relax.nn.upsampling %{{.*}} {scale_h = 2.000000e+00 : f64, scale_w = 2.000000e+00 : f64} : (tensor<1x8x5x?xf32>) -> tensor<1x8x10x?xf32>
+func.func @upsampling(%a: tensor<1x8x5x?xf32>, %b: tensor<1x5x5x8xf32>) {
   %0 = relax.nn.upsampling %a {scale_h = 2.000000e+00 : f64, scale_w = 2.000000e+00 : f64} : (tensor<1x8x5x?xf32>) -> tensor<1x8x10x?xf32>
-  // CHECK-NEXT: relax.nn.upsampling %{{.*}} {scale_h = 1.500000e+00 : f64, method = "bilinear", align_corners = true, layout = "NHWC"} : (tensor<1x5x5x8xf32>) -> tensor<1x8x5x8xf32>
   %1 = relax.nn.upsampling %b {scale_h = 1.500000e+00 : f64, method = "bilinear", align_corners = true, layout = "NHWC"} : (tensor<1x5x5x8xf32>) -> tensor<1x8x5x8xf32>
-  return
+  func.return
 }
 
-// CHECK-LABEL: @blocks
-func.func @blocks(%a : tensor<1x2x4x6xf32>, %b : tensor<1x8x2x?xf32>, %c : tensor<1x2x3x8xf32>) {
-  // CHECK: relax.nn.space_to_depth %{{.*}} {block_size = 2} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
+func.func @blocks(%a: tensor<1x2x4x6xf32>, %b: tensor<1x8x2x?xf32>, %c: tensor<1x2x3x8xf32>) {
   %0 = relax.nn.space_to_depth %a {block_size = 2} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
-  // CHECK-NEXT: relax.nn.depth_to_space %{{.*}} {block_size = 2} : (tensor<1x8x2x?xf32>) -> tensor<1x2x4x?xf32>
   %1 = relax.nn.depth_to_space %b {block_size = 2} : (tensor<1x8x2x?xf32>) -> tensor<1x2x4x?xf32>
-  // CHECK-NEXT: relax.nn.depth_to_space %{{.*}} {mode = "CRD", block_size = 2, layout = "NHWC"} : (tensor<1x2x3x8xf32>) -> tensor<1x4x6x2xf32>
   %2 = relax.nn.depth_to_space %c {mode = "CRD", block_size = 2, layout = "NHWC"} : (tensor<1x2x3x8xf32>) -> tensor<1x4x6x2xf32>
-  return
+  func.return
 }

@@ -245,36 +245,26 @@ func.func @device(%x : tensor<f32>) {
 // -----
 
 // CHECK: device number -1 is negative
-func.func @device_number(%x : tensor<f32>) {
-  %0 = relax.on_device %x {device = #relax.device<cuda:-1>} : (tensor<f32>) -> tensor<f32>
-  return
-}
+%x = "test.op"() : () -> tensor<f32>
+%0 = relax.on_device %x {device = #relax.device<cuda:-1>} : (tensor<f32>) -> tensor<f32>
 
 // -----
 
 // CHECK: 'relax.device_copy' op property 'dst' expected
-func.func @device_copy(%x : tensor<f32>) {
-  %0 = relax.device_copy %x {src = #relax.device<cpu>} : (tensor<f32>) -> tensor<f32>
-  return
-}
+%x = "test.op"() : () -> tensor<f32>
+%0 = relax.device_copy %x {src = #relax.device<cpu>} : (tensor<f32>) -> tensor<f32>
 
 // -----
 
 // CHECK: 'relax.make_closure' op refers to @g, which is not a symbol of the module
-func.func @no_symbol() {
-  %f = relax.make_closure @g() : () -> (() -> ())
-  return
-}
+%f = relax.make_closure @g() : () -> (() -> ())
 
 // -----
 
 // CHECK: 'relax.make_closure' op refers to @m, which is a 'builtin.module', not a function
 module @m {
 }
-func.func @no_function() {
-  %f = relax.make_closure @m() : () -> (() -> ())
-  return
-}
+%f = relax.make_closure @m() : () -> (() -> ())
 
 // -----
 

@@ -1,39 +1,29 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
 // CHECK: boxes have 5 coordinates, expected 4
-func.func @coordinates(%b : tensor<1x9x5xf32>, %s : tensor<1x2x9xf32>, %n : tensor<i64>, %t : tensor<f32>) {
-  %0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x5xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
-  return
-}
+%b, %s, %n, %t = "test.op"() : () -> (tensor<1x9x5xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>)
+%0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x5xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
 
 // -----
 
 // CHECK: 9 boxes of coordinates, but 8 boxes of scores
-func.func @sizes(%b : tensor<1x9x4xf32>, %s : tensor<1x2x8xf32>, %n : tensor<i64>, %t : tensor<f32>) {
-  %0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
-  return
-}
+%b, %s, %n, %t = "test.op"() : () -> (tensor<1x9x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>)
+%0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
 
 // -----
 
 // CHECK: scores have shape 2x9, expected 3 dimensions
-func.func @rank(%b : tensor<1x9x4xf32>, %s : tensor<2x9xf32>, %n : tensor<i64>, %t : tensor<f32>) {
-  %0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<2x9xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
-  return
-}
+%b, %s, %n, %t = "test.op"() : () -> (tensor<1x9x4xf32>, tensor<2x9xf32>, tensor<i64>, tensor<f32>)
+%0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<2x9xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
 
 // -----
 
 // CHECK: boxes are f32, but scores are f64
-func.func @elements(%b : tensor<1x9x4xf32>, %s : tensor<1x2x9xf64>, %n : tensor<i64>, %t : tensor<f32>) {
-  %0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x9xf64>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
-  return
-}
+%b, %s, %n, %t = "test.op"() : () -> (tensor<1x9x4xf32>, tensor<1x2x9xf64>, tensor<i64>, tensor<f32>)
+%0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x9xf64>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
 
 // -----
 
 // CHECK: expected a scalar, got a tensor of shape 1
-func.func @threshold(%b : tensor<1x9x4xf32>, %s : tensor<1x2x9xf32>, %n : tensor<i64>, %t : tensor<1xf32>) {
-  %0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<1xf32>) -> tensor<?x3xi64>
-  return
-}
+%b, %s, %n, %t = "test.op"() : () -> (tensor<1x9x4xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<1xf32>)
+%0 = relax.vision.non_max_suppression %b, %s, %n, %t : (tensor<1x9x4xf32>, tensor<1x2x9xf32>, tensor<i64>, tensor<1xf32>) -> tensor<?x3xi64>

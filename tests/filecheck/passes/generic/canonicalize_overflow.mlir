@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p canonicalize --split-input-file | filecheck %s
+// RUN: passline-opt %s -p canonicalize | filecheck %s
 
 // Floats are rounded to infinity.
 // CHECK-LABEL: @floats
@@ -17,8 +17,6 @@ func.func @floats() -> (f32, f16, bf16) {
   func.return %b, %d, %g : f32, f16, bf16
 }
 
-// -----
-
 // Index constants wrap at 64 bits.
 // CHECK-LABEL: @indices
 // CHECK-NEXT:    [[C:%.*]] = arith.constant 9223372036854775805 : index
@@ -31,8 +29,6 @@ func.func @indices() -> (index, i8) {
   %d = arith.index_cast %c : index to i8
   func.return %c, %d : index, i8
 }
-
-// -----
 
 // Constants are reassociated where that loses nothing.
 // CHECK-LABEL: @reassociate

@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p cse --split-input-file | filecheck %s
+// RUN: passline-opt %s -p cse | filecheck %s
 
 // Equal operations are computed once, and dead ones are removed.
 // CHECK-LABEL: @simple
@@ -13,8 +13,6 @@ func.func @simple(%x: i32) -> i32 {
   func.return %2 : i32
 }
 
-// -----
-
 // A load is not repeated unless memory may be written in between.
 // CHECK-LABEL: @loads
 // CHECK-NEXT:    [[A:%.*]] = memref.load
@@ -28,8 +26,6 @@ func.func @loads(%m: memref<i32>, %x: i32) -> (i32, i32, i32) {
   %2 = memref.load %m[] : memref<i32>
   func.return %0, %1, %2 : i32, i32, i32
 }
-
-// -----
 
 // An operation is equal to one around it, not to one in another branch.
 // CHECK-LABEL: @branches

@@ -57,10 +57,7 @@ func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
 // -----
 
 // An assertion and a call of a function value may have effects.
-// CHECK-LABEL: @unknown
-// CHECK-NEXT: func.call @asserts
-// CHECK: func.call @invokes
-// CHECK-NEXT: func.return
+// UNCHANGED: @unknown
 func.func @unknown(%c : i1, %x : tensor<f32>) {
   func.call @asserts(%c) : (i1) -> ()
   %f = relax.lambda() -> tensor<f32> {

@@ -51,9 +51,8 @@ func.func @arith(%x : i32) -> i32 {
 // -----
 
 // Operations differing in operands, their order, properties, attributes, result type or name stay.
-// CHECK-LABEL: @differ
+// UNCHANGED: @differ
 func.func @differ(%x : tensor<4x4xf32>, %y : tensor<4x4xf32>, %z : tensor<?x?xf32>) {
-  // CHECK-COUNT-8: relax.
   %0 = relax.add %x, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = relax.add %y, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %2 = relax.exp %z : (tensor<?x?xf32>) -> tensor<4x?xf32>
@@ -62,10 +61,6 @@ func.func @differ(%x : tensor<4x4xf32>, %y : tensor<4x4xf32>, %z : tensor<?x?xf3
   %5 = relax.layout_transform %x {src_layout = "HW", dst_layout = "WH"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %6 = relax.layout_transform %x {src_layout = "WH", dst_layout = "HW"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %7 = relax.exp %z : (tensor<?x?xf32>) -> tensor<?x4xf32>
-  // CHECK-NEXT: arith.constant
-  // CHECK-NEXT: arith.constant
-  // CHECK-NEXT: arith.constant
-  // CHECK-NEXT: func.return
   %8 = arith.constant 0 : i32
   %9 = arith.constant 0 : i64
   %10 = arith.constant 1 : i32
@@ -91,17 +86,8 @@ func.func @differ_twice(%x : tensor<?xf32>) {
 // -----
 
 // Calls, unknown operations, and operations that read or write memory stay.
-// CHECK-LABEL: @effects
+// UNCHANGED: @effects
 func.func private @effects(%m : memref<1xf32>, %i : index) {
-  // CHECK-NEXT: "test.op"
-  // CHECK-NEXT: "test.op"
-  // CHECK-NEXT: memref.alloc
-  // CHECK-NEXT: memref.alloc
-  // CHECK-NEXT: memref.load
-  // CHECK-NEXT: memref.load
-  // CHECK-NEXT: func.call
-  // CHECK-NEXT: func.call
-  // CHECK-NEXT: func.return
   %0 = "test.op"() : () -> f32
   %1 = "test.op"() : () -> f32
   %2 = memref.alloc() : memref<1xf32>
@@ -405,19 +391,7 @@ func.func private @pure(%x : tensor<f32>) -> tensor<f32> {
 
 // Calls with other operands or callees stay, and calls of functions that have effects, that depend
 // on memory, that return new memory, or that are only declared.
-// CHECK-LABEL: @other_calls
-// CHECK-NEXT: func.call @pure(%x)
-// CHECK-NEXT: func.call @pure(%y)
-// CHECK-NEXT: func.call @other(%x)
-// CHECK-NEXT: func.call @effect()
-// CHECK-NEXT: func.call @effect()
-// CHECK-NEXT: func.call @reads(%m)
-// CHECK-NEXT: func.call @reads(%m)
-// CHECK-NEXT: func.call @new()
-// CHECK-NEXT: func.call @new()
-// CHECK-NEXT: func.call @declared()
-// CHECK-NEXT: func.call @declared()
-// CHECK-NEXT: func.return
+// UNCHANGED: @other_calls
 func.func @other_calls(%x : f32, %y : f32, %m : memref<f32>) {
   %0 = func.call @pure(%x) : (f32) -> f32
   %1 = func.call @pure(%y) : (f32) -> f32

@@ -5,7 +5,6 @@
 // CHECK-NEXT:   %0 = relax.add %x, %bias : (tensor<1x3x5x4xf32>, tensor<1x3x1x1xf32>) -> tensor<1x3x5x4xf32>
 // CHECK-NEXT:   %1 = relax.nn.relu %0 : (tensor<1x3x5x4xf32>) -> tensor<1x3x5x4xf32>
 // CHECK-NEXT:   func.return %1 : tensor<1x3x5x4xf32>
-// CHECK-NEXT: }
 func.func @between(%x: tensor<1x3x5x4xf32>) -> tensor<1x3x5x4xf32> {
   %bias = relax.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
   %0 = relax.transpose %x {axes = [0, 2, 3, 1]} : (tensor<1x3x5x4xf32>) -> tensor<1x5x4x3xf32>
@@ -24,7 +23,6 @@ func.func @between(%x: tensor<1x3x5x4xf32>) -> tensor<1x3x5x4xf32> {
 // CHECK-NEXT:   %3 = relax.exp %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT:   %4 = relax.add %3, %2 : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT:   func.return %4 : tensor<2x3xf32>
-// CHECK-NEXT: }
 func.func @alternately(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = relax.transpose %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
   %1 = relax.nn.relu %0 : (tensor<3x2xf32>) -> tensor<3x2xf32>
@@ -47,7 +45,6 @@ func.func @alternately(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT:   %1 = relax.nn.softmax %0 {axis = 1} : (tensor<3x2xf32>) -> tensor<3x2xf32>
 // CHECK-NEXT:   %2 = relax.transpose %1 : (tensor<3x2xf32>) -> tensor<2x3xf32>
 // CHECK-NEXT:   func.return %2 : tensor<2x3xf32>
-// CHECK-NEXT: }
 func.func @along_an_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = relax.transpose %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
   %1 = relax.nn.softmax %0 {axis = 1} : (tensor<3x2xf32>) -> tensor<3x2xf32>
@@ -63,7 +60,6 @@ func.func @along_an_axis(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT:   %1 = relax.concatenate %0, %y {axis = 1} : (tensor<1x3x5xf32>, tensor<1x4x5xf32>) -> tensor<1x7x5xf32>
 // CHECK-NEXT:   %2 = relax.mean %1 {axis = [2]} : (tensor<1x7x5xf32>) -> tensor<1x7xf32>
 // CHECK-NEXT:   func.return %0, %2 : tensor<1x3x5xf32>, tensor<1x7xf32>
-// CHECK-NEXT: }
 func.func @beside(%x: tensor<1x3x5xf32>, %y: tensor<1x4x5xf32>) -> (tensor<1x3x5xf32>, tensor<1x7xf32>) {
   %0 = relax.transpose %x {axes = [0, 2, 1]} : (tensor<1x3x5xf32>) -> tensor<1x5x3xf32>
   %1 = relax.nn.relu %0 : (tensor<1x5x3xf32>) -> tensor<1x5x3xf32>
@@ -83,7 +79,6 @@ func.func @beside(%x: tensor<1x3x5xf32>, %y: tensor<1x4x5xf32>) -> (tensor<1x3x5
 // CHECK-NEXT:   %2 = relax.layout_transform %0 {src_layout = "ABC", dst_layout = "ACB"} : (tensor<?x3x5xf32>) -> tensor<?x5x3xf32>
 // CHECK-NEXT:   %3 = relax.nn.batch_flatten %2 : (tensor<?x5x3xf32>) -> tensor<?x15xf32>
 // CHECK-NEXT:   func.return %0, %1, %3 : tensor<?x3x5xf32>, tensor<?x3x5xf32>, tensor<?x15xf32>
-// CHECK-NEXT: }
 func.func @other_users(%x: tensor<?x3x5xf32>) -> (tensor<?x3x5xf32>, tensor<?x3x5xf32>, tensor<?x15xf32>) {
   %0 = relax.transpose %x {axes = [0, 2, 1]} : (tensor<?x3x5xf32>) -> tensor<?x5x3xf32>
   %1 = relax.nn.relu %0 : (tensor<?x5x3xf32>) -> tensor<?x5x3xf32>
@@ -105,7 +100,6 @@ func.func @other_users(%x: tensor<?x3x5xf32>) -> (tensor<?x3x5xf32>, tensor<?x3x
 // CHECK-NEXT:   %4 = relax.transpose %y : (tensor<*xf32>) -> tensor<*xf32>
 // CHECK-NEXT:   %5 = relax.transpose %4 : (tensor<*xf32>) -> tensor<*xf32>
 // CHECK-NEXT:   func.return %1, %3, %5 : tensor<2x4x3xf32>, tensor<2x4x3xf32>, tensor<*xf32>
-// CHECK-NEXT: }
 func.func @stay(%x: tensor<2x3x4xf32>, %y: tensor<*xf32>) -> (tensor<2x4x3xf32>, tensor<2x4x3xf32>, tensor<*xf32>) {
   %0 = relax.transpose %x {axes = [0, 2, 1]} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
   %1 = relax.nn.relu %0 : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
@@ -123,7 +117,6 @@ func.func @stay(%x: tensor<2x3x4xf32>, %y: tensor<*xf32>) -> (tensor<2x4x3xf32>,
 // CHECK-NEXT:   %1 = relax.add %0, %y : (tensor<1x5x3xf32>, tensor<1x5x3xf32>) -> tensor<1x5x3xf32>
 // CHECK-NEXT:   %2 = relax.transpose %1 {axes = [0, 2, 1]} : (tensor<1x5x3xf32>) -> tensor<1x3x5xf32>
 // CHECK-NEXT:   func.return %2 : tensor<1x3x5xf32>
-// CHECK-NEXT: }
 func.func @other_operands(%x: tensor<1x3x5xf32>, %y: tensor<1x5x3xf32>) -> tensor<1x3x5xf32> {
   %0 = relax.transpose %x {axes = [0, 2, 1]} : (tensor<1x3x5xf32>) -> tensor<1x5x3xf32>
   %1 = relax.add %0, %y : (tensor<1x5x3xf32>, tensor<1x5x3xf32>) -> tensor<1x5x3xf32>

@@ -41,8 +41,6 @@ func.func @unknown(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   return %1 : tensor<?xf32>
 }
 
-// -----
-
 // The second operand, as the first is a parameter.
 // CHECK-LABEL: func.func @second
 // CHECK:         relax.call_tir_inplace @fused_subtract_inplace(%x, %{{.*}}) {inplace_indices = array<i64: 1>}
@@ -52,8 +50,6 @@ func.func @second(%x: tensor<8xf32>) -> tensor<8xf32> {
   %2 = relax.nn.softmax %1 : (tensor<8xf32>) -> tensor<8xf32>
   return %2 : tensor<8xf32>
 }
-
-// -----
 
 // Not in place: parameters and constants.
 // CHECK-LABEL: func.func @parameters
@@ -142,8 +138,6 @@ tir.prim_func private @twice(%x: memref<8xf32>, %y: memref<8xf32>) {
     }
   }
 }
-
-// -----
 
 // plan-memory copies an operand that the call of a kernel in place would overwrite too early, and
 // parameters.

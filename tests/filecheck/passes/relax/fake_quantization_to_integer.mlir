@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p fake-quantization-to-integer,dead-code-elimination --split-input-file | filecheck %s
+// RUN: passline-opt %s -p fake-quantization-to-integer,dead-code-elimination | filecheck %s
 
 // A product with a constant weight: the zero point of the data is subtracted from the sums, as
 // 3 * (sum of a row), and the bias is added to them.
@@ -29,8 +29,6 @@ func.func @dense(%q : tensor<2x3xui8>) -> tensor<2x2xui8> {
   return %r : tensor<2x2xui8>
 }
 
-// -----
-
 // A convolution pads with the zero point; a scale for each output channel stays one.
 // CHECK-LABEL: @conv2d
 func.func @conv2d(%q : tensor<1x1x4x4xi8>) -> tensor<1x2x4x4xi8> {
@@ -54,8 +52,6 @@ func.func @conv2d(%q : tensor<1x1x4x4xi8>) -> tensor<1x2x4x4xi8> {
   return %r : tensor<1x2x4x4xi8>
 }
 
-// -----
-
 // Elements move as they are: no arithmetic is left.
 // CHECK-LABEL: @moves
 func.func @moves(%q : tensor<1x2x4x4xui8>) -> tensor<2x4xui8> {
@@ -72,8 +68,6 @@ func.func @moves(%q : tensor<1x2x4x4xui8>) -> tensor<2x4xui8> {
   %r = relax.quantize %2, %s, %z : (tensor<2x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x4xui8>
   return %r : tensor<2x4xui8>
 }
-
-// -----
 
 // Sums of one scale are exact; others are brought to a common scale.
 // CHECK-LABEL: @sums
@@ -97,8 +91,6 @@ func.func @sums(%p : tensor<4xi8>, %q : tensor<4xi8>) -> (tensor<4xi8>, tensor<4
   return %r, %u : tensor<4xi8>, tensor<4xi8>
 }
 
-// -----
-
 // A function of one number is a table of 256 numbers; so is a chain of them.
 // CHECK-LABEL: @table
 func.func @table(%q : tensor<4xi8>) -> tensor<4xui8> {
@@ -116,8 +108,6 @@ func.func @table(%q : tensor<4xi8>) -> tensor<4xui8> {
   %r = relax.quantize %1, %t, %u : (tensor<4xf32>, tensor<f32>, tensor<ui8>) -> tensor<4xui8>
   return %r : tensor<4xui8>
 }
-
-// -----
 
 // Rounding commutes with a concatenation: its operands are brought to the scale of the result.
 // CHECK-LABEL: @concatenate

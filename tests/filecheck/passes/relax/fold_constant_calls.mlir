@@ -109,14 +109,7 @@ func.func private @index(%x : index) -> index {
 
 // Calls stay of functions that have effects or are only declared, without operands, with an operand
 // that is no constant, and of functions for another compiler.
-// CHECK-LABEL: @stay
-// CHECK: func.call @effect
-// CHECK: func.call @declared
-// CHECK: func.call @empty
-// CHECK: func.call @add
-// CHECK: func.call @elsewhere
-// CHECK: relax.call_tir @missing
-// CHECK: func.return
+// UNCHANGED: @stay
 func.func @stay(%x : tensor<2xf32>) {
   %c = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %0 = func.call @effect(%c) : (tensor<2xf32>) -> tensor<2xf32>
@@ -148,13 +141,7 @@ tir.prim_func private @missing(memref<2xf32>, memref<2xf32>)
 
 // Calls stay that cannot be evaluated: an index out of range, a failed assertion, a division by
 // zero, recursion or a loop without an end.
-// CHECK-LABEL: @fail
-// CHECK: func.call @out_of_range
-// CHECK: relax.call_tir @asserts
-// CHECK: func.call @divide
-// CHECK: func.call @recursive
-// CHECK: func.call @endless
-// CHECK: func.return
+// UNCHANGED: @fail
 func.func @fail() -> (tensor<1xi32>, tensor<1xf32>, i32, i32, i1) {
   %i = relax.constant dense<5> : tensor<1xi64>
   %0 = func.call @out_of_range(%i) : (tensor<1xi64>) -> tensor<1xi32>
@@ -197,11 +184,7 @@ func.func private @endless(%c : i1) -> i1 {
 // -----
 
 // Fills are not expanded; results of unknown shape, tuples and buffers are no constants.
-// CHECK-LABEL: @shapes
-// CHECK: func.call @double
-// CHECK: func.call @unknown
-// CHECK: func.call @pair
-// CHECK: func.return
+// UNCHANGED: @shapes
 func.func @shapes() -> (tensor<2xf32>, tensor<?xf32>, tuple<tensor<2xf32>, tensor<2xf32>>) {
   %f = relax.full 1.0 : tensor<2xf32>
   %0 = func.call @double(%f) : (tensor<2xf32>) -> tensor<2xf32>

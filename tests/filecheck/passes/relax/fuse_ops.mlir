@@ -13,7 +13,6 @@
 // CHECK-NEXT: [[B:%.*]] = relax.exp [[A]]
 // CHECK-NEXT: [[D:%.*]] = relax.squeeze [[B]]
 // CHECK-NEXT: func.return [[D]]
-// CHECK-NEXT: }
 // LEVEL0-LABEL: @simple
 // LEVEL0-NEXT: func.call @fused_add(%x)
 // LEVEL0-NEXT: func.call @fused_exp
@@ -105,8 +104,6 @@ func.func @concatenate(%x : tensor<2x2xf32>) -> tensor<6x2xf32> {
   return %3 : tensor<6x2xf32>
 }
 
-// -----
-
 // What is not to be fused, and the mark is gone.
 // CHECK-LABEL: @stop_fusion
 // CHECK-NEXT: [[A:%.*]] = func.call @fused_add(%x)
@@ -119,8 +116,6 @@ func.func @stop_fusion(%x : tensor<4xf32>) -> tensor<4xf32> {
   %2 = relax.exp %1 : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
-
-// -----
 
 // Nothing is fused across the border of a branch; in it as elsewhere.
 // CHECK-LABEL: @branches
@@ -163,8 +158,6 @@ func.func @split(%x : tensor<1x4xf32>, %w : tensor<4x6xf32>) -> tensor<1x2xf32> 
   return %5 : tensor<1x2xf32>
 }
 
-// -----
-
 // Several operations joined, twice.
 // CHECK-LABEL: @joined
 // CHECK-NEXT: [[R:%.*]] = func.call @fused_squeeze_add_squeeze_add_add_concatenate_squeeze_add(%x)
@@ -181,8 +174,6 @@ func.func @joined(%x : tensor<1x4xf32>) -> tensor<12xf32> {
   %7 = relax.add %6, %c : (tensor<12xf32>, tensor<f32>) -> tensor<12xf32>
   return %7 : tensor<12xf32>
 }
-
-// -----
 
 // Concatenations of concatenations; what is a result too ends its function.
 // CHECK-LABEL: @consecutive
@@ -207,8 +198,6 @@ func.func @consecutive(%x : tensor<2x2xf32>, %w : tensor<2x2xf32>) -> (tensor<8x
   return %10, %11 : tensor<8x2xf32>, tensor<8x2xf32>
 }
 
-// -----
-
 // Moves beside each other.
 // CHECK-LABEL: @parallel_injective
 // CHECK-NEXT: func.call @fused_add_squeeze_transpose_left_shift(%x)
@@ -221,8 +210,6 @@ func.func @parallel_injective(%x : tensor<4x4xi32>) -> tensor<4x4xi32> {
   %3 = relax.left_shift %1, %2 : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>
   return %3 : tensor<4x4xi32>
 }
-
-// -----
 
 // Three diamonds of 11 operations.
 // DEPTH-LABEL: @diamonds
@@ -267,8 +254,6 @@ func.func @diamonds(%x : tensor<2xf64>) -> tensor<2xf64> {
   return %i : tensor<2xf64>
 }
 
-// -----
-
 // A reduction takes what comes before it, and nothing after it.
 // CHECK-LABEL: @reduction
 // CHECK-NEXT: [[A:%.*]] = func.call @fused_less_min(%x)
@@ -304,8 +289,6 @@ func.func @dead_in_region(%x : tensor<4xf32>, %p : i1) -> tensor<4xf32> {
   }
   return %1 : tensor<4xf32>
 }
-
-// -----
 
 // What may have one column is not read in the epilogue of a product.
 // CHECK-LABEL: @columns

@@ -55,8 +55,6 @@ func.func @inception(%x : tensor<2x2xf32>, %w : tensor<2x2xf32>, %v : tensor<2x2
   return %9 : tensor<8x2xf32>
 }
 
-// -----
-
 // A convolution with its bias, sum and activation; where two convolutions meet, the later has them.
 // CHECK-LABEL: @convolutions
 // CHECK-NEXT: [[A:%.*]] = func.call @fused_conv2d_bias_add(%x, %w, %b)
@@ -76,8 +74,6 @@ func.func @convolutions(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %b :
   return %8 : tensor<1x2x3x3xf32>
 }
 
-// -----
-
 // CHECK-LABEL: @pool_and_upsampling
 // CHECK-NEXT: [[P:%.*]] = func.call @fused_max_pool2d(%x)
 // CHECK-NEXT: [[C:%.*]] = func.call @fused_upsampling_concatenate_add([[P]], %x)
@@ -91,8 +87,6 @@ func.func @pool_and_upsampling(%x : tensor<1x2x4x4xf32>) -> tensor<1x4x4x4xf32> 
   return %3 : tensor<1x4x4x4xf32>
 }
 
-// -----
-
 // CHECK-LABEL: @softmax
 // CHECK-NEXT: func.call @fused_softmax_astype(%x)
 // CHECK-NEXT: func.return
@@ -101,8 +95,6 @@ func.func @softmax(%x : tensor<2x4xf32>) -> tensor<2x4xf16> {
   %1 = relax.astype %0 {dtype = f16} : (tensor<2x4xf32>) -> tensor<2x4xf16>
   return %1 : tensor<2x4xf16>
 }
-
-// -----
 
 // CHECK-LABEL: @layer_norm
 // CHECK-NEXT: func.call @fused_layer_norm_silu(%x, %g)

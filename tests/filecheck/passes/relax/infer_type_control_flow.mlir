@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p infer-type --split-input-file | filecheck %s
-// RUN: passline-opt %s -p infer-type,infer-type --split-input-file | filecheck %s
+// RUN: passline-opt %s -p infer-type | filecheck %s
+// RUN: passline-opt %s -p infer-type,infer-type | filecheck %s
 
 // The result of a branch has a type that includes those of both sides.
 // CHECK-LABEL: func.func @branch(%c: i1, %x: tensor<4x8xf32>, %y: tensor<4x1xf32>) -> tensor<4x?xf32>
@@ -21,8 +21,6 @@ func.func @branch(%c : i1, %x : tensor<4x8xf32>, %y : tensor<4x1xf32>) -> tensor
   return %0 : tensor<*xf32>
 }
 
-// -----
-
 // Both sides of a branch agree: no cast.
 // CHECK-LABEL: func.func @branch_agrees(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 func.func @branch_agrees(%c : i1, %x : tensor<4xf32>) -> tensor<*xf32> {
@@ -37,8 +35,6 @@ func.func @branch_agrees(%c : i1, %x : tensor<4xf32>) -> tensor<*xf32> {
   }
   return %0 : tensor<*xf32>
 }
-
-// -----
 
 // Two returns: the result type includes both.
 // CHECK-LABEL: func.func @two_returns(%c: i1, %x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<?xf32>
@@ -56,8 +52,6 @@ func.func @two_returns(%c : i1, %x : tensor<4xf32>, %y : tensor<5xf32>) -> tenso
   return %1 : tensor<*xf32>
 }
 
-// -----
-
 // A loop-carried value keeps its initial type if the body yields the same.
 // CHECK-LABEL: func.func @loop(%n: index, %x: tensor<4xf32>) -> tensor<4xf32>
 func.func @loop(%n : index, %x : tensor<4xf32>) -> tensor<?xf32> {
@@ -72,8 +66,6 @@ func.func @loop(%n : index, %x : tensor<4xf32>) -> tensor<?xf32> {
   }
   return %1 : tensor<?xf32>
 }
-
-// -----
 
 // The initial type and the yielded one differ: the carried type includes those of all iterations.
 // CHECK-LABEL: func.func @loop_widened(%n: index, %x: tensor<1x1xf32>, %y: tensor<5x1xf32>) -> tensor<?x1xf32>
@@ -91,8 +83,6 @@ func.func @loop_widened(%n : index, %x : tensor<1x1xf32>, %y : tensor<5x1xf32>) 
   }
   return %1 : tensor<*xf32>
 }
-
-// -----
 
 // Nested loops, and users of carried values that need the declared type.
 // CHECK-LABEL: func.func @nested_loops(%n: index, %x: tensor<1xf32>, %y: tensor<5xf32>) -> tensor<?xf32>
@@ -113,8 +103,6 @@ func.func @nested_loops(%n : index, %x : tensor<1xf32>, %y : tensor<5xf32>) -> t
   }
   return %1 : tensor<*xf32>
 }
-
-// -----
 
 // A loop with a condition: the carried values differ from those passed on.
 // CHECK-LABEL: func.func @while(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>)
@@ -139,8 +127,6 @@ func.func @while(%x : tensor<4xf32>) -> (tensor<?xf32>, tensor<?xi1>) {
   }
   return %1, %2 : tensor<?xf32>, tensor<?xi1>
 }
-
-// -----
 
 // The tuple type of a branch includes those of both sides; a user that needs the old type gets a cast.
 // CHECK-LABEL: @tuple_branch

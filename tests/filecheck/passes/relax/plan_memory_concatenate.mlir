@@ -41,8 +41,6 @@ func.func @nested(%x: tensor<2xf32>, %y: tensor<2xf32>, %z: tensor<2xf32>) -> te
 }
 func.func private @none(memref<1xf32>)
 
-// -----
-
 // Not in place, by a kernel: parts that are no contiguous memory; a parameter; a constant; one
 // operand twice; one of two concatenations of a value; a result that is returned, in the buffer of
 // the caller; an operand that is returned.
@@ -56,8 +54,6 @@ func.func @strided(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> 
   return %1 : tensor<2x5xf32>
 }
 
-// -----
-
 // CHECK-LABEL: tir.prim_func @parameter
 // CHECK:         tir.call @fused_concatenate
 func.func @parameter(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<4xf32> {
@@ -66,8 +62,6 @@ func.func @parameter(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<4xf32> {
   %1 = relax.nn.softmax %0 : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
-
-// -----
 
 // CHECK-LABEL: tir.prim_func @constant
 // CHECK:         tir.call @fused_concatenate
@@ -78,8 +72,6 @@ func.func @constant(%x: tensor<2xf32>) -> tensor<4xf32> {
   %1 = relax.nn.softmax %0 : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
-
-// -----
 
 // CHECK-LABEL: tir.prim_func @twice
 // CHECK:         tir.call @fused_concatenate
@@ -119,8 +111,6 @@ func.func @returned(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<4xf32> {
   %0 = relax.concatenate %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// -----
 
 // CHECK-LABEL: tir.prim_func @returned_operand
 // CHECK:         tir.call @fused_concatenate

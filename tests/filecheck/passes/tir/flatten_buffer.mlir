@@ -31,8 +31,6 @@ tir.prim_func @elementwise(%a: memref<16x16xf32>, %unused: memref<2x2xf32>, %c: 
   }
 }
 
-// -----
-
 // Thread-bound loop variables in indices.
 // CHECK-LABEL: @threads
 tir.prim_func @threads(%a: memref<4x2x2x16xf32>) {
@@ -133,8 +131,6 @@ tir.prim_func @fused(%a: memref<32x?x?xf32>, %n: index) {
   }
 }
 
-// -----
-
 // A condition keeps the index within the buffer.
 // CHECK-LABEL: @fused_with_condition
 tir.prim_func @fused_with_condition(%a: memref<32x5x5xf32>) {
@@ -166,8 +162,6 @@ tir.prim_func @fused_with_condition(%a: memref<32x5x5xf32>) {
     }
   }
 }
-
-// -----
 
 // Strided views of an allocation and of a parameter.
 // CHECK-LABEL: @strided
@@ -206,8 +200,6 @@ tir.prim_func @strided(%in: memref<4x16xf32>, %out: memref<4x17xf32>, %row: memr
   }
 }
 
-// -----
-
 // A parameter with static strides; one with unknown strides is left as it is.
 // CHECK-LABEL: @strided_parameter
 tir.prim_func @strided_parameter(%a: memref<4x16xf32, strided<[17, 1], offset: 2>>, %b: memref<?x?xf32, strided<[?, 1]>>) {
@@ -219,8 +211,6 @@ tir.prim_func @strided_parameter(%a: memref<4x16xf32, strided<[17, 1], offset: 2
   %0 = memref.load %a[%c3, %c5] : memref<4x16xf32, strided<[17, 1], offset: 2>>
   memref.store %0, %b[%c3, %c5] : memref<?x?xf32, strided<[?, 1]>>
 }
-
-// -----
 
 // expand_shape and collapse_shape.
 // CHECK-LABEL: @shapes
@@ -242,8 +232,6 @@ tir.prim_func @shapes(%x: memref<24xf32>, %n: index) {
     memref.store %1, %c[%i, %j] : memref<6x4xf32>
   }
 }
-
-// -----
 
 // A call gets the buffer in its shape; the accesses in this function are flat.
 // CHECK-LABEL: @call(
@@ -271,8 +259,6 @@ tir.prim_func @call(%p: memref<2x4xf32>, %out: memref<f32>, %one: memref<4xf32>)
   memref.store %0, %one[%c1] : memref<4xf32>
 }
 
-// -----
-
 // Vectors along the last dimension; not those of two dimensions, or along a stride.
 // CHECK-LABEL: @vectors
 tir.prim_func @vectors(%a: memref<4x8xf32>) {
@@ -292,8 +278,6 @@ tir.prim_func @vectors(%a: memref<4x8xf32>) {
   %2 = vector.load %a[%c1, %c1] : memref<4x8xf32>, vector<2x4xf32>
 }
 
-// -----
-
 // Transfers in bounds along the last dimension become flat; other transfers depend on the shape.
 // CHECK-LABEL: @transfers
 tir.prim_func @transfers(%a: memref<4x8xf32>, %f: f32) {
@@ -307,8 +291,6 @@ tir.prim_func @transfers(%a: memref<4x8xf32>, %f: f32) {
   vector.transfer_write %0, %a[%c2, %c2] {in_bounds = [true]} : vector<4xf32>, memref<4x8xf32>
   %1 = vector.transfer_read %a[%c1, %c2], %f : memref<4x8xf32>, vector<4xf32>
 }
-
-// -----
 
 // A copy of whole buffers becomes a copy of the flat buffers.
 // CHECK-LABEL: @copies
@@ -325,8 +307,6 @@ tir.prim_func @copies(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
   "memref.copy"(%l, %b) : (memref<4x8xf32>, memref<4x8xf32>) -> ()
 }
 
-// -----
-
 // i1 stays i1. A view of bytes becomes flat.
 // CHECK-LABEL: @types
 tir.prim_func @types(%a: memref<2x3xi1>, %bytes: memref<64xi8>) {
@@ -341,8 +321,6 @@ tir.prim_func @types(%a: memref<2x3xi1>, %bytes: memref<64xi8>) {
   %f = arith.constant 1.0 : f32
   memref.store %f, %v[%c1, %c1] : memref<2x4xf32>
 }
-
-// -----
 
 // The plain sum is used where it costs less than the simplified index.
 // CHECK-LABEL: @plain

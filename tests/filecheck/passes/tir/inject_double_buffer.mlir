@@ -1,6 +1,6 @@
-// RUN: passline-opt %s -p tir-inject-double-buffer --split-input-file | filecheck %s
-// RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=0}' --split-input-file | filecheck %s --check-prefix=ZERO
-// RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=2}' --split-input-file | filecheck %s --check-prefix=TWO
+// RUN: passline-opt %s -p tir-inject-double-buffer | filecheck %s
+// RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=0}' | filecheck %s --check-prefix=ZERO
+// RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=2}' | filecheck %s --check-prefix=TWO
 
 // The buffer is filled before the loop, and then in each iteration for the next one. The last iteration
 // is peeled off, or a condition in it guards the fill.
@@ -61,8 +61,6 @@ tir.prim_func @static(%a: memref<20xf32>, %c: memref<20xf32>) {
   }
 }
 
-// -----
-
 // Dynamic bounds: nothing is filled for a loop without iterations. Several dimensions, and a copy as
 // the fill.
 // CHECK-LABEL: @dynamic
@@ -94,8 +92,6 @@ tir.prim_func @dynamic(%a: memref<16x4x2xf32>, %m: index, %n: index, %s: index) 
   }
 }
 
-// -----
-
 // CHECK-LABEL: @copy
 tir.prim_func @copy(%a: memref<8x4xf32>, %c: memref<8x4xf32>) {
   // CHECK: [[B:%.*]] = memref.alloc() : memref<2x4xf32>
@@ -111,8 +107,6 @@ tir.prim_func @copy(%a: memref<8x4xf32>, %c: memref<8x4xf32>) {
     "memref.copy"(%b, %o) : (memref<4xf32>, memref<4xf32, strided<[1], offset: ?>>) -> ()
   }
 }
-
-// -----
 
 // Two buffers of one loop, and a loop nested in a loop.
 // CHECK-LABEL: @nested
@@ -150,8 +144,6 @@ tir.prim_func @nested(%a: memref<6xf32>, %b: memref<6xf32>, %c: memref<6xf32>) {
     }
   }
 }
-
-// -----
 
 // Must not fire: no mark; outside of a loop; parallel loop; written twice; read first; filled from a
 // buffer that the loop writes; used through a view; size computed in the loop.

@@ -49,8 +49,6 @@ tir.prim_func @basic(%a: memref<?xf32>, %n: index, %f: f32) {
   }
 }
 
-// -----
-
 // Constant bounds, with the option: no condition is left, and a part of one iteration is not a loop
 // unless the option keeps it.
 // CONST-LABEL: @const
@@ -115,8 +113,6 @@ tir.prim_func @const(%a: memref<21xf32>, %f: f32) {
   }
 }
 
-// -----
-
 // A condition on three loops, of which the two with unknown bounds are split.
 // CHECK-LABEL: @multi_loop
 tir.prim_func @multi_loop(%a: memref<?xf32>, %n: index, %m: index, %f: f32, %g: f32) {
@@ -170,8 +166,6 @@ tir.prim_func @multi_loop(%a: memref<?xf32>, %n: index, %m: index, %f: f32, %g: 
     }
   }
 }
-
-// -----
 
 // Two conditions: the first part has neither, for all values of %k.
 // CHECK-LABEL: @multi_if
@@ -272,8 +266,6 @@ tir.prim_func @multi_if(%a: memref<?xf32>, %n: index, %m: index, %f: f32, %g: f3
   }
 }
 
-// -----
-
 // The condition of a select.
 // CHECK-LABEL: @select
 tir.prim_func @select(%a: memref<8xf32>, %n: index, %f: f32, %g: f32) {
@@ -318,8 +310,6 @@ tir.prim_func @select(%a: memref<8xf32>, %n: index, %f: f32, %g: f32) {
   }
 }
 
-// -----
-
 // An equation: a part of one iteration, and the parts before and after it.
 // CONST-LABEL: @eq
 tir.prim_func @eq(%a: memref<10xf32>, %f: f32, %g: f32) {
@@ -344,8 +334,6 @@ tir.prim_func @eq(%a: memref<10xf32>, %f: f32, %g: f32) {
     memref.store %s, %a[%i] : memref<10xf32>
   }
 }
-
-// -----
 
 // One or the other branch.
 // CONST-LABEL: @choose
@@ -411,8 +399,6 @@ tir.prim_func @large() {
 }
 tir.prim_func @intrinsic(index, index)
 
-// -----
-
 // tvm#4243, tvm#12080: parts without iterations, or with a negative number of them, are left out.
 // CONST-LABEL: @empty
 tir.prim_func @empty(%a: memref<10xf32>, %f: f32) {
@@ -449,8 +435,6 @@ tir.prim_func @empty(%a: memref<10xf32>, %f: f32) {
     }
   }
 }
-
-// -----
 
 // tvm#6785: each part has variables of its own.
 // CHECK-LABEL: @in_order

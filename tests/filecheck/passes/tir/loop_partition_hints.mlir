@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' --split-input-file | filecheck %s --check-prefix=CONST
-// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop unroll-loop-with-partition-hint-no-interval}' --split-input-file | filecheck %s --check-prefix=UNROLL
+// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' | filecheck %s --check-prefix=CONST
+// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop unroll-loop-with-partition-hint-no-interval}' | filecheck %s --check-prefix=UNROLL
 
 // A hint: any comparison counts. Three branches, of which one is taken.
 // CONST-LABEL: @exclusive
@@ -58,8 +58,6 @@ tir.prim_func @exclusive(%a: memref<64x3xf32>, %b: memref<32x3xf32>, %c: memref<
     }
   }
 }
-
-// -----
 
 // In the two iterations at the start the condition depends on an inner loop: they are marked for
 // unrolling. The condition on %k stays.
@@ -139,8 +137,6 @@ tir.prim_func @unroll_hint(%a: memref<1x56xf32>, %r: memref<28x7x2xf32>) {
     }
   }
 }
-
-// -----
 
 // Hints on two loops.
 // UNROLL-LABEL: @nested_hints
@@ -230,8 +226,6 @@ tir.prim_func @nested_hints() {
 }
 tir.prim_func @use(index, index)
 
-// -----
-
 // The hint is removed, other annotations stay.
 // CONST-LABEL: @chain
 tir.prim_func @chain(%a: memref<160xi32>, %b: memref<160xi32>) {
@@ -282,8 +276,6 @@ tir.prim_func @chain(%a: memref<160xi32>, %b: memref<160xi32>) {
     }
   }
 }
-
-// -----
 
 // A loop of one iteration with an annotation stays a loop.
 // CONST-LABEL: @unit

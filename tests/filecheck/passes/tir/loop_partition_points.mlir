@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' --split-input-file | filecheck %s --check-prefix=CONST
+// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' | filecheck %s --check-prefix=CONST
 
 // A part of one iteration is not a loop: in the middle,
 // CONST-LABEL: @point
@@ -39,8 +39,6 @@ tir.prim_func @point(%a: memref<64xf32>, %b: memref<1xf32>, %c: memref<63xf32>, 
   }
 }
 
-// -----
-
 // at the start,
 // CONST-LABEL: @start
 tir.prim_func @start(%r: memref<128xf32>, %f: f32, %g: f32) {
@@ -64,8 +62,6 @@ tir.prim_func @start(%r: memref<128xf32>, %f: f32, %g: f32) {
   }
 }
 
-// -----
-
 // at the end,
 // CONST-LABEL: @finish
 tir.prim_func @finish(%r: memref<128xf32>, %f: f32, %g: f32) {
@@ -86,8 +82,6 @@ tir.prim_func @finish(%r: memref<128xf32>, %f: f32, %g: f32) {
     }
   }
 }
-
-// -----
 
 // at both,
 // CONST-LABEL: @both_ends
@@ -123,8 +117,6 @@ tir.prim_func @both_ends(%a: memref<64xf32>, %r: memref<66xf32>, %f: f32, %g: f3
     }
   }
 }
-
-// -----
 
 // at three places, where values are computed in the branches,
 // CONST-LABEL: @five
@@ -194,8 +186,6 @@ tir.prim_func @five(%a: memref<1xf32>, %b: memref<63xf32>, %c: memref<1xf32>, %d
     memref.store %x, %r[%i] : memref<130xf32>
   }
 }
-
-// -----
 
 // and in a loop in such a part of another loop.
 // CONST-LABEL: @nested_points

@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p tir-loop-partition --split-input-file | filecheck %s
-// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' --split-input-file | filecheck %s --check-prefix=CONST
+// RUN: passline-opt %s -p tir-loop-partition | filecheck %s
+// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' | filecheck %s --check-prefix=CONST
 
 // A loop over blocks stays one loop; the innermost loop over threads has the branch.
 // CHECK-LABEL: @threads
@@ -44,8 +44,6 @@ tir.prim_func @threads(%a: memref<?xf32>, %m: index, %f: f32) {
     }
   }
 }
-
-// -----
 
 // The thread compares with both ends of the middle part.
 // CONST-LABEL: @between
@@ -96,8 +94,6 @@ tir.prim_func @between(%a: memref<26xf32>, %f: f32) {
   }
 }
 
-// -----
-
 // The bounds of the parts are the same for all threads.
 // CHECK-LABEL: @inner_of_threads
 tir.prim_func @inner_of_threads(%a: memref<32xf32>, %m: index, %f: f32) {
@@ -147,8 +143,6 @@ tir.prim_func @inner_of_threads(%a: memref<32xf32>, %m: index, %f: f32) {
     }
   }
 }
-
-// -----
 
 // The condition of the branch does not depend on the variable of the vectorized loop.
 // CHECK-LABEL: @vectorized

@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' --split-input-file | filecheck %s --check-prefix=CONST
+// RUN: passline-opt %s -p 'tir-loop-partition{partition-const-loop}' | filecheck %s --check-prefix=CONST
 
 // Nested conditions, in three loop nests.
 // CONST-LABEL: @pool
@@ -75,8 +75,6 @@ tir.prim_func @pool(%data: memref<18xf32>, %out: memref<16xf32>) {
   }
 }
 
-// -----
-
 // The last tile is empty.
 // CONST-LABEL: @tile
 tir.prim_func @tile(%a: memref<160xf32>, %f: f32) {
@@ -105,8 +103,6 @@ tir.prim_func @tile(%a: memref<160xf32>, %f: f32) {
     }
   }
 }
-
-// -----
 
 // Tiles in two dimensions: four loop nests.
 // CONST-LABEL: @tiles2
@@ -165,8 +161,6 @@ tir.prim_func @tiles2(%a: memref<14x14xf32>, %f: f32) {
   }
 }
 
-// -----
-
 // Tiles of tiles; the parts of an unrolled loop are unrolled, too.
 // CONST-LABEL: @two_levels
 tir.prim_func @two_levels(%a: memref<130xf32>, %f: f32) {
@@ -214,8 +208,6 @@ tir.prim_func @two_levels(%a: memref<130xf32>, %f: f32) {
     }
   }
 }
-
-// -----
 
 // A tail in a tail, and operations beside it.
 // CONST-LABEL: @double
@@ -278,8 +270,6 @@ tir.prim_func @double(%a: memref<48xf32>, %b: memref<48xf32>) {
     }
   }
 }
-
-// -----
 
 // A matrix product in tiles, the inner loops of which are unrolled and vectorized: main loops without
 // conditions, tails of constant extents.

@@ -20,8 +20,6 @@ tir.prim_func @let_extent(%A: memref<10xf32>, %v: f32) {
   }
 }
 
-// -----
-
 // Thread extents are ranges too.
 // CHECK-LABEL: @threads(
 tir.prim_func @threads(%A: memref<10xf32>, %v: f32) {
@@ -48,8 +46,6 @@ tir.prim_func @threads(%A: memref<10xf32>, %v: f32) {
     }
   }
 }
-
-// -----
 
 // In a loop that runs, the extent is positive.
 // CHECK-LABEL: @extent_is_positive(
@@ -128,8 +124,6 @@ tir.prim_func @trips(%A: memref<4xf32>, %v: f32, %n: index) {
     memref.store %v, %A[%i] : memref<4xf32>
   }
 }
-
-// -----
 
 // Integers that may overflow are not rearranged.
 // CHECK-LABEL: @wrapping(

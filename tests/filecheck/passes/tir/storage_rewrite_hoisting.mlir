@@ -1,4 +1,4 @@
-// RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
+// RUN: passline-opt %s -p tir-storage-rewrite | filecheck %s
 
 // Hoisted within the parallel loop, but out of the serial loop in it; likewise within a loop with a
 // pragma, and within the innermost thread-bound loop.
@@ -37,8 +37,6 @@ tir.prim_func @parallel(%x: memref<100xf32>) {
     }
   }
 }
-
-// -----
 
 // Hoisted out of scf.while, to the parallel loop or the function; not above the definition of a size.
 // CHECK-LABEL: @while

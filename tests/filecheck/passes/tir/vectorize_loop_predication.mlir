@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p 'tir-vectorize-loop{enable-buffer-level-predication=true}' --split-input-file | filecheck %s
-// RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s --check-prefix=OFF
+// RUN: passline-opt %s -p 'tir-vectorize-loop{enable-buffer-level-predication=true}' | filecheck %s
+// RUN: passline-opt %s -p tir-vectorize-loop | filecheck %s --check-prefix=OFF
 
 // Accesses masked to the lanes below the limit, from none to all.
 // CHECK-LABEL: @tail(
@@ -37,8 +37,6 @@ tir.prim_func @tail(%a : memref<14xf32>, %b : memref<14xf32>) {
   }
 }
 
-// -----
-
 // A constant limit, and two stores.
 // CHECK-LABEL: @stores(
 // OFF-LABEL: @stores(
@@ -58,8 +56,6 @@ tir.prim_func @stores(%a : memref<3xf32>, %b : memref<3xi32>, %x : f32, %y : i32
     }
   }
 }
-
-// -----
 
 // Must not fire: an access at another index, one that is not contiguous, a possible trap, a loop.
 // CHECK-LABEL: @accesses(
@@ -96,8 +92,6 @@ tir.prim_func @accesses(%a : memref<4xf32>, %b : memref<8xi32>, %n : index) {
     }
   }
 }
-
-// -----
 
 // Must not fire: other comparisons, the limit on the left, two ramps, an else.
 // CHECK-LABEL: @conditions(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from cases.text import STEPS, cases, cases_on
 from cases.workloads import SYNTHETIC, Workload, relax_graph, synthetic
 from support.releases import needs_xdsl
+from support.tables import table_test
 from table.rows import QUICK_OPS, Scope, measure
 from xdsl.dialects.builtin import ModuleOp
 
@@ -18,7 +18,7 @@ from passline.passmanager.registry import make_ir_context
 TINY = 206
 
 
-@pytest.mark.parametrize("name", SYNTHETIC)
+@table_test("name", SYNTHETIC)
 def test_a_workload_is_valid_and_as_large_as_asked(name: str) -> None:
     (workload,) = synthetic([name], TINY)
     verify(workload.module)
@@ -26,7 +26,7 @@ def test_a_workload_is_valid_and_as_large_as_asked(name: str) -> None:
     assert "%5 =" in workload.text or "scf.for" in workload.text
 
 
-@pytest.mark.parametrize("name", ["tensor ops", "scalar ops"])
+@table_test("name", ["tensor ops", "scalar ops"])
 def test_the_passes_of_the_tools_remove_nothing(name: str) -> None:
     (workload,) = synthetic([name], TINY)
     parse_pipeline("canonicalize,cse").apply(make_ir_context(), workload.module)
@@ -44,8 +44,8 @@ def test_the_relax_graph_has_work_for_the_passes() -> None:
 
 
 @needs_xdsl("0.72", "blocks that are numbered as ours")
-@pytest.mark.parametrize("name", SYNTHETIC)
-@pytest.mark.parametrize("step", STEPS)
+@table_test("name", SYNTHETIC)
+@table_test("step", STEPS)
 def test_both_sides_of_a_step_do_the_same(step: str, name: str) -> None:
     (workload,) = synthetic([name], TINY)
     ours, theirs = (side(workload)() for side in STEPS[step])

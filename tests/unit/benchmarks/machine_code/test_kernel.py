@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from machine_code.kernel import Kernel, KernelModel, Node, Weight, kernel
+from support.tables import table_test
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("timed", "shape", "flops"),
     [
         (kernel("", "MatMul", (2, 3), (3, 5)), (2, 5), 2 * 2 * 3 * 5),

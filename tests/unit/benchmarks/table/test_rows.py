@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
+from support.tables import table_test
 from table.rows import (
     Case,
     Pair,
@@ -89,7 +89,7 @@ def test_sizes_are_bounded() -> None:
     assert [*sizes(Scope(10**6), at_most=10**6)][-1] == 10**6
 
 
-@pytest.mark.parametrize("ops", [0, 100])
+@table_test("ops", [0, 100])
 def test_the_label_has_what_a_filter_searches(ops: int) -> None:
     case = Case("read", "tensor ops", "xDSL", lambda: Pair(lambda: Sample(1.0)), ops)
     assert case.label == f"read tensor ops {'100 ' if ops else ''}xDSL"

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 import pytest
 from support.passes.toy import collect, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
@@ -133,7 +134,7 @@ def test_one_decider_is_enough_to_refuse_and_all_are_asked() -> None:
 # Reports of a pass
 
 
-@pytest.mark.parametrize("kinds", [(), *([kind] for kind in RemarkKind), ALL])
+@table_test("kinds", [(), *([kind] for kind in RemarkKind), ALL])
 def test_only_remarks_of_the_wanted_kinds_are_made(kinds: Collection[RemarkKind]) -> None:
     actions, frame, counters = pass_actions(kinds)
     report_everything(actions, TestOp())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.passes.toy import Append, Nothing, Recorder, collect, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     FileLineColLoc,
     IntAttr,
@@ -115,7 +116,7 @@ def test_flush_of_nothing_renders_nothing() -> None:
     assert shown == []
 
 
-@pytest.mark.parametrize("severity", [s for s in Severity if s is not Severity.ERROR])
+@table_test("severity", [s for s in Severity if s is not Severity.ERROR])
 def test_only_errors_raise(severity: Severity) -> None:
     shown: list[str] = []
     report(severity).flush(collect(shown))
@@ -325,7 +326,7 @@ def test_no_colour_where_no_terminal_is(monkeypatch: pytest.MonkeyPatch) -> None
     assert printed(io.StringIO(), monkeypatch, None) == "nofile.mlir:2:3: error: a\nnote: b\n"
 
 
-@pytest.mark.parametrize("severity", Severity)
+@table_test("severity", Severity)
 def test_each_severity_has_a_colour(severity: Severity) -> None:
     assert render(Diagnostic(severity, "a"), colour=True).startswith("\x1b[1;3")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from support.passes.toy import Append, Nothing, collect, module, named, toy_context
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
@@ -117,7 +118,7 @@ Args:
     )
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "scalar"),
     [
         ("a b-c/d.e", "a b-c/d.e"),
@@ -178,7 +179,7 @@ def test_value_is_where_it_is_defined() -> None:
 # Filters
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("remark_filter", "shown"),
     [
         (None, []),

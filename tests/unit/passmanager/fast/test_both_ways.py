@@ -10,6 +10,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import IntAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Operation, SSAValues
@@ -163,7 +164,7 @@ def wrong_patterns() -> None:
     both_ways("rewriting", wrong, right)(Renames())
 
 
-@pytest.mark.parametrize(
+@table_test(
     "work",
     [
         wrong_fields,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TypeAlias
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import (
@@ -236,7 +236,7 @@ def test_class_that_overrides_how_its_ops_are_copied() -> None:
     assert alone.count == 2 and alone.operands[0] is second.operands[0]
 
 
-@pytest.mark.parametrize("name", ["create", "__post_init__"])
+@table_test("name", ["create", "__post_init__"])
 def test_other_overridden_methods(name: str) -> None:
     made: list[Operation] = []
 

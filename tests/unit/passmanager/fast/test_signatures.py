@@ -7,6 +7,7 @@ from typing import cast
 from weakref import ref
 
 import pytest
+from support.tables import table_test
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -31,7 +32,7 @@ ONE, TWO = StringAttr("one"), StringAttr("two")
 FLAGS = [FastMathFlag.NO_NANS, FastMathFlag.NO_INFS]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("a", "b", "same"),
     [
         (TensorType(f32, [2, 3]), TensorType(f32, [2, 3]), True),
@@ -51,7 +52,7 @@ def test_numbers_of_two_attributes(a: Attribute, b: Attribute, same: bool) -> No
     assert signatures.number(a) == signatures.number(a)
 
 
-@pytest.mark.parametrize("scalars_only", [True, False])
+@table_test("scalars_only", [True, False])
 def test_an_attribute_that_nothing_else_refers_to_is_freed(scalars_only: bool) -> None:
     signatures = Signatures(scalars_only=scalars_only)
     numbers: set[int] = set()

@@ -8,6 +8,7 @@ from threading import Barrier, Thread
 import pytest
 from support.passes.toy import Append, Fail, module, named, tags
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import func, test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -72,7 +73,7 @@ def erased(*instruments: PassInstrument, patterns: Sequence[RewritePattern] = ()
 # The pattern driver
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("chosen", "expected"),
     [
         ({}, [1, 2, 3, 4]),

@@ -10,6 +10,7 @@ from time import sleep
 
 import pytest
 from support.passes.toy import Nothing, module
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, Sequential
@@ -112,7 +113,7 @@ def test_record_is_read_with_the_import_beside_the_pass(slow: str) -> None:
     assert all(not span.children for span in outer.children)
 
 
-@pytest.mark.parametrize("kind", [PassTimingInstrument, TraceInstrument, RecordInstrument])
+@table_test("kind", [PassTimingInstrument, TraceInstrument, RecordInstrument])
 def test_imports_before_the_context_are_at_the_start(kind: type[SpanInstrument]) -> None:
     sleep(0.001)
     instrument = kind()

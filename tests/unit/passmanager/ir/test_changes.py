@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import pytest
 from support.budget import some
+from support.tables import table_test
 from xdsl.dialects import test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -361,7 +361,7 @@ class Editor:
         self.random.choice(edits)()
 
 
-@pytest.mark.parametrize("seed", some(range(40), 2))
+@table_test("seed", some(range(40), 2))
 def test_random_edits_are_seen_and_nothing_else(seed: int):
     editor = Editor(seed)
     snapshot, top_level = Snapshot(editor.module), Snapshot(editor.module)

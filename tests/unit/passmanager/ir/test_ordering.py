@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -64,7 +64,7 @@ def test_an_op_that_is_used_in_its_own_region_is_a_cycle():
     assert find_cycle(graph(op(), outer)) is outer
 
 
-@pytest.mark.parametrize("count", [20_000])
+@table_test("count", [20_000])
 def test_a_long_chain_written_backwards(count: int):
     ops = [op()]
     for _ in range(count):

@@ -8,6 +8,7 @@ from strategies.attributes import attributes, context, dense_attributes
 from strategies.signatures import modules, unknown_op
 from support.budget import examples
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     BytesAttr,
     ComplexType,
@@ -106,7 +107,7 @@ def test_properties_as_attributes(module: ModuleOp) -> None:
 # Found by the tests above, or by users
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "func.call @f(%x) : (i1) -> ((i1) -> i1)",
@@ -122,7 +123,7 @@ def test_a_result_that_is_a_function_is_in_parentheses(text: str) -> None:
     assert read(printed).is_structurally_equivalent(module)
 
 
-@pytest.mark.parametrize(
+@table_test(
     "line",
     [
         # xDSL loses the attributes of parameters of declarations.
@@ -141,7 +142,7 @@ def test_what_a_custom_form_would_lose_is_printed_in_generic_form(line: str) -> 
     assert read(printed).is_structurally_equivalent(read(line))
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "printed"),
     [
         ("1.5 : f80", "1.5 : f80"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
@@ -12,7 +12,7 @@ from passline.passes.generic.analysis.opaque_functions import is_opaque
 from passline.passmanager.ir.symbols import is_skipped
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "value", "skipped"),
     [
         ("passline.skip_optimization", UnitAttr(), True),

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 from support.passes.toy import Append, Nothing
+from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -95,7 +96,7 @@ def test_foreign_pass_has_options_too() -> None:
     assert pass_options(Foreign) == (PassOption("limit", int | None, None, ""),)
 
 
-@pytest.mark.parametrize("cls", [Nothing, int])
+@table_test("cls", [Nothing, int])
 def test_class_that_is_no_dataclass_has_no_options(cls: type) -> None:
     assert pass_options(cls) == ()
 
@@ -104,14 +105,12 @@ def test_name_of_an_option_is_in_kebab_case() -> None:
     assert [option.name for option in pass_options(Settings)] == ["size", "max-steps", "names"]
 
 
-@pytest.mark.parametrize(
-    ("type_", "shown"), [(int, "int"), (int | None, "int | None"), (Colour, "Colour")]
-)
+@table_test(("type_", "shown"), [(int, "int"), (int | None, "int | None"), (Colour, "Colour")])
 def test_type_as_text(type_: object, shown: str) -> None:
     assert PassOption("f", type_, 0, "").type_text == shown
 
 
-@pytest.mark.parametrize("name", ["max-steps", "max_steps"])
+@table_test("name", ["max-steps", "max_steps"])
 def test_option_is_found_with_hyphen_or_underscore(name: str) -> None:
     assert find_option(Settings, name, "p").field == "max_steps"
 
@@ -136,7 +135,7 @@ def test_unknown_option_of_a_pass_without_options_says_so() -> None:
 # From values
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("value", "type_", "expected"),
     [
         (3, int, 3),
@@ -165,7 +164,7 @@ def test_value_of_the_type_is_taken(value: object, type_: object, expected: obje
     assert found == expected and type(found) is type(expected)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("value", "type_", "expected"),
     [
         ("3", int, "a whole number"),
@@ -197,7 +196,7 @@ def test_value_of_another_type_is_an_error(value: object, type_: object, expecte
 # From text
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("values", "type_", "expected"),
     [
         (text("3"), int, 3),
@@ -254,7 +253,7 @@ def test_text_of_the_type_is_read(
     assert found == expected and type(found) is type(expected)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("values", "type_", "message"),
     [
         (text("true"), int, "expected a whole number, got true"),
@@ -289,7 +288,7 @@ def test_text_of_another_type_is_an_error(
 # To text
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("value", "expected"),
     [
         (None, "none"),
@@ -350,7 +349,7 @@ class Bounded(Nothing):
     scale: float = field(default=1.0, metadata={"minimum": 0})
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "message"),
     [
         ("limit=-5", "option 'limit' of 'toy-bounded': expected 0 or more, got -5"),
@@ -377,7 +376,7 @@ def test_number_below_the_least_value_in_python() -> None:
     assert Bounded(maybe=None).info.text == "toy-bounded"
 
 
-@pytest.mark.parametrize("text", ["1" * 6000, "0x" + "f" * 6000, "-" + "9" * 5000])
+@table_test("text", ["1" * 6000, "0x" + "f" * 6000, "-" + "9" * 5000])
 def test_number_with_too_many_digits(text: str) -> None:
     with pytest.raises(ValueError, match="expected a whole number, got ") as caught:
         from_text([OptionText(text)], int)

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from support.tables import table_test
 
 from passline.passmanager.output.streams import CompleteFile, complete_streams
 
@@ -29,7 +30,7 @@ def drain(handle: int, into: bytearray) -> threading.Thread:
     return thread
 
 
-@pytest.mark.parametrize("blocking", [True, False])
+@table_test("blocking", [True, False])
 def test_a_pipe_gets_all_bytes(blocking: bool) -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, blocking)

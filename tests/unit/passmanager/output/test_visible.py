@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from support.tables import table_test
 
 from passline.passmanager.output.visible import excerpt_of, visible
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "shown"),
     [
         ("plain é \U0001f600", "plain é \U0001f600"),
@@ -34,8 +34,8 @@ def test_at_least_one_caret() -> None:
     assert excerpt_of("ab", 2, 2) == ["ab", "  ^"]
 
 
-@pytest.mark.parametrize("before", [0, 5, 79, 80, 81, 10**6])
-@pytest.mark.parametrize("after", [0, 5, 200, 10**6])
+@table_test("before", [0, 5, 79, 80, 81, 10**6])
+@table_test("after", [0, 5, 200, 10**6])
 def test_long_line_is_shown_in_part_and_the_carets_are_below_the_word(
     before: int, after: int
 ) -> None:

@@ -7,6 +7,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
+from support.tables import table_test
 
 from passline.passmanager import PassInfo
 
@@ -25,7 +26,7 @@ def test_is_frozen() -> None:
         PassInfo("xyz").name = "abc"  # pyright: ignore[reportAttributeAccessIssue]
 
 
-@pytest.mark.parametrize("name", ["", "-", "._"])
+@table_test("name", ["", "-", "._"])
 def test_name_without_a_letter_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="at least one letter"):
         PassInfo(name)
@@ -36,7 +37,7 @@ def test_negative_level_is_an_error() -> None:
         PassInfo("xyz", -1)
 
 
-@pytest.mark.parametrize("level", [True, 1.0, "1", None])
+@table_test("level", [True, 1.0, "1", None])
 def test_level_that_is_no_whole_number_is_an_error(level: object) -> None:
     with pytest.raises(TypeError, match="whole number"):
         PassInfo("xyz", level)  # pyright: ignore[reportArgumentType]

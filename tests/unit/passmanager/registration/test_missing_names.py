@@ -6,12 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from support.tables import table_test
 
 import passline
 from passline import instrument, passes, transform
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("module", "name", "says"),
     [
         (passline, "FoldConst", "'FoldConst', did you mean 'passline.passes.FoldConstant'?"),

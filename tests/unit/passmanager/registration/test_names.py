@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.tables import table_test
 
 from passline import passes
 from passline.passmanager import PassNotFoundError, find_pass
@@ -24,7 +25,7 @@ def namespaces() -> None:
         register_namespace(namespace, "tir")
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("tvm", "kebab"),
     [
         ("FoldConstant", "fold-constant"),
@@ -43,7 +44,7 @@ def test_spellings_of_one_name_have_one_key() -> None:
     assert name_key("tir.UnrollLoop") == name_key("tir-unroll-loop") == name_key("tir_unroll_loop")
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("full", "own"),
     [
         ("relax.transform.FoldConstant", "fold-constant"),
@@ -61,7 +62,7 @@ def test_tvms_full_name_is_the_same_name(full: str, own: str) -> None:
     assert name_key(full) == name_key(own)
 
 
-@pytest.mark.parametrize("name", ["relax.fallback_device_type", "transform.interpreter"])
+@table_test("name", ["relax.fallback_device_type", "transform.interpreter"])
 def test_namespace_before_a_small_letter_is_part_of_the_name(name: str) -> None:
     assert name_key(name) == name.replace(".", "").replace("_", "")
 
@@ -82,7 +83,7 @@ def test_message_ends_with_the_nearest_name_if_there_is_one() -> None:
     assert did_you_mean("zzz", ["main"]) == ""
 
 
-@pytest.mark.parametrize("name", ["StorageFlatten", "tir.StorageFlatten", "tir-storage-flatten"])
+@table_test("name", ["StorageFlatten", "tir.StorageFlatten", "tir-storage-flatten"])
 def test_pass_of_tvm_leads_to_the_pass_that_does_what_it_does(name: str) -> None:
     assert closest_name(name, passes.PASSES) == "tir-flatten-buffer"
     assert closest_name(name, ["StorageRewrite", "FlattenBuffer"]) == "FlattenBuffer"

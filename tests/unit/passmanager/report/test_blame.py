@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from support.passes.recorded import recording_of
 from support.passes.toy import Append, Fail, Nothing, Tag, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp, TestTermOp
@@ -192,7 +192,7 @@ def test_body_of_a_function_that_is_made_anew_is_not_moved() -> None:
     assert "erased by renews" in erased_text(recording, "func.func")
 
 
-@pytest.mark.parametrize("passes", [[Append(), Fail()], [Fail()]])
+@table_test("passes", [[Append(), Fail()], [Fail()]])
 def test_blame_after_a_failure(passes: list[ModulePass]) -> None:
     assert [line.split(":")[0] for line in origins(*passes, ir=module("f"))] == [
         *("input", "input", *["toy-append"] * (len(passes) - 1)),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.suites.inprocess import passline_opt
+from support.tables import table_test
 
 from passline.passmanager.report.recording import Recording, read_recording
 
@@ -57,7 +58,7 @@ def test_counts_are_those_of_a_run(recording: Recording) -> None:
     }
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+@table_test("page", ["README.md", "docs/index.md"])
 def test_text_of_the_picture_has_its_counts(page: str) -> None:
     text = (ASSETS.parents[1] / page).read_text(encoding="utf-8")
     counts = "{passes} passes with their times, of which {changed} changed the IR".format(**shown())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.passes.recorded import record_of, recording_of
 from support.passes.toy import Append, Fail, Nothing, Tag
+from support.tables import table_test
 
 from passline.passmanager import PasslineError
 from passline.passmanager.report.recording import read_recording
@@ -45,7 +46,7 @@ def test_failure_is_a_whole_recording() -> None:
     assert [span.failed for span in session.children[0].children] == [False, True]
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+@table_test("kept", [0.3, 0.6, 0.9])
 def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
     text = "".join(record_of(Append(), Nothing(), Tag()).lines)
     cut = text[: int(kept * len(text))]
@@ -59,7 +60,7 @@ def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
     assert len([*recording.steps()]) == sum("ir" in event for event in recording.events)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("lines", "message"),
     [
         ([], "the record is empty"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from support.passes.recorded import recording_of
 from support.passes.toy import Append, Fail, Nothing, Tag, module, named
+from support.tables import table_test
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument, StatisticsInstrument
@@ -12,8 +12,8 @@ from passline.passmanager.report.recording import read_recording
 from passline.passmanager.report.text import diff_text, statistics_text, timing_text
 
 
-@pytest.mark.parametrize("kind", ["text", "json"])
-@pytest.mark.parametrize("fails", [False, True])
+@table_test("kind", ["text", "json"])
+@table_test("fails", [False, True])
 def test_statistics_are_those_of_the_instrument(kind: str, fails: bool) -> None:
     counting = named("counting", body=lambda m, ctx: ctx.count("seen", 3))
     passes = [Append(), Tag(), counting, Append("y"), Nothing(), *([Fail()] if fails else [])]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, scf, test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnitAttr, i32
@@ -144,7 +145,7 @@ ARITHMETIC = """
 # Which pattern is asked about which op
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("pattern", "expected"),
     [
         (SeenBinary(), ["arith.subi", "arith.addi"]),
@@ -152,7 +153,6 @@ ARITHMETIC = """
         (SeenFolding(), ["arith.constant", "arith.subi", "arith.addi", "arith.muli"]),
         (Seen(), names(parse(ARITHMETIC))),
     ],
-    ids=["union", "abstract-class", "mixin", "untyped"],
 )
 def test_a_pattern_is_asked_about_its_classes_in_order(pattern: Seen, expected: list[str]):
     module = parse(ARITHMETIC)
@@ -693,7 +693,7 @@ def test_many_rewrites_of_many_ops_are_not_too_many():
     assert apply_patterns(module, [Three()], max_rewrites_per_op=3) == {"Three": 150}
 
 
-@pytest.mark.parametrize(("limit", "done"), [(0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (-1, 5)])
+@table_test(("limit", "done"), [(0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (-1, 5)])
 def test_rewriting_ends_after_so_many_rewrites(limit: int, done: int):
     class Mark(RewritePattern):
         @op_type_rewrite_pattern

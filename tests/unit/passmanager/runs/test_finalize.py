@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 from support.passes.toy import Fail, Nothing, Recorder, module
+from support.tables import table_test
 
 from passline.passmanager import PassContext
 
@@ -82,7 +83,7 @@ def test_those_entered_are_finalized_last_first_if_one_fails_to_enter() -> None:
     ]
 
 
-@pytest.mark.parametrize("hook", ["should_run", "before", "after"])
+@table_test("hook", ["should_run", "before", "after"])
 def test_all_are_finalized_if_a_hook_of_a_pass_raises(hook: str) -> None:
     instruments, events = writers(_2=hook)
     with pytest.raises(RuntimeError, match=f"%2 {hook}"):

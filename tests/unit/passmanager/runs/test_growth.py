@@ -11,8 +11,8 @@ from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING
 
-import pytest
 from support.releases import require_part
+from support.tables import table_test
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -123,8 +123,8 @@ def lines_run(work: Callable[[ModuleOp], object], module: ModuleOp) -> int:
     return lines
 
 
-@pytest.mark.parametrize("work", [clone, find_changes, verify, DominanceInfo, rewrite])
-@pytest.mark.parametrize(
+@table_test("work", [clone, find_changes, verify, DominanceInfo, rewrite])
+@table_test(
     "build",
     [long_block, many_functions, deep_nesting, many_uses, many_operands, many_blocks, early_exits],
 )
@@ -140,7 +140,7 @@ def test_steps_are_linear(
     assert large < 4.4 * small
 
 
-@pytest.mark.parametrize("work", [clone, find_changes, verify, DominanceInfo, rewrite])
+@table_test("work", [clone, find_changes, verify, DominanceInfo, rewrite])
 def test_nesting_needs_no_stack(work: Callable[[ModuleOp], object]) -> None:
     if work is clone:
         require_part("copying")  # xDSL's copy needs one

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.passes.toy import Append, Recorder, module, named, toy_context
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
@@ -66,7 +67,7 @@ class LoadTimes(Recorder):
 # acts_on
 
 
-@pytest.mark.parametrize("verify_each", [True, False])
+@table_test("verify_each", [True, False])
 def test_body_runs_only_on_modules_with_such_ops(verify_each: bool) -> None:
     pass_ = OnTests()
     with PassContext(verify_each=verify_each):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, module, named, tags
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp
@@ -121,8 +122,8 @@ OUTER = [
 ]
 
 
-@pytest.mark.parametrize("outer", OUTER)
-@pytest.mark.parametrize("verify_each", [True, False])
+@table_test("outer", OUTER)
+@table_test("verify_each", [True, False])
 def test_analysis_is_not_stale_after_a_pass_that_runs_others(
     outer: ForeignPass, verify_each: bool
 ) -> None:
@@ -132,7 +133,7 @@ def test_analysis_is_not_stale_after_a_pass_that_runs_others(
     assert len(sizes) == 2 and all(cached == true for cached, true in sizes)
 
 
-@pytest.mark.parametrize("outer", [leaf(grow, apply(pass_)) for pass_ in (LAZY, Fixpoint(LAZY))])
+@table_test("outer", [leaf(grow, apply(pass_)) for pass_ in (LAZY, Fixpoint(LAZY))])
 def test_requirement_runs_again_after_the_changes_around_an_inner_pass(outer: Pass) -> None:
     needs = named("needs", requires=["base"], changes=False)
     base = named("base")
@@ -170,7 +171,7 @@ def test_first_iteration_of_an_inner_fixpoint_does_not_count_the_changes_before_
 # Blame
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("outer", "culprit"),
     [
         (leaf(grow, apply(LAZY), keeps=ALL), "outer"),
@@ -233,7 +234,7 @@ def add_and_fail(m: ModuleOp, ctx: PassContext) -> None:
     raise ValueError("boom")
 
 
-@pytest.mark.parametrize(
+@table_test(
     "inner",
     [
         apply(named("adds", body=add_to_function)),
@@ -241,7 +242,7 @@ def add_and_fail(m: ModuleOp, ctx: PassContext) -> None:
         attempt(named("adds-and-fails", keeps=ALL, body=add_and_fail)),
     ],
 )
-@pytest.mark.parametrize("verify_each", [True, False])
+@table_test("verify_each", [True, False])
 def test_nested_pass_preserves_what_the_passes_that_it_runs_preserve(
     inner: Body, verify_each: bool
 ) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from support.passes.toy import Append, Recorder, collect, module, named, tags
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Pass, PassContext, PassInfo, Sequential, pass_instrument
@@ -42,7 +42,7 @@ def runs(call: str, context: str) -> bool:
         return "probe" in tags(CALLS[call](named("probe", level=2))(module()))
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("context", "direct", "child", "required"),
     [
         ("nothing set", True, True, True),
@@ -59,7 +59,7 @@ def test_whether_it_runs(context: str, direct: bool, child: bool, required: bool
     assert found == [direct, child, required]
 
 
-@pytest.mark.parametrize("context", ["nothing set", "disabled", "should_run False"])
+@table_test("context", ["nothing set", "disabled", "should_run False"])
 def test_dependent_runs_whatever_becomes_of_its_requirement(context: str) -> None:
     with CONTEXTS[context]() as ctx:
         ctx.renderer = collect([])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.suites.inprocess import passline_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import (
@@ -123,7 +124,7 @@ def failing(*args: str) -> str:
     return result.stderr
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("assignment", "message"),
     [
         ("tir.UnrollLop.auto_max_step=1", "did you mean 'tir-unroll-loop.auto_max_step'?"),

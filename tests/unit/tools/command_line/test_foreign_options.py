@@ -8,6 +8,7 @@ from typing import TextIO
 import pytest
 from support.passes.toy import Append, Nothing
 from support.suites.inprocess import Result, capture, passline_opt
+from support.tables import table_test
 
 from passline.passmanager import register_pass
 from passline.passmanager.registry import installed
@@ -36,7 +37,7 @@ def run(*args: str, status: int = 0) -> Result:
 # Options that work
 
 
-@pytest.mark.parametrize(
+@table_test(
     "option",
     [
         "--pass-pipeline=builtin.module(toy-append)",
@@ -60,7 +61,7 @@ def test_short_options_keep_their_joined_values() -> None:
     assert run("-tmlir").stdout == run("-t", "mlir").stdout
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("spelling", "same"),
     [
         ("--verify-each=0", ["--no-verify-each"]),
@@ -82,7 +83,7 @@ def test_switch_with_another_value_is_an_error() -> None:
 # Options that do not
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("option", "hint"),
     [
         ("--mlir-print-ir-after-all", "write --print-ir-after-all"),

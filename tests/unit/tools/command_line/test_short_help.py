@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.suites.inprocess import capture
+from support.tables import table_test
 
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.command_line.short_help import XDSL_HELP
@@ -37,7 +38,7 @@ def shown(tool: Callable[..., PasslineOptMain], option: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@table_test("tool", TOOLS)
 def test_the_short_help_is_one_screen(tool: type[PasslineOptMain]) -> None:
     lines = shown(tool, "-h").splitlines()
     assert len(lines) <= 40
@@ -52,7 +53,7 @@ def test_the_short_help_shows_the_values_of_options() -> None:
     assert "--timing " in text and "--engine {numpy,native} " in shown(PasslineRunMain, "-h")
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@table_test("tool", TOOLS)
 def test_all_options_of_the_short_help_exist(tool: type[PasslineOptMain]) -> None:
     short = tool.short_help
     assert (

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.passes.toy import module
 from support.suites.inprocess import mlir_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 from passline.passmanager import Diagnostic, DiagnosticError, ModulePass, PassContext, Severity
@@ -75,23 +76,23 @@ def test_nothing_expected_nothing_produced() -> None:
 # Text
 
 
-@pytest.mark.parametrize("kind", ["error", "warning", "remark", "note"])
+@table_test("kind", ["error", "warning", "remark", "note"])
 def test_kinds(kind: str) -> None:
     diagnostic = Diagnostic(Severity(kind), "'a.b' op is bad", at(1))
     assert check(f"op // expected-{kind} {{{{is bad}}}}", diagnostic) == []
 
 
-@pytest.mark.parametrize("text", ["is bad", "'a.b' op", "", "'a.b' op is bad"])
+@table_test("text", ["is bad", "'a.b' op", "", "'a.b' op is bad"])
 def test_part_of_the_message_is_enough(text: str) -> None:
     assert check(f"op // expected-error {{{{{text}}}}}", error("'a.b' op is bad", 1)) == []
 
 
-@pytest.mark.parametrize("text", ["Is bad", "is  bad", "is bad!", "i.*d"])
+@table_test("text", ["Is bad", "is  bad", "is bad!", "i.*d"])
 def test_text_is_exact(text: str) -> None:
     assert len(check(f"op // expected-error {{{{{text}}}}}", error("is bad", 1))) == 2
 
 
-@pytest.mark.parametrize(
+@table_test(
     "comment",
     [
         "// expected-error{{bad}}",
@@ -105,7 +106,7 @@ def test_spellings(comment: str) -> None:
     assert check(comment, error("bad", 1)) == []
 
 
-@pytest.mark.parametrize(
+@table_test(
     "comment",
     [
         "// expected-error 2 {{bad}}",
@@ -129,7 +130,7 @@ def test_all_up_to_the_last_braces_is_one_text() -> None:
 # Regular expressions
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "message"),
     [
         ("has {{[0-9]+}} ops", "it has 12 ops."),
@@ -143,14 +144,12 @@ def test_regex(text: str, message: str) -> None:
     assert check(f"op // expected-error-re {{{{{text}}}}}", error(message, 1)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("plain.", "plains"), ("{{a|b}}c", "ab"), ("a{{b}}c", "a{{b}}c")]
-)
+@table_test(("text", "message"), [("plain.", "plains"), ("{{a|b}}c", "ab"), ("a{{b}}c", "a{{b}}c")])
 def test_regex_that_does_not_match(text: str, message: str) -> None:
     assert len(check(f"op // expected-error-re {{{{{text}}}}}", error(message, 1))) == 2
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "problem"),
     [
         ("a {{b", "found start of regex with no end '}}'"),
@@ -176,7 +175,7 @@ five
 """
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("where", "line"),
     [("+3", 5), ("-1", 1), ("above", 1), ("below", 4), ("+0", 2), ("-99", -97), ("+99", 101)],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.suites.inprocess import Result, capture
+from support.tables import table_test
 
 from passline.tools.diagnostics.failures import run_process
 from passline.tools.new.project import ProjectError, ProjectName, template_files, write_project
@@ -21,7 +22,7 @@ def new(*args: str) -> Result:
     return capture(lambda: run_process(lambda: run(args)))
 
 
-@pytest.mark.parametrize("text", ["toy", "Toy", "my-compiler", "my_compiler", "x86-64-tools"])
+@table_test("text", ["toy", "Toy", "my-compiler", "my_compiler", "x86-64-tools"])
 def test_names_are_derived(text: str) -> None:
     name = ProjectName.parse(text)
     assert name.package.isidentifier() and name.class_name.isidentifier()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -91,7 +91,7 @@ def test_bodies_become_declarations() -> None:
     )
 
 
-@pytest.mark.parametrize("branch", [0, 1])
+@table_test("branch", [0, 1])
 def test_control_flow_gives_way_to_its_content(branch: int) -> None:
     first, second = [("arith.muli", "arith.addi"), ("arith.addi", "arith.muli")][branch]
     body = (
@@ -244,9 +244,7 @@ def test_few_are_asked_about() -> None:
 # Lists
 
 
-@pytest.mark.parametrize(
-    "needed", [set[int](), {0}, {99}, {3, 50}, {*range(10, 20)}, {*range(100)}]
-)
+@table_test("needed", [set[int](), {0}, {99}, {3, 50}, {*range(10, 20)}, {*range(100)}])
 def test_lists(needed: set[int]) -> None:
     steps = [*smaller_lists(range(100), lambda items: needed <= {*items})]
     assert (steps[-1] if steps else [*range(100)]) == sorted(needed)

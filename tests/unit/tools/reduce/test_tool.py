@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.passes.toy import Append, Fail, Nothing
 from support.suites.inprocess import Result, interruptible, passline_opt, passline_reduce
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass
@@ -166,7 +167,7 @@ def test_other_failures_are_not_the_same() -> None:
     assert str(one) == "ValueError in pass 'a'" and str(Failure("E", "", "x")) == "E"
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("one", "other"),
     [
         ("no %a at 3", "no %b at 17"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.budget import some
 from support.releases import has_xdsl, needs_part
+from support.tables import table_test
 from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -98,7 +99,7 @@ def printed(op: Operation, style: PrintStyle = PLAIN, *, first: bool = True) -> 
     return printer
 
 
-@pytest.mark.parametrize("path", some(FILES, 4), ids=lambda path: "/".join(path.parts[-3:]))
+@table_test("path", some(FILES, 4))
 def test_files_are_printed_as_without_templates(path: Path) -> None:
     for module in modules(path):
         for style in STYLES:
@@ -112,7 +113,7 @@ def test_all_but_the_first_op_of_a_signature_are_printed_from_a_template() -> No
     assert printed(read(body)).templated == 1 + 99
 
 
-@pytest.mark.parametrize("style", STYLES)
+@table_test("style", STYLES)
 def test_names_are_given_in_the_order_of_the_text(style: PrintStyle) -> None:
     printed(
         read("""
@@ -186,7 +187,7 @@ LOOPS = """
 """
 
 
-@pytest.mark.parametrize("style", STYLES)
+@table_test("style", STYLES)
 def test_regions_are_printed_in_the_text_of_a_template(style: PrintStyle) -> None:
     loops = LOOPS if has_xdsl("0.73") else LOOPS.replace(' {text = "100 % %a"}', "")  # not read
     printed(read(loops + loops.replace("@f", "@g")), style)
@@ -305,7 +306,7 @@ class OverridingOp(DeclaredOp):
         printer.print_string(f" used {users} times")
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("op_class", "generic", "expected"),
     [
         (DeclaredOp, False, True),
@@ -345,7 +346,7 @@ def test_a_subclass_that_adds_to_print_op_sees_every_op() -> None:
 
 
 @needs_part("printing")
-@pytest.mark.parametrize("generic", [False, True])
+@table_test("generic", [False, True])
 def test_ops_that_differ_in_types_and_callees_share_a_template(generic: bool) -> None:
     types = [f"tensor<{n}xf32>" for n in range(1, 9)]
     lines = [f'%{n} = "test.op"() : () -> {type}' for n, type in enumerate(types)]
@@ -357,7 +358,7 @@ def test_ops_that_differ_in_types_and_callees_share_a_template(generic: bool) ->
 
 
 @needs_part("printing")
-@pytest.mark.parametrize(
+@table_test(
     ("lines", "templated"),
     [
         (["%{r} = arith.addi %a{n}, %b{n} : i{n}"], 7),
@@ -381,8 +382,8 @@ def test_what_stands_at_the_end_is_not_part_of_a_template(lines: list[str], temp
     assert printed(module).templated == templated
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize(
+@table_test("style", STYLES)
+@table_test(
     "lines",
     [
         # Operands that are one value, before and after others.
@@ -405,7 +406,7 @@ def test_types_at_the_end(lines: list[str], style: PrintStyle) -> None:
     assert text_of(module, ExactPrinter, style) == text_of(module, PlainPrinter, style)
 
 
-@pytest.mark.parametrize("style", STYLES)
+@table_test("style", STYLES)
 def test_ops_of_functions_have_templates_of_their_own(style: PrintStyle) -> None:
     values = '%a, %f = "test.op"() : () -> (i32, () -> ())'
     lines = [
@@ -425,7 +426,7 @@ def test_templates_are_forgotten_where_lines_do_not_repeat(monkeypatch: pytest.M
     assert len(printer._known.templates) <= 11  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.parametrize(
+@table_test(
     "type",
     [
         TensorType(f32, []),
@@ -438,7 +439,6 @@ def test_templates_are_forgotten_where_lines_do_not_repeat(monkeypatch: pytest.M
         MemRefType(f32, [4], memory_space=StringAttr("local")),
         MemRefType(f32, [4], StridedLayoutAttr([2], 1)),
     ],
-    ids=str,
 )
 def test_shapes_are_printed_as_by_xdsl(type: Attribute) -> None:
     ExactPrinter(ours := StringIO()).print_attribute(type)

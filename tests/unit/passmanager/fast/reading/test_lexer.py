@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
@@ -46,7 +47,7 @@ def assert_alike(text: str) -> None:
     assert tokens(Lexer(input)) == tokens(MLIRLexer(input))
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "%0 = arith.addi %a, %b-c : i32 // a comment",
@@ -96,7 +97,7 @@ def test_space_ends_at_the_next_token():
     assert end_of_space("a // b", 1) == 6
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "kind"),
     [
         ('"f\\C3\\BCr"', MLIRTokenKind.STRING_LIT),

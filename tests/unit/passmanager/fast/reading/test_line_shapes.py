@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.passes.same_ir import describe, parse, parsed_alike
+from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
@@ -61,7 +62,7 @@ BUFFERS = (
 )
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("lines", "count"),
     [
         (["%{} = arith.addi %a, %b : i32", "%{} = arith.addi %c, %d : i64"], 1),
@@ -128,7 +129,7 @@ CAST = (
 )
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("second", "count"),
     [
         (("%m", "[0]", "[3, 2]", "[2, 1]", "", "memref<2x3xf32>", "3x2x"), 1),
@@ -157,7 +158,7 @@ def test_lists_that_are_not_of_numbers_alone():
     assert by_shape(function(*lines, arguments=f"%i: index, {BUFFERS}")) == 0
 
 
-@pytest.mark.parametrize("offset", ["[0]", "[#]"])
+@table_test("offset", ["[0]", "[#]"])
 def test_a_list_in_a_string_is_text(offset: str):
     first = ("%m", "[1]", "[6]", "[1]", ' {s = "[#]"}', "memref<2x3xf32>", "6x")
     second = ("%m", offset, "[3]", "[2]", ' {s = "[1]"}', "memref<2x3xf32>", "3x")
@@ -165,7 +166,7 @@ def test_a_list_in_a_string_is_text(offset: str):
     assert by_shape(function(*lines, '%c = "test.op"() : () -> i32', arguments=BUFFERS)) == 0
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("line", "message"),
     [
         ("%x = memref.load %n[%i, %j] : memref<2x3xi32>", "operand is used with type"),
@@ -198,7 +199,7 @@ def test_an_operand_of_another_type_is_an_error_at_the_same_place():
     assert "operand is used with type i32, but has been previously used" in error_of(text)
 
 
-@pytest.mark.parametrize(
+@table_test(
     "line",
     [
         '%{} = "test.op"(%{}, %b) {{text = "%a"}} : (i32, i32) -> i32',
@@ -329,7 +330,7 @@ def test_nested_loops_are_read_by_shape():
     assert by_shape(loops(*nest, *nest, *nest, *nest)) > 8
 
 
-@pytest.mark.parametrize(
+@table_test(
     "end",
     [
         "} {x = 1 : i32}",
@@ -486,7 +487,7 @@ def of_types(*lines: str) -> str:
     return function(*lines, arguments=f"{sizes}, %d: tensor<?xf32>, %i: tensor<6xi32>")
 
 
-@pytest.mark.parametrize(
+@table_test(
     "line",
     [
         "%r{0} = relax.exp %x{0} : (tensor<{0}xf32>) -> tensor<{0}xf32>",
@@ -507,7 +508,7 @@ def test_types_at_the_end_of_a_line(line: str):
     assert by_shape(of_types(*(line.format(size) for size in (4, 5, 6)))) == count
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("line", "message"),
     [
         ("%b = relax.exp %x5 : (tensor<6xf32>) -> tensor<5xf32>", "operand is used with type"),
@@ -548,7 +549,7 @@ def test_a_call_in_a_string_is_text():
 # Constants that differ in their numbers
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("first", "literal", "count"),
     [
         ("0 : i8", "-128 : i8", 1),
@@ -574,7 +575,7 @@ def test_constants_that_differ_in_the_number(first: str, literal: str, count: in
     assert by_shape(function(*lines)) == count
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("first", "literal", "message"),
     [
         ("0 : i8", "256 : i8", "out of range"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.releases import needs_xdsl
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     AnyFloat,
     BytesAttr,
@@ -109,7 +110,7 @@ def test_the_place_of_a_number_that_does_not_fit(line: str, wrong: str, message:
     assert caught.value.span.start == 1 + line.index(wrong)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "value"),
     [
         ("255 : i8", IntegerAttr(-1, 8)),
@@ -129,8 +130,8 @@ def test_numbers_at_the_ends_of_their_range(text: str, value: Attribute) -> None
     assert LocatingParser(make_ir_context(), text, "a.mlir").parse_attribute() == value
 
 
-@pytest.mark.parametrize("type", [f16, f32, f64, f80, f128])
-@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, -1.5, 6.0e-8, 65504.0, math.inf, -math.inf])
+@table_test("type", [f16, f32, f64, f80, f128])
+@table_test("value", [0.0, -0.0, 1.0, -1.5, 6.0e-8, 65504.0, math.inf, -math.inf])
 def test_bits_are_those_of_the_number(value: float, type: AnyFloat) -> None:
     bits, width = bits_of(value, type)
     again = value_of(bits, type)
@@ -145,7 +146,7 @@ def test_f128_and_f80_hold_all_of_f64(value: float) -> None:
         assert value_of(bits_of(value, type)[0], type) == value
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("value", "type", "bits"),
     [  # as mlir-opt prints and reads them
         (math.nan, f80, 0x7FFFC000000000000000),

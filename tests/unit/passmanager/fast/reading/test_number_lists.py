@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.passes.same_ir import parsed_alike
+from support.tables import table_test
 
 from passline.passmanager.fast.reading.number_lists import read_number_list
 from passline.passmanager.registry import make_ir_context
@@ -22,7 +22,7 @@ def test_values_and_shape():
     assert read_number_list("x[[1, -2.5], [3.0e1, 4]]>", 1) == ([1, -2.5, 30.0, 4], [2, 2], 24)
 
 
-@pytest.mark.parametrize(
+@table_test(
     "literal",
     "[]|[[], []]|[1, [2]]|[[1], 2]|[[1], [2, 3]]|[1e5]|[01]|[true]|[1|1|[0x7F]|[(1, 2)]|[+1]|[1,]"
     "|[1 2]".split("|"),
@@ -32,7 +32,7 @@ def test_any_other_list_is_left_to_xdsl(literal: str):
     assert_alike(literal)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("literal", "type"),
     [
         ("[[1, 2], [3, 4]]", "tensor<2x2xf32>"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.dialects import arith, func, llvm, test
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, StringAttr, UnregisteredOp, f32, i1, i32, i64
 from xdsl.ir import Operation
@@ -58,7 +59,7 @@ def others(op_class: type[Operation]) -> int | None:
 
 
 @needs_part("verifying")
-@pytest.mark.parametrize(
+@table_test(
     ("op_class", "number"),
     [(arith.AddfOp, 0), (AroundOp, 1), (AuthorOp, 1), (DerivedOp, 1), (UnregisteredOp, None)],
 )
@@ -125,7 +126,7 @@ def test_a_trait_that_looks_around_sees_each_op() -> None:
     assert info.value.op is last
 
 
-@pytest.mark.parametrize("op_class", [AuthorOp, DerivedOp])
+@table_test("op_class", [AuthorOp, DerivedOp])
 def test_the_verifier_of_an_author_sees_each_op(op_class: type[Operation]) -> None:
     good, bad = test.TestOp(result_types=[f32]), arith.ConstantOp(FloatAttr(0.0, f32))
     users = [op_class.create(operands=op.results) for op in (good, good, bad)]

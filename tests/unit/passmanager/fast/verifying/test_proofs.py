@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
+from support.tables import table_test
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import (
     AnyFloatConstr,
@@ -87,7 +87,7 @@ def proved(constraint: AttrConstraint, *attributes: Attribute) -> bool:
     return proof is None or all(proof(attribute, variables) for attribute in attributes)
 
 
-@pytest.mark.parametrize("constraint", CONSTRAINTS, ids=str)
+@table_test("constraint", CONSTRAINTS)
 def test_a_proof_is_found_exactly_where_the_constraint_holds(constraint: AttrConstraint) -> None:
     for one in ATTRIBUTES:
         for two in ATTRIBUTES:
@@ -125,7 +125,7 @@ def test_a_subclass_of_a_known_constraint_is_asked() -> None:
     assert not proved(constraint, i1)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("constraint", "single", "known"),
     [
         (RangeOf(i32), False, True),

@@ -8,6 +8,7 @@ from threading import Barrier, Thread
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, module, named, tags
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import Fixpoint, PassContext, Sequential
@@ -45,7 +46,7 @@ def test_minus_one_runs_and_prints_all(capsys: Capture) -> None:
 # What runs
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("limit", "ran"),
     [(0, []), (1, ["a"]), (2, ["a", "b"]), (3, ["a", "b"]), (4, ["a", "b", "c"])],
 )
@@ -89,7 +90,7 @@ def test_pass_that_the_context_leaves_out_is_not_numbered() -> None:
     assert bisect.count == 1
 
 
-@pytest.mark.parametrize("first", [True, False])
+@table_test("first", [True, False])
 def test_pass_that_another_instrument_blocks_is_numbered_once(first: bool) -> None:
     bisect, blocker = OptBisect(-1), Recorder(blocks=frozenset(["toy-append"]))
     with PassContext(instruments=[bisect, blocker] if first else [blocker, bisect]):
@@ -152,7 +153,7 @@ def test_two_threads_share_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 # Misuse
 
 
-@pytest.mark.parametrize("limit", ["3", 1.5, True, None])
+@table_test("limit", ["3", 1.5, True, None])
 def test_limit_that_is_no_number(limit: int) -> None:
     with pytest.raises(TypeError, match="a whole number or a container of numbers, not"):
         OptBisect(limit)

@@ -10,6 +10,7 @@ from threading import Barrier
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
@@ -179,7 +180,7 @@ def test_tvm_instrument_takes_names_before_and_after(capsys: Capture) -> None:
     assert titles(capsys) == ["After toy-append", "Before toy-nothing"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     "make",
     [
         lambda: IRPrinter(before="cse"),

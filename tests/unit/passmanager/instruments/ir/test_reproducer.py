@@ -10,6 +10,7 @@ from threading import Barrier, Thread
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
 from support.suites.inprocess import mlir_opt
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.printer import Printer
@@ -500,7 +501,7 @@ def test_ir_beside_a_reproducer_stays_where_it_is() -> None:
     parse_module(toy_context(), ir_text, "x.mlir")
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "",
@@ -514,7 +515,7 @@ def test_text_without_reproducer(text: str) -> None:
     assert read_reproducer(text) == (text, None)
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         "{-# external_resources: { } #-}",
@@ -537,7 +538,7 @@ def test_order_and_missing_fields_do_not_matter() -> None:
     assert read_reproducer(text)[1] == Reproducer("", True)
 
 
-@pytest.mark.parametrize("text", ["{-# external_resources: {", "{-# external_resources: { #-}"])
+@table_test("text", ["{-# external_resources: {", "{-# external_resources: { #-}"])
 def test_what_is_no_section_is_left_to_the_parser(text: str) -> None:
     assert read_reproducer(text) == (text, None)
 

@@ -6,6 +6,7 @@ from threading import Barrier, Thread
 
 import pytest
 from support.passes.toy import Append, Fail, Recorder, module, named, tags
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import (
@@ -39,7 +40,7 @@ def run(instrument: PassInstrument, pipeline: Pass = PIPELINE) -> str:
 # StopAfter
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "ran"),
     [
         ("a", "a"),
@@ -86,7 +87,7 @@ def test_stop_after_a_requirement() -> None:
 # StartAfter
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "ran"),
     [
         ("a", "b c d e"),
@@ -126,7 +127,7 @@ def test_requirement_of_a_pass_after_the_start_runs() -> None:
 # StopBefore and StartBefore
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("name", "before", "rest"),
     [
         ("a", "", "a b c d e"),
@@ -191,7 +192,7 @@ def test_passes_that_a_leaf_calls_are_part_of_it() -> None:
 # What is told about a name
 
 
-@pytest.mark.parametrize("kind", [StopAfter, StartAfter])
+@table_test("kind", [StopAfter, StartAfter])
 def test_unmatched(kind: type[StopAfter] | type[StartAfter]) -> None:
     found, missed = kind("inner"), kind("missing")
     assert found.unmatched
@@ -209,7 +210,7 @@ def test_name_of_a_failing_pass_was_matched() -> None:
     assert not stop.unmatched
 
 
-@pytest.mark.parametrize("name", ["", "--"])
+@table_test("name", ["", "--"])
 def test_name_that_no_pass_can_have(name: str) -> None:
     with pytest.raises(ValueError, match="at least one letter or digit"):
         StopAfter(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
@@ -123,7 +124,7 @@ def test_pass_called_by_a_pass_on_another_module_is_inside_it() -> None:
     assert log.events == ["caller", "toy-append in caller", "toy-append ended", "caller ended"]
 
 
-@pytest.mark.parametrize("hook", ["before", "after"])
+@table_test("hook", ["before", "after"])
 def test_what_another_instrument_left_open_ends_with_what_holds_it(hook: str) -> None:
     log = Log()
     bad = Recorder(fail_in=frozenset([hook]))

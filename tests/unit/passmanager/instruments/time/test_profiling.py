@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.passes.toy import Fail, Nothing, Recorder, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
@@ -203,7 +204,7 @@ def test_skipped_pass_has_no_profile() -> None:
     assert "did not run" in instrument.report()
 
 
-@pytest.mark.parametrize("hook", ["before", "after"])
+@table_test("hook", ["before", "after"])
 def test_profiler_stops_when_another_instrument_fails(hook: str) -> None:
     instrument = ProfileInstrument("toy-mine", EVERYTHING)
     bad = Recorder(fail_in=frozenset([hook]))

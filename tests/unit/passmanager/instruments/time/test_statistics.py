@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.passes.toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
@@ -154,7 +155,7 @@ def test_nested_ops_count() -> None:
     }
 
 
-@pytest.mark.parametrize("verify", [True, False])
+@table_test("verify", [True, False])
 def test_what_a_pass_has_others_do_is_theirs(verify: bool) -> None:
     def body(module: ModuleOp, ctx: PassContext) -> None:
         Append("before").transform_module(module, ctx)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.errors import InvalidIRError
@@ -31,7 +32,7 @@ BRANCHES = {
 SECOND = ("cf.cond_br, else", "cf.switch, case", "llvm.cond_br")
 
 
-@pytest.mark.parametrize("branch", BRANCHES)
+@table_test("branch", BRANCHES)
 def test_operands_are_as_many_as_the_arguments(branch: str) -> None:
     check(f"{BRANCHES[branch].format('%x : i32')}\n^bb1(%y: i32):\n  func.return")
     number = int(branch in SECOND)
@@ -40,7 +41,7 @@ def test_operands_are_as_many_as_the_arguments(branch: str) -> None:
         check(f"{BRANCHES[branch].format('%x, %x : i32, i32')}\n^bb1(%y: i32):\n  func.return")
 
 
-@pytest.mark.parametrize("branch", BRANCHES)
+@table_test("branch", BRANCHES)
 def test_operands_have_the_types_of_the_arguments(branch: str) -> None:
     number = int(branch in SECOND)
     message = (
@@ -50,7 +51,7 @@ def test_operands_have_the_types_of_the_arguments(branch: str) -> None:
         check(f"{BRANCHES[branch].format('%l : i64')}\n^bb1(%y: i32):\n  func.return")
 
 
-@pytest.mark.parametrize("branch", ["cf.br ^bb0", '"foo.jump"() [^bb1, ^bb0] : () -> ()'])
+@table_test("branch", ["cf.br ^bb0", '"foo.jump"() [^bb1, ^bb0] : () -> ()'])
 def test_an_entry_block_has_no_predecessors(branch: str) -> None:
     text = f"scf.execute_region {{\n^bb0:\n  {branch}\n^bb1:\n  scf.yield\n}}\nfunc.return"
     with pytest.raises(InvalidIRError, match="has the entry block of its region for successor"):

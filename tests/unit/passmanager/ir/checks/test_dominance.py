@@ -6,6 +6,7 @@ import itertools
 import random
 
 import pytest
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import cf, func, test
 from xdsl.dialects.builtin import Builtin, ModuleOp, i32
@@ -86,12 +87,12 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("body", VALID.values(), ids=VALID.keys())
+@table_test("body", VALID.values())
 def test_valid(body: str):
     verify_dominance(in_function(body))
 
 
-@pytest.mark.parametrize("body", INVALID.values(), ids=INVALID.keys())
+@table_test("body", INVALID.values())
 def test_invalid(body: str):
     with pytest.raises(InvalidIRError, match="'test.op' op operand #0"):
         verify_dominance(in_function(body))
@@ -185,7 +186,7 @@ def paths_avoiding(entry: Block, avoided: Block) -> set[Block]:
     return reached
 
 
-@pytest.mark.parametrize("seed", range(30))
+@table_test("seed", range(30))
 def test_random_graph_against_the_definition(seed: int):
     choose = random.Random(seed)
     blocks = [Block() for _ in range(choose.randrange(2, 14))]

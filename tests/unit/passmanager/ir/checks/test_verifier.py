@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.releases import needs_part
+from support.tables import table_test
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -304,7 +305,7 @@ def test_the_first_error_is_that_of_xdsls_order():
     assert info.value.op is later
 
 
-@pytest.mark.parametrize("isolated", [True, False])
+@table_test("isolated", [True, False])
 def test_value_from_outside_in_an_unreachable_block(isolated: bool):
     source = test.TestOp(result_types=[i32])
     unreachable = Block([test.TestOp(source.results), test.TestTermOp()])
@@ -314,7 +315,7 @@ def test_value_from_outside_in_an_unreachable_block(isolated: bool):
         verify(ModuleOp([source, holder]))
 
 
-@pytest.mark.parametrize(
+@table_test(
     "type",
     [
         TensorType(i32, [2, -5]),
@@ -335,7 +336,7 @@ def test_a_negative_dimension_is_invalid(type: Attribute) -> None:
         )
 
 
-@pytest.mark.parametrize("type", [TensorType(i32, [2**63]), MemRefType(i32, [-5, 2**70])])
+@table_test("type", [TensorType(i32, [2**63]), MemRefType(i32, [-5, 2**70])])
 def test_a_dimension_beyond_an_i64_is_invalid(type: Attribute) -> None:
     message = "'test.op' op has a type with a dimension larger than an i64"
     with pytest.raises(InvalidIRError, match=message):

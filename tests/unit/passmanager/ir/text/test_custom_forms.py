@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager.ir.checks.verifier import verify
@@ -33,7 +33,7 @@ def in_function(text: str) -> ModuleOp:
     return parse(f"func.func @f(%c: i1, %a: index) {{\n{text}\nfunc.return\n}}")
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         IF.format(f"{USE}scf.yield"),
@@ -53,7 +53,7 @@ def test_what_is_printed_is_read_back(text: str) -> None:
     assert parse(printed(module)).is_structurally_equivalent(module)
 
 
-@pytest.mark.parametrize("form", [IF, LOOP, SCOPE, AFFINE])
+@table_test("form", [IF, LOOP, SCOPE, AFFINE])
 def test_a_terminator_is_added_after_an_unregistered_operation(form: str) -> None:
     """As in mlir-opt, which leaves it out."""
     ends = {IF: "scf.yield", LOOP: "scf.yield", AFFINE: "affine.yield"}
@@ -61,6 +61,6 @@ def test_a_terminator_is_added_after_an_unregistered_operation(form: str) -> Non
     assert printed(in_function(form.format(USE))) == printed(in_function(form.format(USE + end)))
 
 
-@pytest.mark.parametrize("text", [IF.format("%0 = arith.constant 1 : i32\nscf.yield")])
+@table_test("text", [IF.format("%0 = arith.constant 1 : i32\nscf.yield")])
 def test_other_terminators_are_left_out(text: str) -> None:
     assert "scf.yield" not in printed(in_function(text))

@@ -9,6 +9,7 @@ from io import StringIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import table_test
 from xdsl.dialects.builtin import Float16Type, f32, f64
 from xdsl.printer import Printer
 
@@ -36,7 +37,7 @@ def test_any_bits(type: Float, format: str, data: st.DataObject) -> None:
     assert float_words(values, type) == words_of_xdsl(values, type)
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("value", "type"),
     [
         (0.0, f32),

@@ -6,14 +6,14 @@ import re
 from html import unescape
 from pathlib import Path
 
-import pytest
+from support.tables import table_test
 
 from passline.passmanager.ir.text.highlight import highlighted
 
 FILES = sorted((Path(__file__).parents[4] / "filecheck" / "passes").rglob("*.mlir"))
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "kind"),
     [
         ("relax.nn.conv2d", "k"),
@@ -46,7 +46,7 @@ def test_shape_is_apart_from_its_element_type() -> None:
     assert '<span class="mi">4x?x8x</span><span class="kt">f32</span>' in page
 
 
-@pytest.mark.parametrize("file", FILES[::8], ids=lambda path: path.stem)
+@table_test("file", FILES[::8])
 def test_no_text_is_lost(file: Path) -> None:
     text = file.read_text().strip("\n")
     assert unescape(re.sub(r"<[^>]*>", "", highlighted(text))) == text

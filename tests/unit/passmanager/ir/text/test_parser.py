@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.tables import table_test
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, test
 from xdsl.dialects.builtin import Builtin, FileLineColLoc, LocationAttr, ModuleOp
@@ -132,8 +133,8 @@ GENERIC = '%0 = "relax.constant"() <{value = dense_resource<blob> : tensor<2xf32
 BLOB = "0x040000000000803F00000040"  # as mlir-opt-22 prints dense<[1.0, 2.0]> : tensor<2xf32>
 
 
-@pytest.mark.parametrize("text", [CONSTANT, GENERIC.replace("()\n", "tensor<2xf32>\n")])
-@pytest.mark.parametrize("first", [False, True])
+@table_test("text", [CONSTANT, GENERIC.replace("()\n", "tensor<2xf32>\n")])
+@table_test("first", [False, True])
 def test_constant_has_the_elements_of_its_resource(text: str, first: bool):
     resources = section(other="0x00", blob=BLOB)
     module = parse_module(
@@ -169,7 +170,7 @@ def test_name_of_what_was_elided_stays():
         assert "dense_resource<__elided__>" in str(parse_module(make_ir_context(), text, "a"))
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "message"),
     [
         (CONSTANT, "resource 'blob' is not defined in this file"),

@@ -7,9 +7,9 @@ import re
 import struct
 from io import StringIO
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import table_test
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, f32, i1
 from xdsl.dialects.test import TestOp
 from xdsl.parser import Parser
@@ -36,7 +36,7 @@ def read(text: str) -> bytes:
     return value.data.data
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("values", "text"),
     [
         ((0.0, -0.0), 'dense<"0x0000000000000080"> : tensor<2xf32>'),
@@ -67,7 +67,7 @@ def test_floats_are_read_back_bit_by_bit(values: list[float]) -> None:
     assert read(text_of(value)) == value.data.data
 
 
-@pytest.mark.parametrize("text", ["dense<0x7F800000>", "dense<[0x7F800000, 0x7F800000]>"])
+@table_test("text", ["dense<0x7F800000>", "dense<[0x7F800000, 0x7F800000]>"])
 def test_digits_that_mlir_prints_for_a_float_are_its_bits(text: str) -> None:
     assert read(f"{text} : tensor<2xf32>") == dense(math.inf, math.inf).data.data
 
@@ -257,7 +257,7 @@ def test_constants_that_xdsl_would_lose_are_elided_too() -> None:
     assert 'dense<"0x00000000000000800000807F">' in printed(text, PrintStyle())
 
 
-@pytest.mark.parametrize("generic", [False, True])
+@table_test("generic", [False, True])
 def test_constants_come_back_from_resources(generic: bool) -> None:
     relax = CONSTANTS.partition("%4")[0]
     text = printed(relax, PrintStyle(resource_elements=1, generic=generic))
@@ -272,7 +272,7 @@ def test_other_ops_keep_their_resources() -> None:
     assert ops_of(once_more) == ops_of(RESOURCES)
 
 
-@pytest.mark.parametrize(("limit", "kept"), [(35, False), (36, True)])
+@table_test(("limit", "kept"), [(35, False), (36, True)])
 def test_long_resources_are_elided(limit: int, kept: bool) -> None:
     text = "%0 = relax.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>"
     shown = printed(text, PrintStyle(resource_elements=2, elide_resources=limit))

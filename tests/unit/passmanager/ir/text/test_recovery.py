@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
@@ -38,7 +39,7 @@ def indented(text: str) -> str:
     return "module {\n" + "".join(f"  {line}\n" for line in text.splitlines()) + "}\n"
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "lines"),
     [
         (UNDEFINED + GOOD + UNKNOWN, [2, 9]),
@@ -53,7 +54,7 @@ def test_functions_after_an_error_are_read(text: str, lines: list[int]):
     assert lines_of_errors(indented(text)) == [line + 1 for line in lines]
 
 
-@pytest.mark.parametrize(
+@table_test(
     "text",
     [
         UNKNOWN.removesuffix("}\n") + GOOD,

@@ -7,6 +7,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BytesAttr,
@@ -38,7 +39,7 @@ def test_blob_is_the_alignment_and_the_elements() -> None:
     assert name.isidentifier()
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("element", "alignment"),
     [(i8, 1), (bf16, 2), (i32, 4), (f64, 8), (ComplexType(f64), 16), (IntegerType(24), 4)],
 )
@@ -71,7 +72,7 @@ def test_every_bit_comes_back(elements: list[bytes]) -> None:
     assert dense_of(type, blob_of(dense)[1]) == dense
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("type", "text", "message"),
     [
         (TensorType(f32, [2]), "0x0400000000", "has 1 bytes, and tensor<2xf32> takes 8"),

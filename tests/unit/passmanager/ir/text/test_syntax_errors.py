@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 from support.releases import needs_xdsl
+from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.diagnostics.diagnostics import Diagnostic, render
@@ -124,7 +125,7 @@ def test_file_that_ends_in_a_region_names_its_start():
     ]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "error"),
     [
         ("func.func @f(%x: tensor<2x", "1:27: error: Expected shape type, but the file ends"),
@@ -168,7 +169,7 @@ def test_token_that_begins_no_operation():
     ]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("text", "error", "first"),
     [
         (

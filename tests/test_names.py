@@ -1,0 +1,58 @@
+"""The names of the product: no class name stands for two things, and minima and maxima are `MIN_`
+and `MAX_`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = [
+    path
+    for tree in ("compiler", "dialects", "passes", "passmanager", "tools")
+    for path in sorted((ROOT / tree).rglob("*.py"))
+    if "template" not in path.parts  # the project that `passline new` writes
+]
+
+PENDING = {"Arithmetic", "CommonSubexprEliminator", "Effects", "Tensor"}
+"""Names that still stand for two things."""
+
+
+def classes(path: Path) -> Iterator[ast.ClassDef]:
+    """Yield the classes that a module defines at its top level."""
+    return (node for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.ClassDef))
+
+
+def is_operation(node: ast.ClassDef) -> bool:
+    """Return whether a class is an operation: in another dialect, one may have its name."""
+    return any("irdl_op_definition" in ast.unparse(mark) for mark in node.decorator_list)
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    places = defaultdict[str, list[str]](list)
+    operations = set[str]()
+    for path in PRODUCT:
+        place = path.relative_to(ROOT)
+        for node in classes(path):
+            # An operation is named by its class and the dialect, whose folder is the second.
+            dialect = place.parts[1] if is_operation(node) else ""
+            places[f"{dialect} {node.name}".strip()].append(f"{place}:{node.lineno}")
+            operations |= {node.name} if dialect else set()
+    assert len(places) > 800 and len(operations) > 100
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    mixed = {name: places[name] for name in operations & places.keys()}
+    assert {n: found for n, found in (twice | mixed).items() if n not in PENDING} == {}
+    assert twice.keys() >= PENDING, "no longer pending"
+
+
+def test_minima_and_maxima_are_named_so() -> None:
+    names = r"^_?(?:LEAST|MOST)_\w+(?=:| =)"
+    found = {
+        str(path.relative_to(ROOT)): constants
+        for path in PRODUCT
+        if (constants := re.findall(names, path.read_text(), re.MULTILINE))
+    }
+    assert found == {}
