@@ -57,8 +57,7 @@ def read_with(
     stream: IO[bytes],
     name: str,
 ) -> ModuleOp:
-    """Return the module in `stream`, the content of the file `name`, as the frontend reads it that
-    `text` names, with its options and those of the extensions."""
+    """Return the module in `stream`, of the file `name`, as the frontend `text` reads it."""
     spec = parse_spec(text)
     entry = frontends[spec.name]
     if (cls := class_of(entry)) is None:

@@ -49,7 +49,6 @@ from .output import is_same_file
 if TYPE_CHECKING:
     from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
-    from ..dialects.target import Target
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -137,11 +136,6 @@ class PasslineRunMain(PasslineOptMain):
             if is_same_file(args.outputs, other):
                 raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
-    @property
-    def processor(self) -> Target | None:
-        """The processor of --target."""
-        return processor_of(self.args)
-
     @cached_property
     def threads(self) -> int:
         """The threads of machine code: one, after a warning, without an OpenMP runtime."""
@@ -157,13 +151,13 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine == "native":
             from ..compiler.native.lowering import bind_target, complete_lowering
 
-            rest = complete_lowering(self.args.function, self.processor, self.threads)
-            passes = [bind_target(self.processor, self.threads), *passes, rest]
+            processor = processor_of(self.args)
+            rest = complete_lowering(self.args.function, processor, self.threads)
+            passes = [bind_target(processor, self.threads), *passes, rest]
         super().use_pipeline(passes)
 
     def required_passes(self) -> Sequence[str]:
-        """Add the passes that machine code needs: options that run a part of the pipeline, such as
-        --stop-after, do not leave them out."""
+        """Add the passes that machine code needs, which --stop-after does not leave out."""
         if self.args.engine != "native":
             return super().required_passes()
         from ..compiler.native.lowering import NECESSARY
@@ -208,7 +202,7 @@ class PasslineRunMain(PasslineOptMain):
             return module
 
         settings = ("passline-run", pipeline_text(self.sequential), self.pass_context)
-        entry, target = self.args.function, self.processor
+        entry, target = self.args.function, processor_of(self.args)
         return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
     def check_inputs(self, func: Function, arrays: Mapping[str, Array]) -> None:
@@ -274,8 +268,9 @@ class PasslineRunMain(PasslineOptMain):
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""
-        threads = self.threads if self.args.engine == "native" else 1
-        return array_function(prog, func, self.args.engine, self.ctx, self.processor, threads)
+        engine, processor = self.args.engine, processor_of(self.args)
+        threads = self.threads if engine == "native" else 1
+        return array_function(prog, func, engine, self.ctx, processor, threads)
 
 
 def result_text(name: str, array: Array) -> str:

@@ -56,8 +56,7 @@ class DeltaSearch:
         self.verified = verified
 
     def run(self, reduction: Reduction) -> Iterator[ModuleOp]:
-        """Try the edits that `reduction` offers; yield `best` after each edit that keeps it
-        interesting."""
+        """Try the edits of `reduction`; yield `best` after each one that keeps it interesting."""
 
         def accept(start: int, end: int) -> bool:
             candidate = self.edited(reduction, start, end)

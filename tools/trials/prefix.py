@@ -1,5 +1,4 @@
-"""The instrument that runs the beginning of a pipeline: passes, and steps or functions of the
-last."""
+"""The instrument that runs the beginning of a pipeline, up to a step or function of a pass."""
 
 from __future__ import annotations
 
@@ -118,8 +117,7 @@ def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
 
 
 def restore_functions(module: ModuleOp, before: ModuleOp, kept: Collection[str]) -> None:
-    """Put the functions of `before` back into `module`, but for those in `kept`; new functions
-    stay, and removed ones return."""
+    """Put the functions of `before` except `kept` back into `module`; new functions stay."""
     new = _symbols(module)
     for name, op in _symbols(before).items():
         if name not in new:
