@@ -105,7 +105,7 @@ def compile(
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)
-    processor = parse_processor(target) if isinstance(target, str) else target
+    processor = parse_processor(target)
     ctx = PassContext.current()
 
     def lowered(module: ModuleOp) -> ModuleOp:

@@ -177,11 +177,10 @@ class PasslineOptMain(XDSLHooks):
 
     def transform_chunk(self, text: bytes, frontend: str, result: ResultFile) -> None:
         """Read one chunk, choose its pipeline, run that, and write the result."""
-        source = read_source(text, frontend, self.get_input_name())
-        module = self.read_chunk(source.content, frontend)
-        if module is None:
+        content, reproducer = read_source(text, frontend, self.get_input_name())
+        if (module := self.read_chunk(content, frontend)) is None:
             return
-        self.choose_pipeline(source.reproducer)
+        self.choose_pipeline(reproducer)
         self.observation.see(module)
         self.apply_passes(module)
         self.write_chunk(module, result)
@@ -227,7 +226,7 @@ class PasslineOptMain(XDSLHooks):
         return [*self.first_passes(), *(p for pipeline in pipelines for p in pipeline.passes)]
 
     def first_passes(self) -> Iterator[ModulePass]:
-        """Yield the passes of extensions, of which one knows the processor of --target."""
+        """Yield the first passes of extensions; one of these knows the processor of --target."""
         processor: str | None = getattr(self.args, "processor", None)
         if processor is not None and name_in(processor) not in self.processors:
             raise unknown_name("target", name_in(processor), self.processors)

@@ -165,8 +165,8 @@ class PasslineRunMain(PasslineOptMain):
         return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline, which may take long, after a check of the given arguments; random ones
-        are drawn for the function as it is before, of which the uses as indices are known."""
+        """Check the given arguments, then run the pipeline, which may take long. Random arguments
+        are drawn for the function before it: its uses of indices are known."""
         self.ranges = self.valid_ranges(prog)
         self.arrays = load_arrays(self.args.inputs) if self.args.inputs is not None else None
         for func in prog.ops:

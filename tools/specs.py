@@ -33,7 +33,7 @@ def check_spec(
     *own: type[ArgSpecConvertible],
     others: Sequence[str] = (),
 ) -> None:
-    """Raise PasslineError if `text` does not name one of `offered`, of which all are a `kind`, or
+    """Raise PasslineError if `text` does not name one of `offered`, each one a `kind`, or
     if its options are not those of the class that is offered.
 
     `own` have the options of those entries of their names that are functions; `others` are further

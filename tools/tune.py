@@ -112,6 +112,15 @@ class PasslineTuneMain(TrialMain):
             self.sequential.apply(self.ctx, module)
             legalize = self.pass_context.config.apply(LegalizeOps(), LegalizeOps.name)
         assert isinstance(legalize, LegalizeOps)
+        settings = Settings(
+            args.trials,
+            candidate_limit=args.candidate_limit,
+            seed=args.seed,
+            time_limit=args.time_limit,
+            share=args.share,
+            again=args.again,
+            winograd=legalize.winograd,
+        )
         own = cancelling(ThreadPoolExecutor(args.jobs))  # a process that measures for each thread
         chosen = named_executor(args.executor) or own
         try:
@@ -120,14 +129,8 @@ class PasslineTuneMain(TrialMain):
                     module,
                     args.database,
                     target,
-                    settings=Settings(
-                        args.trials, candidate_limit=args.candidate_limit, seed=args.seed
-                    ),
+                    settings,
                     executor=executor,
-                    time_limit=args.time_limit,
-                    again=args.again,
-                    share=args.share,
-                    winograd=legalize.winograd,
                     report=self.report,
                     progress=progress,
                 )

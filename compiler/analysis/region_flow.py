@@ -23,8 +23,7 @@ __all__ = [
 
 
 def result_terminators(op: Operation) -> list[Operation]:
-    """Return the terminators in the regions of `op` whose operands are results of `op`, or are
-    carried to its next iteration."""
+    """Return the terminators of `op` whose operands are its results or its next iteration's."""
     # Without `scf.condition`, whose operands go to the other region of the loop, or to its results.
     lasts = [block.last_op for region in op.regions for block in region.blocks]
     return [end for end in lasts if isinstance(end, ReturnOp | YieldOp | LambdaYieldOp | OutputOp)]

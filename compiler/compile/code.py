@@ -107,8 +107,7 @@ def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]
 
 
 def references(symbols: Iterable[str]) -> str:
-    """Return LLVM IR that refers to data of other files, so that its symbols are in the object
-    file."""
+    """Return LLVM IR that refers to data of other files, for symbols in the object file."""
     names = [quoted(symbol) for symbol in symbols]
     if not names:
         return ""
@@ -137,8 +136,7 @@ def empty_object(target: Target) -> bytes:
 
 
 def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
-    """Raise PasslineError if code calls a function that is not one of C, nor, with several threads,
-    one of the OpenMP runtime."""
+    """Raise PasslineError for a call of a function of neither C nor the OpenMP runtime."""
     known = [name for name in called if name in C_LIBRARY]
     if prepared.threads > 1:
         known += [name for name in called if name.startswith(PREFIXES)]
@@ -147,8 +145,7 @@ def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
 
 
 def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
-    """Add the functions and the data of an interface, from which alone the function of the model is
-    called."""
+    """Add the functions and data of an interface, the only caller of the model's function."""
     added = load_llvm().parse_assembly(interface_ir(interface))
     added.triple, added.data_layout = module.triple, module.data_layout
     module.link_in(added)
@@ -158,8 +155,7 @@ def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
 def hide_data(
     module: llvm.ModuleRef, interface: Interface, constants: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Make the data of the module internal, but for the description; return the large constants
-    that the module uses, with symbols that begin with the name of the library."""
+    """Make data internal but for the description; return the large constants in use, renamed."""
     exported = (LOADER_SYMBOL, library_symbol(interface.name))
     used: dict[str, Array] = {}
     for variable in module.global_variables:

@@ -50,8 +50,7 @@ def find_runtime() -> Runtime | None:
 
 
 def runtime_symbols(names: Iterable[str]) -> dict[str, int]:
-    """Return the addresses of those of `names` that are functions of the runtime, if there is
-    one."""
+    """Return the addresses of those `names` that are functions of the runtime."""
     names = [name for name in names if name.startswith(PREFIXES)]
     if not names or (runtime := find_runtime()) is None:
         return {}

@@ -50,7 +50,7 @@ SEED = 0
 TURN = 2e-3
 """The seconds that a function runs before it is the other one's turn."""
 ROUNDS = 8
-"""The least number of turns."""
+"""The minimum number of turns."""
 
 
 def measure(task: Task) -> Measurement:
@@ -125,8 +125,7 @@ def module_of(task: Task) -> ModuleOp:
 
 @dataclass(frozen=True)
 class Reference:
-    """The results of a kernel on seeded arguments, as the semantics of its operations have them,
-    and its machine code with the estimated choices."""
+    """A kernel's results by the semantics, and its machine code with the estimated choices."""
 
     arguments: Sequence[Array]
     results: Sequence[Value]
@@ -144,8 +143,7 @@ class Reference:
 
     @staticmethod
     def made(task: Task) -> Reference:
-        """Return a new reference; PasslineError if the kernel has no semantics, or none that
-        machine code agrees with."""
+        """Return a new reference; PasslineError unless semantics and machine code agree."""
         module = module_of(task)
         main = entry_function(module, "main")
         assert isinstance(main, FuncOp)
@@ -170,8 +168,7 @@ _last: dict[tuple[str, str, str], Reference] = {}
 
 
 def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
-    """Return the kernel of a task with some choices as a function; PasslineError if it does not
-    have them."""
+    """Return the kernel with some choices as a function; PasslineError if it lacks them."""
     module, target = module_of(task), Target.parse(task.target)
     record = TuningRecord(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
     database = Database([record])

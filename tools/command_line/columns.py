@@ -11,13 +11,13 @@ from textwrap import TextWrapper
 
 __all__ = ["filled", "output_width", "rows", "terminal_width"]
 
-WIDEST = 120
+MAX_COLUMNS = 120
 """The number of columns of a wide terminal that are used."""
 
 
 def terminal_width() -> int:
     """Return the number of columns for help: those of the terminal, or of COLUMNS, or 100."""
-    return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
+    return min(shutil.get_terminal_size((100, 24)).columns, MAX_COLUMNS)
 
 
 def output_width() -> int | None:

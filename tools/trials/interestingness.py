@@ -112,17 +112,14 @@ class Failure:
     @staticmethod
     def of(error: BaseException, pass_name: str) -> Failure:
         """Return the failure that an exception out of a pass is."""
-        return Failure(type(error).__name__, pass_name, _normalised(_message(error)))
+        message = next(iter(str(error).strip().splitlines()), "")  # below may stand the module
+        if isinstance(error, DiagnosticError) and error.diagnostics:
+            message = error.diagnostics[0].message
+        return Failure(type(error).__name__, pass_name, _normalised(message))
 
     def __str__(self) -> str:
         where = f" in pass '{self.pass_name}'" if self.pass_name else ""
         return f"{self.exception}{where}"
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, DiagnosticError) and error.diagnostics:
-        return error.diagnostics[0].message
-    return next(iter(str(error).strip().splitlines()), "")  # below may stand the whole module
 
 
 def _normalised(message: str) -> str:

@@ -11,7 +11,7 @@ from xdsl.ir import IRNode, Operation, SSAValue
 from ...passmanager.fast.clone import clone
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
-from ...passmanager.ir.changes import Changes, Snapshot
+from ...passmanager.ir.changes import Snapshot
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
@@ -91,7 +91,8 @@ class Prefix(NumberingInstrument):
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         if self._before is not None and self._snapshot is not None and self.number == self.passes:
             self.changed = tuple(changed_functions(self._before, module))
-            self.touched = tuple(self._touched(module, self._snapshot.update()))
+            left = {*module.walk()} - {*self._snapshot.update().ops}
+            self.touched = tuple(place for op, place in self._places.items() if op not in left)
             if self.functions is not None:
                 restore_functions(module, self._before, self.functions)
 
@@ -100,11 +101,6 @@ class Prefix(NumberingInstrument):
             self.failed = info.name
             function = Run.current().frames[-1].function
             self.failed_function = "" if function is None else symbol_of(function)
-
-    def _touched(self, module: ModuleOp, changes: Changes) -> list[OpPlace]:
-        """Return the ops of before that are gone, or differ."""
-        left = {*module.walk()} - {*changes.ops}
-        return [place for op, place in self._places.items() if op not in left]
 
 
 def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:

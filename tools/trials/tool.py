@@ -73,11 +73,11 @@ class TrialMain(PasslineOptMain):
     def read_module(self) -> ModuleOp:
         """Return the module in the input; with --run-reproducer, take the pipeline from it."""
         content, frontend = self.read_input()
-        source = read_source(content, frontend, self.get_input_name())
+        content, reproducer = read_source(content, frontend, self.get_input_name())
         self.line_offset = 0
-        module = self.parse_chunk(chunk_stream(source.content), frontend)
+        module = self.parse_chunk(chunk_stream(content), frontend)
         assert module is not None
-        self.choose_pipeline(source.reproducer)
+        self.choose_pipeline(reproducer)
         return module
 
     def attempt(self, action: Callable[[], None]) -> int:

@@ -82,8 +82,7 @@ def _is_special(cls: type[Operation]) -> bool:
 
 
 def transparent_ops(module: ModuleOp) -> list[Operation]:
-    """Return the ops nested in `module` in order, without those in opaque functions: declarations,
-    and those that no pass may look into."""
+    """Return the ops in `module` in order, without those in declarations and opaque functions."""
     ops: list[Operation] = []
     inside: FuncOp | None = None
     for op in walk(module):
@@ -209,12 +208,10 @@ class DeviceAnalyzer:
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
             case WhileOp():
                 self.domains |= zip(op.results, self.all_of(op.after_region.block.args))
-            case InvokeOp() | IfOp() | IndexSwitchOp() | GraphOp() | ModuleOp():
-                pass
-            case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp() | ConditionOp():
-                pass
-            case _:
+            case CallOp() | MakeClosureOp() | OnHost():
                 self.define_other(op)
+            case _:
+                pass
 
     def signature(self, func: FuncOp) -> FunctionDomain:
         """Return the domains of the parameters and results of `func`, on the devices of their
@@ -290,8 +287,7 @@ class DeviceAnalyzer:
             self.constrain(self.of(op.result), op.device, site)
 
     def define_call_tir(self, op: CallTIROp | CallTIRInplaceOp) -> None:
-        """Put the operands and results of a kernel on one device, each in the memory space of its
-        buffer type."""
+        """Put all operands and results of a kernel on one device, each in its memory space."""
         kind: Variable[Kind] = Variable()
         # One device, but a memory for each: a kernel may read "global" and write "global.texture".
         slots = [DevicePlace(kind) for _ in (*op.arguments, *op.new_results())]
@@ -352,8 +348,7 @@ class DeviceAnalyzer:
         return [DomainUse(op, index, domain) for index, domain in numbered if domain is not None]
 
     def uses(self, op: Operation) -> tuple[int, Sequence[Domain | None]]:
-        """Return the index of the first operand of `op` that may be on a device, and the domains in
-        which it and the following ones are used."""
+        """Return the first operand of `op` that may be on a device, and the domains of these."""
         match op:
             case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
                 return 0, self.terminator_uses(op.parent_op())

@@ -51,8 +51,7 @@ class FusionGraph:
         self.users: list[list[int]] = []
         """The fusible users of each operation in its block, ascending, each once."""
         self.visible: list[bool] = []
-        """True if an operation that is not fusible, or a live one in another block, uses a result
-        too."""
+        """True if a result also has a user that is not fusible, or a live one in another block."""
         self._users_outside: dict[int, list[int]] = {}
         """The fusible users of an operation in other blocks."""
         self.stops: list[StopFusionOp] = []
@@ -248,8 +247,7 @@ def _is_fusible(cls: type[Operation]) -> bool:
 
 
 def _blocks_of(op: Operation) -> list[tuple[Operation | None, bool]]:
-    """Return the first op of each block directly in `op`, last block first, and whether the block
-    is executed in order."""
+    """Return the first op of each block of `op`, last block first, and whether it runs in order."""
     return [
         (block.first_op, not is_graph_region(region))
         for region in reversed(op.regions)

@@ -1,4 +1,4 @@
-"""The partition of a fusion graph into groups, each of which becomes one kernel.
+"""The partition of a fusion graph into groups that become kernels.
 
 Source: TVM's `GraphPartitioner`.
 """
@@ -21,7 +21,7 @@ REDUCTION = FusionKind.REDUCTION
 ANCHOR = FusionKind.ANCHOR
 
 COPIES = 4
-"""How often a kernel of the greatest depth may compute its operations for one element."""
+"""How often a kernel of the maximum depth may compute its operations for one element."""
 
 
 def is_prepared(op: Operation) -> bool:
@@ -80,8 +80,7 @@ class GraphPartitioner:
                 self.join(i, sink, INJECTIVE, ANCHOR)
 
     def join_anchor(self, i: int, sink: int) -> bool:
-        """Extend the group of an anchor, which ends with `i`, to `sink` if the operations up to it
-        are at most broadcasting, and keep the shape; return whether the group was extended."""
+        """Extend the group that ends with the anchor `i` to `sink`; return whether it fits."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
         # Two anchors in one kernel would be two loop nests with nothing in common.
@@ -95,8 +94,7 @@ class GraphPartitioner:
         return self.merge(i, sink, path)
 
     def join(self, i: int, sink: int, inner: FusionKind, last: FusionKind) -> None:
-        """Fuse `i` with `sink` if the kind of the group of `sink` is at most `last`, and the kinds
-        of the groups between them are at most `inner`."""
+        """Fuse `i` with `sink` unless its kind exceeds `last`, or one between them `inner`."""
         leader = self.find(sink)
         if self.find(i) == leader or self.kinds[leader] > last:
             return
@@ -120,8 +118,7 @@ class GraphPartitioner:
         return found
 
     def merge(self, i: int, sink: int, path: set[int]) -> bool:
-        """Merge the groups of `i`, `sink` and `path` unless the result is too large; return whether
-        they were merged."""
+        """Merge the groups of `i`, `sink` and `path` unless too large; return whether merged."""
         leader = self.find(sink)
         merged = {self.find(i), *map(self.find, path)} - {leader}
         size = self.size[leader] + sum([self.size[group] for group in merged])
@@ -154,8 +151,7 @@ class GraphPartitioner:
         return i
 
     def groups(self) -> list[list[Operation]]:
-        """Return the groups of live operations, each in the order of the IR, sorted by their last
-        operations."""
+        """Return the live groups in the order of their last operations, each in IR order."""
         groups: dict[int, list[Operation]] = {}
         for i, op in enumerate(self.graph.ops):
             if not self.graph.dead[i]:

@@ -1,4 +1,4 @@
-"""The partition of the calls in a block into groups, each of which can become one call."""
+"""The partition of the calls in a block into groups that can become calls."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class FusionGroup:
     direct: int = 0
     """The groups whose results its operations use."""
     via: int = 0
-    """The groups on which its operations depend through operations of no group, as the first group
-    on the way."""
+    """The first groups on the ways through operations of no group."""
 
 
 @dataclass
@@ -125,8 +124,7 @@ class MergeGroups(Generic[K]):
 def dependences(
     ops: Iterable[Operation], is_ordered: Callable[[Operation], bool]
 ) -> Iterator[tuple[Operation, Iterable[Operation]]]:
-    """Yield operations of one block, each with those in the block that it depends on: by a value,
-    also one that a nested operation uses, or by an effect."""
+    """Yield the operations of a block with those that they depend on, by values or effects."""
     last: Operation | None = None
     for op in ops:
         needed: dict[Operation, None] = {}

@@ -62,7 +62,7 @@ def buffer_type(value: SSAValue) -> Buffer:
 
 def is_static(type: Buffer) -> bool:
     """Return whether all dimensions of `type` have a static size."""
-    # DYNAMIC_INDEX is the least i64, and the only negative size.
+    # DYNAMIC_INDEX is the minimum i64, and the only negative size.
     return all(size >= 0 for size in type.get_shape())
 
 

@@ -13,7 +13,7 @@ __all__ = ["dies_at", "source_of", "users_of"]
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """Return the value of which `value` is a view, or itself."""
+    """Return the value that `value` is a view of, or itself."""
     while isinstance(value.owner, View | MatchCastOp):
         value = value.owner.operands[0]
     return value
