@@ -276,9 +276,7 @@ def is_foreign(header: Path) -> bool:
         return not file.read(len(FIRST_LINE)).startswith(FIRST_LINE.encode())
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-compile`."""
-    PasslineCompileMain.main(args)
+main = PasslineCompileMain.main
 
 
 if __name__ == "__main__":

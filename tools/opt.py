@@ -508,9 +508,7 @@ class PasslineOptMain(XDSLHooks):
             sys.exit(status)
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-opt`."""
-    PasslineOptMain.main(args)
+main = PasslineOptMain.main
 
 
 if __name__ == "__main__":

@@ -292,9 +292,7 @@ def check_sizes(value: SSAValue, arrays: Mapping[str, Array]) -> None:
             raise PasslineError(f"result '{name}'{of} cannot be written: {reason}")
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-run`."""
-    PasslineRunMain.main(args)
+main = PasslineRunMain.main
 
 
 if __name__ == "__main__":

@@ -240,9 +240,7 @@ def percentage(text: str) -> int:
     return number
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-tune`."""
-    PasslineTuneMain.main(args)
+main = PasslineTuneMain.main
 
 
 if __name__ == "__main__":

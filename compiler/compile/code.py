@@ -112,15 +112,12 @@ def references(symbols: Iterable[str]) -> str:
     if not names:
         return ""
     table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
-    return "\n".join(
-        [
-            *(f"{name} = external hidden constant i8" for name in names),
-            f"@library.constants = internal constant {table}",
-            "@llvm.used = appending global [1 x ptr] [ptr @library.constants], "
-            'section "llvm.metadata"',
-            "",
-        ]
-    )
+    lines = [
+        *(f"{name} = external hidden constant i8" for name in names),
+        f"@library.constants = internal constant {table}",
+        '@llvm.used = appending global [1 x ptr] [ptr @library.constants], section "llvm.metadata"',
+    ]
+    return "\n".join([*lines, ""])
 
 
 def object_of(ir: str, machine: llvm.TargetMachine) -> bytes:

@@ -238,19 +238,13 @@ def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:
 
 def without_bodies(module: ModuleOp, kernels: Collection[PrimFuncOp]) -> ModuleOp:
     """Return a copy of `module` that only declares `kernels`."""
-    return ModuleOp(
-        [
-            declaration(op) if isinstance(op, PrimFuncOp) and op in kernels else clone(op)
-            for op in module.ops
-        ],
-        module.attributes.copy(),
-    )
-
-
-def declaration(kernel: PrimFuncOp) -> PrimFuncOp:
-    """Return the declaration of a function."""
-    inputs = kernel.function_type.inputs
-    return PrimFuncOp(kernel.sym_name.data, [*inputs], Region(), visibility="private")
+    ops = [
+        PrimFuncOp(op.sym_name.data, [*op.function_type.inputs], Region(), visibility="private")
+        if isinstance(op, PrimFuncOp) and op in kernels
+        else clone(op)
+        for op in module.ops
+    ]
+    return ModuleOp(ops, module.attributes.copy())
 
 
 def parameters(module: ModuleOp) -> dict[str, int]:

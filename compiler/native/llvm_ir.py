@@ -489,21 +489,9 @@ def assembly(op: llvm.InlineAsmOp, w: FunctionWriter) -> str:
     return f"call {output} asm{effects} {texts}({', '.join(map(w.typed, op.operands_))})"
 
 
-def branch(op: BrOp, w: FunctionWriter) -> str:
-    return f"br label %{w.labels[op.successor]}"
-
-
 def conditional_branch(op: llvm.CondBrOp, w: FunctionWriter) -> str:
     labels = f"label %{w.labels[op.then_block]}, label %{w.labels[op.else_block]}"
     return f"br {w.typed(op.cond)}, {labels}"
-
-
-def return_(op: llvm.ReturnOp, w: FunctionWriter) -> str:
-    return f"ret {w.typed(op.operands[0])}" if op.operands else "ret void"
-
-
-def unreachable(op: llvm.UnreachableOp, w: FunctionWriter) -> str:
-    return "unreachable"
 
 
 WRITERS: dict[str, Writer] = {
@@ -522,10 +510,10 @@ WRITERS: dict[str, Writer] = {
     "call": call,
     "call_intrinsic": call_intrinsic,
     "inline_asm": assembly,
-    "br": branch,
+    "br": lambda op, w: f"br label %{w.labels[op.successor]}",
     "cond_br": conditional_branch,
-    "return": return_,
-    "unreachable": unreachable,
+    "return": lambda op, w: f"ret {w.typed(op.operands[0])}" if op.operands else "ret void",
+    "unreachable": lambda op, w: "unreachable",
 }
 INSTRUCTIONS = {f"llvm.{name}": write for name, write in WRITERS.items()}
 """How the operations of the dialect, by their names, are written."""

@@ -9,7 +9,8 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -56,7 +57,7 @@ ROUNDS = 8
 def measure(task: Task) -> Measurement:
     """Compile, check and measure a candidate in this process; what fails is the result, too."""
     try:
-        reference = Reference.of(task)
+        reference = Reference.of(replace(task, choices=(), seconds=0, time_limit=0))
         estimated = reference.estimated
         function = compiled(task, task.choices) if task.choices else estimated
         if (wrong := reference.mismatch(function)) is not None:
@@ -133,16 +134,8 @@ class Reference:
     estimated: Compiled
 
     @staticmethod
+    @lru_cache(maxsize=1)
     def of(task: Task) -> Reference:
-        """Return the reference for a task; that of the last kernel is kept."""
-        key = task.text, task.target, task.winograd
-        if key not in _last:
-            _last.clear()
-            _last[key] = Reference.made(task)
-        return _last[key]
-
-    @staticmethod
-    def made(task: Task) -> Reference:
         """Return a new reference; PasslineError unless semantics and machine code agree."""
         module = module_of(task)
         main = entry_function(module, "main")
@@ -161,10 +154,6 @@ class Reference:
         """Return in words how the results of a function differ, or None."""
         results = function(*self.arguments)
         return mismatch_in(flat_values(self.results), flat_values(results), self.bound)
-
-
-_last: dict[tuple[str, str, str], Reference] = {}
-"""The reference of the last kernel."""
 
 
 def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:

@@ -249,9 +249,7 @@ def expression(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-bisect`."""
-    PasslineBisectMain.main(args)
+main = PasslineBisectMain.main
 
 
 if __name__ == "__main__":

@@ -171,9 +171,7 @@ class PasslineReduceMain(TrialMain):
             self.say(f"{op_count(step.module)} ops left, without some {step.what}")
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-reduce`."""
-    PasslineReduceMain.main(args)
+main = PasslineReduceMain.main
 
 
 if __name__ == "__main__":
