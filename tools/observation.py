@@ -111,18 +111,13 @@ class Observation:
         """Lines that come after the reports, without --quiet."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         """Warnings that are known at the end only."""
-        # Instruments run in this order. Those that measure come first, so that they do not measure
-        # what the others do after a pass.
-        self._instruments = [
+        # Those that measure come first: they do not measure what the others do after a pass.
+        self.instruments: list[PassInstrument] = [
             *self._measuring(),
             *self._control(),
             *self._printing(),
             *chain.from_iterable(extension.instruments() for extension in extensions),
         ]
-
-    def instruments(self) -> list[PassInstrument]:
-        """Return the instruments that the options ask for."""
-        return self._instruments
 
     def phase(self, name: str) -> AbstractContextManager[object]:
         """Time a phase outside of passes: `Parser`, `Verifier`, `Output`, and show that it runs."""
@@ -143,7 +138,7 @@ class Observation:
         if self._args.timing or self._args.trace or self._args.record or self._args.report:
             from ..passmanager.instruments.time.spans import SpanInstrument
 
-            yield from (i for i in self._instruments if isinstance(i, SpanInstrument))
+            yield from (i for i in self.instruments if isinstance(i, SpanInstrument))
 
     def _measuring(self) -> Iterator[PassInstrument]:
         args = self._args

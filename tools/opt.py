@@ -281,7 +281,7 @@ class PasslineOptMain(XDSLHooks):
 
     def instruments(self) -> list[PassInstrument]:
         """Return the instruments to run under."""
-        return self.observation.instruments()
+        return self.observation.instruments
 
     def left_out(self) -> Iterator[str]:
         """Yield a warning about the passes of -p that the level of -O filters out."""
@@ -489,8 +489,7 @@ class PasslineOptMain(XDSLHooks):
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         gc.freeze()  # no collection visits what has been imported, not even the last one
-        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level; calls through C take
-        # stack.
+        # xDSL parses and prints deep IR by recursion, some 20 frames a level.
         sys.setrecursionlimit(recursion_limit())
 
     def run_corpus(self) -> None:

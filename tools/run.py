@@ -262,7 +262,7 @@ class PasslineRunMain(PasslineOptMain):
         """Compare the results of machine code with those of the last pass."""
         from ..compiler.interpreters.equivalence import SemanticsInstrument
 
-        for instrument in self.observation.instruments():
+        for instrument in self.observation.instruments:
             if isinstance(instrument, SemanticsInstrument):
                 instrument.check_engine(prog, func, function, "native")
 

@@ -62,8 +62,7 @@ def flows(op: Operation) -> Iterator[RegionFlow]:
             yield from (RegionFlow(end, 0, op.result_types) for end in result_terminators(op))
         case ForOp() | WhileOp():
             carried = [value.type for value in carried_arguments(op)]
-            # A loop has four flows of one list of types: the initial values, each iteration's, the
-            # results.
+            # Four flows have one list of types: initial values, iterations, results.
             yield RegionFlow(op, first_carried_operand(op), carried)
             yield from (RegionFlow(end, 0, carried) for end in result_terminators(op))
             if isinstance(condition := op.regions[0].block.last_op, ConditionOp):

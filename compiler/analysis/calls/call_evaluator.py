@@ -61,8 +61,7 @@ class CallEvaluator:
         from ...interpreters.equivalence.evaluation import Evaluated, TooLarge, evaluate
 
         module, entry = self._module_of(call)
-        # A step is an operation, or more for large operands. An endless loop would hang the
-        # compiler without a budget.
+        # A step is an operation, or more for large operands; endless loops need a budget.
         outcome = evaluate(module, entry, arguments, Context(), self.max_steps)
         match outcome:
             case Evaluated(results=results):
@@ -90,8 +89,7 @@ class CallEvaluator:
         assert isinstance(call, CallOp | CallTIROp)
         names = dict.fromkeys([call.callee.string_value()])
         pending = [*names]
-        # The callees of callees, too. Names that are not at the top level of the module are left
-        # out: the evaluation fails where it needs them.
+        # The callees of callees, too; the evaluation fails where it needs nested symbols.
         while pending:
             new = self._references.below(symbols[pending.pop()])
             found = [name for name in new if name in symbols and name not in names]

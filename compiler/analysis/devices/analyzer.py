@@ -182,8 +182,7 @@ class DeviceAnalyzer:
                 self.define_lambda(op)
             case CallOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
-                # The same domains for all calls: a function is compiled for one device. TVM does
-                # the same.
+                # As in TVM, all calls have the same domains: it is compiled for one device.
                 self.slots[op] = signature.arguments
                 self.domains |= zip(op.res, signature.results)
             case MakeClosureOp() if isinstance(callee := self.callee(op), FuncOp):
@@ -203,8 +202,7 @@ class DeviceAnalyzer:
             case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
-                # Initial values, arguments, yielded values and results are in one place; otherwise
-                # each iteration would copy.
+                # All carried values are in one place; otherwise each iteration would copy.
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
             case WhileOp():
                 self.domains |= zip(op.results, self.all_of(op.after_region.block.args))
@@ -234,8 +232,7 @@ class DeviceAnalyzer:
                     unplaced = [other for other in unplaced if other is not domain]
         signature = FunctionDomain(arguments, results)
         if _has_unknown_body(func):
-            # A unit of another compiler, or a kernel library, takes and returns memory of one
-            # device.
+            # Code of another compiler takes and returns memory of one device.
             shared = DevicePlace()
             for domain in unplaced:
                 unify(shared, domain)
@@ -312,8 +309,7 @@ class DeviceAnalyzer:
         device = DevicePlace()
         operands, results = [device] * len(op.operands), [device] * len(op.results)
         if self.is_special[type(op)] and isinstance(op, OnHost):
-            # Sizes, for instance: the operand of a reshape is read by the host program, which
-            # allocates.
+            # Such as sizes: the host program, which allocates, reads those of a reshape.
             host = DevicePlace()
             self.constrain(host, HOST, Site(op, "has it on"))
             for sides, indices in (operands, op.host_operands()), (results, op.host_results()):
@@ -359,8 +355,7 @@ class DeviceAnalyzer:
             case WhileOp():
                 return 0, self.all_of(op.before_region.block.args)
             case InvokeOp() if isinstance(callee := self.of(op.callee), FunctionDomain):
-                # Here and not in `define`: the domain of the callee may be defined by a later
-                # operation.
+                # Not in `define`: a later operation may define the domain of the callee.
                 for result, domain in zip(op.res, callee.results):
                     unify(self.of(result), domain)
                 return 1, callee.arguments

@@ -78,8 +78,7 @@ class Wildcard(Pattern):
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
         if not self.name:
             yield found
-        # A match is immutable and extended by copying, so that a failed alternative leaves nothing
-        # behind.
+        # A match is copied to extend it, so that failed alternatives leave nothing.
         elif found.values.get(self.name, value) is value:
             yield Match(found.ops, {**found.values, self.name: value})
 

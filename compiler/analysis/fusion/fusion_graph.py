@@ -150,8 +150,7 @@ class FusionGraph:
         nearest = [-1] * len(self.ops)
         for i in reversed(range(len(self.ops))):
             users = self.users[i]
-            # A visible value leaves the kernel before its end, which only the last operation of a
-            # group may do.
+            # Only the last operation of a group may have a value that others see.
             if self.visible[i] or not users or self.kinds[i] is REDUCTION:
                 continue
             #   a -> b, a -> c, b -> d, c -> d: of a diamond, d is the post-dominator of a.
@@ -174,8 +173,7 @@ class FusionGraph:
                 return a
             if a > b:
                 a, b = b, a
-            # Between an operation and its post-dominator only cheap operations are recomputed in
-            # the kernel.
+            # The kernel recomputes only cheap operations before a post-dominator.
             a = nearest[a] if self.kinds[a] <= INJECTIVE else -1
             if a < 0:
                 return -1

@@ -105,8 +105,7 @@ class GraphPartitioner:
         """Return the operations between `i` and its post-dominator `sink`; None if one is in a
         group of a kind above `kind`, or if there are more than `max_depth`."""
         found: set[int] = set()
-        # All paths from `i` end in `sink`, as it post-dominates; a search of at most `max_depth`
-        # steps.
+        # All paths from `i` end in `sink`; the search takes at most `max_depth` steps.
         pending = [user for user in self.graph.users[i] if user != sink]
         while pending:
             if (user := pending.pop()) in found:
@@ -130,8 +129,7 @@ class GraphPartitioner:
             return self.too_many(sink, work, self.max_depth * COPIES)
         self.size[leader], self.work[leader] = size, work
         for group in merged:
-            # No union by rank: the last operation has to be the root, as its kind and position are
-            # the group's.
+            # No union by rank: kind and position of the last operation are the group's.
             self.parent[group] = leader
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR

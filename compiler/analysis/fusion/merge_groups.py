@@ -51,8 +51,7 @@ class MergeGroups(Generic[K]):
     def add(self, block: Block) -> None:
         """Partition the operations of `block`."""
         for op, needed in dependences(block.ops, self.is_ordered):
-            # A set of groups is an integer: union and intersection are one operation each, on n/30
-            # digits.
+            # A set of groups is an integer, whose operations take n/30 digits.
             direct = via = 0
             neighbours: dict[int, None] = {}
             for producer in needed:
@@ -60,8 +59,7 @@ class MergeGroups(Generic[K]):
                     direct |= 1 << number
                     neighbours[number] = None
                 else:
-                    # Only the first groups: those behind them are found through `direct` and `via`
-                    # of the groups.
+                    # Only the first groups: these lead to those behind them.
                     via |= self._first_groups[producer]
             if (kind := self.kind(op)) is None:
                 self._first_groups[op] = direct | via
@@ -69,8 +67,7 @@ class MergeGroups(Generic[K]):
             number = self._group_of[op] = len(self.groups)
             self._root.append(number)
             self.groups.append(FusionGroup([op], 1 << number, direct, via))
-            # In the order of operands, greedily, as TVM's pass: another order may give fewer
-            # groups.
+            # Greedily in the order of operands, as TVM; others may give fewer groups.
             for neighbour in neighbours:
                 if self.kind(self.groups[self.root(neighbour)].ops[0]) == kind:
                     self.merge(number, neighbour)
@@ -97,8 +94,7 @@ class MergeGroups(Generic[K]):
         """Return whether `late` depends on `early` through an operation outside of both."""
         both = late.bits | early.bits
         found = 0
-        # A direct use of `early` is inside of the merged group; a way through another group, or
-        # through an operation of no group, is not.
+        # Direct uses of `early` are inside of the merged group, other ways are not.
         pending = late.via | late.direct & ~both
         while pending:
             if pending & early.bits:

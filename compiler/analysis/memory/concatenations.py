@@ -37,8 +37,7 @@ def is_in_place(op: ConcatenateOp) -> bool:
     return (
         is_contiguous(op)
         and len(op.tensors) > 1
-        # A value that is concatenated twice is in two places, and can be computed in one of them
-        # only.
+        # A value that is concatenated twice can be computed in one place only.
         and len({*sources}) == len(sources)
         and all(_is_computed_for(source, op) for source in sources)
         and not any(map(_is_terminator, users_of(op.result)))

@@ -128,8 +128,7 @@ def backward_slice(op: Operation, body: Block) -> list[Operation]:
             for operand in inner.operands:
                 owner = operand.owner
                 if isinstance(owner, Operation) and owner.parent is body and owner not in found:
-                    # A buffer that the fill accesses, its own among them; `check_order` judges what
-                    # it does there.
+                    # `check_order` judges what the fill does with a buffer.
                     if isinstance(owner, Allocation):
                         continue
                     if not is_side_effect_free(owner) and not isinstance(owner, memref.LoadOp):

@@ -48,8 +48,7 @@ def find_in_place_updates(
         store = allocations[new].accesses[0]
         key = kinds[new], _first_write(allocations[new], numbers)
         for old in ending[key] if key[1] is not None else ():
-            # The last load comes before the store, in the same block: as no element is stored
-            # twice, none is read after it was overwritten.
+            # The last load comes before the only store of the element, in one block.
             if numbers[allocations[old].accesses[-1]] < numbers[store]:
                 ending[key].remove(old)
                 first[new] = first[old]

@@ -50,8 +50,7 @@ def dies_at(op: Operation, value: SSAValue) -> bool:
     if users.count(op) != 1:
         return False
     return all(
-        # In O(distance): `is_before_in_block` walks on from `user`, to the end of the block if it
-        # is not before `op`.
+        # `is_before_in_block` walks on from `user`, to the end of the block if it is not before.
         user is op
         or (
             isinstance(user, View | MatchCastOp | CallTIROp | CallTIRInplaceOp)
