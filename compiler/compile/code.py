@@ -69,11 +69,6 @@ class LibraryCode:
         """Return the parts of the object file."""
         return with_data(self._machine.emit_object(self._module), self._constants)
 
-    def called_functions(self) -> list[str]:
-        """Return the functions that the module calls and does not define."""
-        declared = (f.name for f in self._module.functions if f.is_declaration)
-        return [name for name in declared if not name.startswith("llvm.")]
-
 
 def compile_code(prepared: Prepared, interface: Interface) -> LibraryCode:
     """Compile a prepared function and its C interface for the target of the interface.
@@ -85,9 +80,9 @@ def compile_code(prepared: Prepared, interface: Interface) -> LibraryCode:
     module = optimize(ir, [prepared.entry], machine)
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
-    code = LibraryCode(module, machine, constants)
-    check_symbols(code.called_functions(), prepared)
-    return code
+    declared = [function.name for function in module.functions if function.is_declaration]
+    check_symbols([name for name in declared if not name.startswith("llvm.")], prepared)
+    return LibraryCode(module, machine, constants)
 
 
 def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]:

@@ -199,9 +199,8 @@ class Function:
     def __init__(self, described: Any, keeps: object) -> None:
         self.name: str = described.name.decode()
         self.inputs = [RuntimeTensor.of(described.inputs[i]) for i in range(described.input_count)]
-        self.results = [
-            RuntimeTensor.of(described.results[i]) for i in range(described.result_count)
-        ]
+        count = described.result_count
+        self.results = [RuntimeTensor.of(described.results[i]) for i in range(count)]
         self._call = described.call
         self._keeps = keeps
 
@@ -217,16 +216,12 @@ class Function:
         self._check_dimensions(given)
         made = [new(tensor) for tensor in self.results]
         inputs = (CArray * len(given))(*map(passed, given))
-        results = (CArray * len(made))(
-            *(space(t) if a is None else passed(a) for t, a in zip(self.results, made, strict=True))
-        )
+        pairs = zip(self.results, made, strict=True)
+        results = (CArray * len(made))(*(space(t) if a is None else passed(a) for t, a in pairs))
         if self._call(inputs, results, failure := CFailure()):
             raise LibraryError(message_of(failure))
-        arrays = [
-            taken(t, c) if a is None else a
-            for t, a, c in zip(self.results, made, results, strict=True)
-        ]
-        return tuple(t.from_memory(a) for t, a in zip(self.results, arrays, strict=True))
+        zipped = zip(self.results, made, results, strict=True)
+        return tuple(t.from_memory(taken(t, c) if a is None else a) for t, a, c in zipped)
 
     def _check_dimensions(self, given: Sequence[Array]) -> None:
         """Raise LibraryError if dimensions of one name have several sizes."""

@@ -84,9 +84,8 @@ def installed_libraries() -> Iterator[Path]:
         yield Path(root, "opt", "libomp", "lib", "libomp.dylib")
 
     def version(path: Path) -> int:
-        return (
-            int(digits) if (digits := path.parent.parent.name.rpartition("-")[2]).isdigit() else 0
-        )
+        digits = path.parent.parent.name.rpartition("-")[2]
+        return int(digits) if digits.isdigit() else 0
 
     found = Path("/usr/lib").glob("llvm-*/lib/libomp.so*")
     yield from sorted(found, key=version, reverse=True)

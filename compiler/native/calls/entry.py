@@ -194,18 +194,14 @@ def arguments(body: Body, array: str, parameter: Parameter) -> list[str]:
     """Return the arguments, each after its type, that stand for a parameter."""
     data = body.load("ptr", array, DATA)
     if isinstance(parameter, NumberParameter):
-        return [number(body, data, ModuleWriter().type(lowered_type(parameter.type)))]
+        type = ModuleWriter().type(lowered_type(parameter.type))
+        if type == "i1":  # it takes a byte
+            byte = body.value(f"load i8, ptr {data}")
+            return [f"i1 {body.value(f'trunc i8 {byte} to i1')}"]
+        return [f"{type} {body.value(f'load {type}, ptr {data}')}"]
     axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
     sizes = body.load("ptr", array, SIZES) if axes else ""
     return [f"ptr {data}", *(f"i64 {body.load('i64', sizes, axis)}" for axis in axes)]
-
-
-def number(body: Body, data: str, type: str) -> str:
-    """Return a number in memory, after its type; an i1 takes a byte."""
-    if type != "i1":
-        return f"{type} {body.value(f'load {type}, ptr {data}')}"
-    byte = body.value(f"load i8, ptr {data}")
-    return f"i1 {body.value(f'trunc i8 {byte} to i1')}"
 
 
 # Results
