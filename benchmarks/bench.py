@@ -7,7 +7,7 @@
 
 In each row the sides take turns, at least three times. How many times as fast as the peer we are
 is the median of the peer's time divided by ours in the same round, so above 1 we are faster; the
-spread is the least and the greatest. Rows that differ in the peer alone are measured together: a
+spread is the minimum and the maximum. Rows that differ in the peer alone are measured together: a
 command of ours has one time. Times are process time, of whole tools and of models that of the wall
 clock. The garbage collector has the thresholds of passline-opt, for both sides.
 
@@ -34,7 +34,7 @@ from table.rows import QUICK_OPS, SIZES, Case, Row, Scope, measure_together
 __all__ = ["SOURCES", "main", "matches", "measured", "select"]
 
 WIDTH = 140
-"""The least width of the table, also where the output is no terminal."""
+"""The minimum width of the table, also where the output is no terminal."""
 
 SOURCES = (
     *("cases.text", "cases.xdsl_corpus", "cases.tool", "cases.noop_pass", "cases.pass_cases"),
@@ -47,8 +47,7 @@ SOURCES = (
 def select(
     scope: Scope, words: Sequence[str], chosen: Callable[[Case], bool] = lambda _: True
 ) -> Iterator[Case | Row]:
-    """Yield the chosen cases whose labels have all of the words, and a row for each module that
-    cannot be imported because a package is not installed."""
+    """Yield the chosen cases with all words, and a row for each module without its package."""
     for source in SOURCES:
         try:
             cases = import_module(source).cases

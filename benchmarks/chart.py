@@ -56,7 +56,7 @@ ROWS: dict[str, dict[str, Key]] = {
 # Colours that can be read on white and on a dark page; the background is transparent.
 TEXT, FASTER, SLOWER = "#747c87", "#2f81f7", "#b8731f"
 WIDTH, LEFT, RIGHT, LINE, HEAD = 760, 290, 40, 24, 34
-LEAST, MOST = 1 / 6, 20
+MIN_SPEED, MAX_SPEED = 1 / 6, 20
 """The ends of the axis, as times the speed of the peer."""
 
 
@@ -99,8 +99,7 @@ def bars(found: Mapping[Key, float]) -> list[Bar]:
 
 
 def ratio(found: Mapping[Key, float], key: Key) -> float:
-    """Return the ratio of a row; of the first one that differs in the number of operations alone,
-    if that is `ANY`."""
+    """Return the ratio of a row; `ANY` matches any number of operations."""
     what, on, ops, peer = key
     same = (k for k in found if (k[0], k[1], k[3]) == (what, on, peer))
     return found[next(same, key) if ops == ANY else key]
@@ -108,7 +107,7 @@ def ratio(found: Mapping[Key, float], key: Key) -> float:
 
 def place(speed: float) -> float:
     """Return the horizontal place of a speed on the axis."""
-    part = math.log(speed / LEAST) / math.log(MOST / LEAST)
+    part = math.log(speed / MIN_SPEED) / math.log(MAX_SPEED / MIN_SPEED)
     return LEFT + part * (WIDTH - LEFT - RIGHT)
 
 

@@ -24,15 +24,11 @@ import statistics
 import sys
 from pathlib import Path
 
-from machine_code.timing import compiled, milliseconds, session
+from machine_code.timing import compiled, milliseconds, optimized, session
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 from zoo import optimized_nodes, write_table
 
-from passline.compiler.frontends.onnx import import_model
-from passline.dialects.target import host, set_target
-from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.pipeline import parse_pipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -65,10 +61,7 @@ def times(model: Exported) -> tuple[int, float, float, float]:
     (not a number if it does not run the model) and machine code take. PasslineError if the model
     cannot be compiled."""
     start = processor_time()
-    module = import_model(model.model, shapes=model.shapes)
-    set_target(module, host())
-    with PassContext(opt_level=3, verify_each=False):
-        parse_pipeline("optimize").apply(None, module)
+    module = optimized(model.model, shapes=model.shapes)
     kernels = count_kernels(module)
     function = compiled(module)
     seconds = processor_time() - start
@@ -79,8 +72,7 @@ def times(model: Exported) -> tuple[int, float, float, float]:
 
 
 def processor_time() -> float:
-    """Return the processor time in seconds of this process and those that it has forked, which
-    compile a part of the kernels."""
+    """Return the processor time in seconds of this process and its forks."""
     return sum(os.times()[:4])
 
 

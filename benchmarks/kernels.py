@@ -23,18 +23,16 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import onnx
 from machine_code.kernel import Kernel, KernelModel
 from machine_code.known_kernels import all_kernels
 from machine_code.timing import Array, compiled, milliseconds, optimized, session, table_of
 from rich.console import Console
 from rich.progress import track
 
-from passline.compiler.native import NativeFunction
 from passline.dialects.target import Target, host
 
 TOLERANCE = 1e-4
-"""The greatest difference from onnxruntime's result, in standard deviations of that."""
+"""The maximum difference from onnxruntime's result, in standard deviations of that."""
 SLOW = 0.8
 
 
@@ -53,11 +51,6 @@ class Row:
     compilation: float
 
 
-def compile_kernel(model: onnx.ModelProto, target: Target) -> NativeFunction:
-    """Compile the model of a kernel to machine code."""
-    return compiled(optimized(model, 3, target), target)
-
-
 def measure(kernel: Kernel, target: Target) -> Row:
     """Time a kernel; ValueError if its result is not that of onnxruntime."""
     model = KernelModel(kernel)
@@ -65,7 +58,7 @@ def measure(kernel: Kernel, target: Target) -> Row:
     peer = session(model.proto, model.inputs)
     (expected,) = peer()
     start = perf_counter()
-    function = compile_kernel(model.proto, target)
+    function = compiled(optimized(model.proto, 3, target), target)
     seconds = perf_counter() - start
     (result,) = function(*arrays)
     error = difference(result, expected)
@@ -80,8 +73,7 @@ def measure(kernel: Kernel, target: Target) -> Row:
 
 
 def difference(result: Array, expected: Array) -> float:
-    """Return the greatest difference, in standard deviations of `expected`, or relative to it if
-    it is a single number."""
+    """Return the maximum difference, in standard deviations or relative to a single number."""
     if result.shape != expected.shape:
         raise ValueError(f"the result has shape {result.shape}, expected {expected.shape}")
     deviation = float(expected.std()) if expected.size > 1 else abs(expected.item())

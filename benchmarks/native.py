@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
+from passline.compiler.native import NativeFunction
 from passline.dialects.target import Target, host
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -48,8 +49,7 @@ from support.models.transformers import Sizes, Style, decoder, encoder, inputs_o
 
 
 def commonest_convolutions(count: int) -> list[tuple[int, Kernel]]:
-    """Return the `count` most frequent convolutions of ResNet-50, with bias and relu, each with the
-    number of its occurrences."""
+    """Return the `count` most frequent convolutions of ResNet-50, each with its occurrences."""
     found = [k.nodes[0] for k in kernels_of("resnet50") if k.nodes[0].op == "Conv"]
     keys = [(*node.operands, node.attributes["strides"][0]) for node in found]
     return [
@@ -105,9 +105,7 @@ def time_model(name: str, target: Target) -> list[str]:
     plain = compiled(optimized(model, 0, target), target)
     by_numpy = interpret(fused, entry_function(fused, "main"))
     peer = session(model, inputs)
-    expected = peer()[-1]
-    error = np.abs(function(*arrays)[-1] - expected).max() / expected.std()
-    assert error < 1e-4, f"{name} is {error} standard deviations off"
+    error = checked(name, function, peer, arrays)
     mine, unfused, other = milliseconds(
         lambda: function(*arrays), lambda: plain(*arrays), peer, rounds=9
     )
@@ -127,6 +125,16 @@ def time_model(name: str, target: Target) -> list[str]:
     ]
 
 
+def checked(
+    name: str, function: NativeFunction, peer: Callable[[], list[Array]], arrays: Sequence[Array]
+) -> float:
+    """Return the maximum error beside the peer, in standard deviations; it has to be small."""
+    expected = peer()[-1]
+    error = float(np.abs(function(*arrays)[-1] - expected).max() / expected.std())
+    assert error < 1e-4, f"{name} is {error} standard deviations off"
+    return error
+
+
 # Threads
 
 THREADS = 2
@@ -144,8 +152,7 @@ def time_shared(
     """Return the times with several threads, and that of one thread, `alone`, divided by ours."""
     arrays = [*inputs.values()]
     function, peer = compiled(module, target, THREADS), session(model, inputs, THREADS)
-    expected = peer()[-1]
-    assert np.abs(function(*arrays)[-1] - expected).max() < 1e-4 * expected.std()
+    checked("the result", function, peer, arrays)
     mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, pause=IDLE)
     return [f"{mine:.2f}", f"{alone / mine:.2f} x", f"{other:.2f}", f"{other / mine:.2f} x"]
 
@@ -186,9 +193,7 @@ def time_transformers(target: Target) -> Table:
         fused = optimized(model, 3, target)
         kernels = count_kernels(fused)
         function, peer = compiled(fused, target), session(model, inputs)
-        expected = peer()[-1]
-        error = np.abs(function(*arrays)[-1] - expected).max() / expected.std()
-        assert error < 1e-4, f"{name} is {error} standard deviations off"
+        error = checked(name, function, peer, arrays)
         mine, other = milliseconds(lambda f=function: f(*arrays), peer, rounds=15, seconds=1)
         figures = f"{mine:.2f}", f"{other:.2f}", f"{other / mine:.2f} x"
         shared = time_shared(model, fused, inputs, target, mine)

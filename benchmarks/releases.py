@@ -6,7 +6,6 @@ printing are timed beside xDSL's. The results are the table in `docs/xdsl-releas
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import re
@@ -17,6 +16,8 @@ from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
+
+from table.rows import once, timed
 
 RELEASES = (
     *("0.59.0", "0.60.0", "0.61.0", "0.62.0", "0.62.1", "0.63.0", "0.64.0", "0.65.0", "0.66.0"),
@@ -109,13 +110,8 @@ def text_of_operations() -> str:
 
 def best(work: Callable[[], object]) -> float:
     """Return the shortest time of three runs."""
-    times: list[float] = []
-    for _ in range(3):
-        gc.collect()
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    run = timed(once(work), time.perf_counter)
+    return min(run().seconds for _ in range(3))
 
 
 def table(rows: Sequence[tuple[str, Found]]) -> str:
@@ -128,18 +124,6 @@ def table(rows: Sequence[tuple[str, Found]]) -> str:
         on = "all parts" if not off else f"not {', '.join(off)}: {found.difference}"
         lines.append(f"| {release} | {on} | {found.reading:.2f} | {found.printing:.2f} |")
     return "\n".join(lines)
-
-
-PARTS = (
-    "fields",
-    "creating",
-    "copying",
-    "editing",
-    "reading",
-    "printing",
-    "verifying",
-    "rewriting",
-)
 
 
 def main() -> None:

@@ -24,13 +24,9 @@ from time import perf_counter
 
 import onnx
 import onnxruntime
-from machine_code.timing import compiled, milliseconds, session
+from machine_code.timing import compiled, milliseconds, optimized, session
 
-from passline.compiler.frontends.onnx import import_model
-from passline.dialects.target import host, set_target
-from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.pipeline import parse_pipeline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -62,10 +58,7 @@ def row_of(model: ZooModel) -> str:
     shapes = {name: array.shape for name, array in arguments.items()}
     start = perf_counter()
     try:
-        module = import_model(proto, shapes=shapes)
-        set_target(module, host())
-        with PassContext(opt_level=3, verify_each=False):
-            parse_pipeline("optimize").apply(None, module)
+        module = optimized(proto, shapes=shapes)
         cells.append(str(count_kernels(module)))
         function = compiled(module)
     except PasslineError as error:
@@ -81,8 +74,7 @@ def row_of(model: ZooModel) -> str:
 
 
 def write_table(head: Sequence[str], rows: Sequence[str], *, keep: bool = False) -> None:
-    """Put a table into the page, in place of the one with the same head; with `keep`, rows of other
-    models stay, and the rows are sorted."""
+    """Replace the table with this head in the page; with `keep`, other models' rows stay."""
     before, _, rest = PAGE.read_text().partition(head[0])
     old, _, after = rest.partition("\n\n")
     if keep:

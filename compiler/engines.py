@@ -61,8 +61,7 @@ def returning_results(native: NativeFunction) -> ArrayFunction:
 
 
 def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays in a result: `name.0`, `name.1` for those of a tuple; PasslineError for
-    another kind of value."""
+    """Yield the arrays in a result, those of tuples as `name.0`; PasslineError for functions."""
     if isinstance(value, tuple):
         for i, element in enumerate(cast("tuple[Value, ...]", value)):
             yield from flat(f"{name}.{i}", element)

@@ -105,19 +105,21 @@ def compile(
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)
-    processor = parse_processor(target) if isinstance(target, str) else target
+    processor = parse_processor(target)
     ctx = PassContext.current()
 
     def lowered(module: ModuleOp) -> ModuleOp:
         if level is None:
             return module
-        if engine == "numpy":
-            return optimize(module, level)
-        from .native.lowering import bind_target
+        return optimize_with(first, module, level)
 
-        return optimize_with([bind_target(processor, threads)], module, level)
+    first: list[ModulePass] = []
+    required: tuple[str, ...] = ()
+    if engine == "native":
+        from .native.lowering import NECESSARY, bind_target
 
-    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
+        first, required = [bind_target(processor, threads)], NECESSARY
+    with ctx.at_level(ctx.opt_level if level is None else level, required) as inner:
         if engine == "native" and cache and not inner.is_observed:
             from .native import cached_function
 
@@ -129,15 +131,6 @@ def compile(
             entry = entry_function(module, function)
             call = array_function(module, entry, engine, target=processor, threads=threads)
     return CompiledFunction(declared, call, engine, perf_counter() - start)
-
-
-def _required_by(engine: Engine) -> tuple[str, ...]:
-    """Return the names of the passes without which an engine cannot run a function."""
-    if engine == "numpy":
-        return ()
-    from .native.lowering import NECESSARY
-
-    return NECESSARY
 
 
 class CompiledFunction:

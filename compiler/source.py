@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -79,16 +80,14 @@ def load(
     offer_display()
     bindings = Bindings(shapes or {}, dims or {})
     with _nested_deeply():
-        module = _read(source, ctx, allow_unregistered, bindings)
+        module = _read(source, partial(_parse, ctx, allow_unregistered, bindings), bindings)
         if verify_ir and module is not source:
             _verify(module)
     return module
 
 
-def _read(
-    source: Source, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
-) -> ModuleOp:
-    """Return the module that a source holds, not verified."""
+def _read(source: Source, parse: Callable[[str, str], ModuleOp], bindings: Bindings) -> ModuleOp:
+    """Return the module that a source holds, not verified; `parse` takes the text and its name."""
     match source:
         case ModuleOp():
             if bindings:
@@ -98,9 +97,9 @@ def _read(
             return parse_onnx(source, bindings=bindings)
         case str() if not _is_path(source):
             remember_source(TEXT, source.encode())
-            return _parse(source, TEXT, ctx, allow_unregistered, bindings)
+            return parse(source, TEXT)
         case str() | PathLike():
-            return _load_file(Path(source), ctx, allow_unregistered, bindings)
+            return _load_file(Path(source), parse, bindings)
         case OnnxModel():
             return parse_onnx(source.SerializeToString(), bindings=bindings)
         case _:
@@ -140,21 +139,18 @@ def _is_path(text: str) -> bool:
     return bool(os.path.exists(text) or _FILE_NAME.search(text) or not _IR.search(text))
 
 
-def _load_file(
-    path: Path, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
-) -> ModuleOp:
+def _load_file(path: Path, parse: Callable[[str, str], ModuleOp], bindings: Bindings) -> ModuleOp:
     if not path.exists():
         raise SourceNotFoundError(f"there is no file '{path}'{nearest_file(path)}")
     if path.is_dir():
         raise PasslineError(f"'{path}' is a directory, not a file with a module")
     if path.suffix == ".onnx":
         return parse_onnx(str(path), bindings=bindings)
-    text = decode_mlir(str(path), path.read_bytes())
-    return _parse(text, str(path), ctx, allow_unregistered, bindings)
+    return parse(decode_mlir(str(path), path.read_bytes()), str(path))
 
 
 def _parse(
-    text: str, name: str, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
+    ctx: Context | None, allow_unregistered: bool, bindings: Bindings, text: str, name: str
 ) -> ModuleOp:
     """Parse IR; the pipeline in a reproducer is left out."""
     if "mlir_reproducer" in text:

@@ -11,9 +11,9 @@ PROCESSORS = (*NAMED, "host")
 """The names of processors."""
 
 
-def parse_processor(text: str | None) -> Target | None:
+def parse_processor(named: str | Target | None) -> Target | None:
     """Return the processor that an option names; PasslineError for a mistake in it."""
     try:
-        return None if text is None else Target.parse(text)
+        return Target.parse(named) if isinstance(named, str) else named
     except ValueError as error:
         raise PasslineError(str(error)) from None

@@ -48,20 +48,14 @@ def tune(
     ends. Errors: PasslineError as of `compile`.
     """
     load_llvm()  # `host` would raise a ValueError without it
-    processor = parse_processor(target) if isinstance(target, str) else target
+    processor = parse_processor(target)
     check_runnable(processor or host())
     module = load(source)
     if level is not None:
         module = optimize_with([BindTarget(str(processor or host()))], module, level)
     legalize = PassContext.current().config.apply(LegalizeOps(), LegalizeOps.name)
     assert isinstance(legalize, LegalizeOps)
-    return tune_module(
-        module,
-        database,
-        processor or host(),
-        settings=Settings(trials, seed=seed),
-        executor=executor,
-        time_limit=time_limit,
-        again=again,
-        winograd=legalize.winograd,
+    settings = Settings(
+        trials, seed=seed, time_limit=time_limit, again=again, winograd=legalize.winograd
     )
+    return tune_module(module, database, processor or host(), settings, executor=executor)

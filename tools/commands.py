@@ -1,53 +1,19 @@
-"""The entry points of the commands. Each imports its tool, which takes a while, such that Ctrl-C
-meanwhile is an interruption like any other."""
+"""The entry points of the commands. Ctrl-C while a tool is imported is an interruption, too."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from functools import partial
 from importlib import import_module
+from typing import NoReturn
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.fast.parts import NO_ACCELERATION, OFF
 from ..passmanager.releases.release import unknown_release, unsupported_release
 
 __all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
-
-
-def bisect() -> None:
-    """Run the command `passline-bisect`."""
-    _run("bisect.tool")
-
-
-def compile() -> None:
-    """Run the command `passline-compile`."""
-    _run("compile")
-
-
-def opt() -> None:
-    """Run the command `passline-opt`."""
-    _run("opt")
-
-
-def reduce() -> None:
-    """Run the command `passline-reduce`."""
-    _run("reduce.tool")
-
-
-def report() -> None:
-    """Run the command `passline-report`."""
-    _run("report")
-
-
-def run() -> None:
-    """Run the command `passline-run`."""
-    _run("run")
-
-
-def tune() -> None:
-    """Run the command `passline-tune`."""
-    _run("tune")
 
 
 COMMANDS = {
@@ -62,23 +28,13 @@ COMMANDS = {
 """The commands, and the modules of their tools."""
 
 
-def passline() -> None:
-    """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
-    name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if (module := {**COMMANDS, "new": "new.tool"}.get(name)) is None:
-        return _run("overview")
-    sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
-    _run(module)
-
-
 def _run(module: str) -> None:
     """Import the module of a tool and run its `main`.
 
     Modules ask when they are imported whether they may be accelerated.
     """
     if (reason := unsupported_release()) is not None:
-        print(f"error: {reason}", file=sys.stderr)
-        sys.exit(1)
+        _end(reason)
     if NO_ACCELERATION in sys.argv[1:]:
         os.environ[OFF] = "1"
     gc.disable()  # nothing that is imported is garbage
@@ -88,18 +44,38 @@ def _run(module: str) -> None:
         gc.enable()
         tool.main()
     except PasslineError as error:  # of the environment, which modules ask when they are imported
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        _end(error)
     except Exception as error:  # of an import: a tool reports its own errors
         from ..passmanager.errors import NotInstalledError
 
         if isinstance(error, NotInstalledError) and "--debug" not in sys.argv:
-            print(f"error: {error}", file=sys.stderr)
-            sys.exit(1)
+            _end(error)
         if (unknown := unknown_release()) is None or "--debug" in sys.argv:
             raise
-        print(f"error: {type(error).__name__}: {error}\nhelp: {unknown}", file=sys.stderr)
-        sys.exit(3)
+        _end(f"{type(error).__name__}: {error}\nhelp: {unknown}", 3)
     except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _end("interrupted", 130)
+
+
+def _end(message: object, status: int = 1) -> NoReturn:
+    """Print an error, and end the process."""
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+bisect = partial(_run, COMMANDS["bisect"])
+compile = partial(_run, COMMANDS["compile"])
+opt = partial(_run, COMMANDS["opt"])
+reduce = partial(_run, COMMANDS["reduce"])
+report = partial(_run, COMMANDS["report"])
+run = partial(_run, COMMANDS["run"])
+tune = partial(_run, COMMANDS["tune"])
+
+
+def passline() -> None:
+    """Run the command `passline`: one of `COMMANDS`, or an answer about these."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if (module := {**COMMANDS, "new": "new.tool"}.get(name)) is None:
+        return _run("overview")
+    sys.argv[:2] = [f"passline {name}"]  # as which messages name the program
+    _run(module)

@@ -1,5 +1,4 @@
-"""`passline-compile`: reads IR, runs a pipeline over it if one is given, and makes a library of a
-function of it."""
+"""`passline-compile`: reads IR, runs a pipeline over it, and compiles a function to a library."""
 
 from __future__ import annotations
 
@@ -81,16 +80,11 @@ class PasslineCompileMain(PasslineOptMain):
             )
         self.kind = kind_of(self.args)
 
-    @property
-    def processor(self) -> Target | None:
-        """The processor of --target."""
-        return processor_of(self.args)
-
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Bind the target first, and append the rest of the lowering."""
-        first = bind_target(self.processor, self.args.threads)
-        rest = complete_lowering(self.args.function, self.processor, self.args.threads)
-        super().use_pipeline([first, *passes, rest])
+        processor, threads = processor_of(self.args), self.args.threads
+        rest = complete_lowering(self.args.function, processor, threads)
+        super().use_pipeline([bind_target(processor, threads), *passes, rest])
 
     def required_passes(self) -> Sequence[str]:
         """Return the required passes, and those that machine code needs."""
@@ -110,7 +104,7 @@ class PasslineCompileMain(PasslineOptMain):
         PasslineError if its files are not in ELF.
         """
         own = target_of(prog) if has_target(prog) else host()
-        target = own if self.processor is None else self.processor
+        target = processor_of(self.args) or own
         if "linux" not in target.triple:
             raise PasslineError(
                 f"libraries are made for Linux, not for {target.triple}: name a --target, such as "
@@ -154,8 +148,7 @@ class PasslineCompileMain(PasslineOptMain):
 
 
 class LibraryFiles(ResultFile):
-    """The output file, and a header, which is written after it. The names and sizes of both are
-    printed on stderr unless it is `quiet`."""
+    """The output file and its header; unless `quiet`, their names and sizes go to stderr."""
 
     def __init__(self, name: str | None, header: str | None, *, quiet: bool) -> None:
         super().__init__(name)
@@ -186,8 +179,7 @@ def linked(
     output: str,
     threads: int,
 ) -> list[Buffer]:
-    """Link object files to a shared library of the name `output`, and return its content, which is
-    mapped into memory."""
+    """Link object files to a shared library named `output`, and return its mapped content."""
     with TemporaryDirectory(prefix="passline-compile-") as name:
         directory = Path(name)
         objects: list[Path] = []
@@ -252,8 +244,7 @@ def library_name(args: argparse.Namespace) -> str:
 
 
 def check_files(args: argparse.Namespace) -> None:
-    """Raise PasslineError for files that exclude each other, and OSError for a header that cannot
-    be written, before anything is compiled."""
+    """Raise PasslineError for files that exclude each other, OSError for an unwritable header."""
     if args.out_dir is not None:
         raise PasslineError("--out-dir is not for passline-compile: it makes one library")
     if args.split_input_file:
@@ -285,9 +276,7 @@ def is_foreign(header: Path) -> bool:
         return not file.read(len(FIRST_LINE)).startswith(FIRST_LINE.encode())
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-compile`."""
-    PasslineCompileMain.main(args)
+main = PasslineCompileMain.main
 
 
 if __name__ == "__main__":

@@ -49,8 +49,7 @@ class ToolExtension:
     processor_help: ClassVar[str] = ""
     """What the help of `--target` says of these."""
     check_options: ClassVar[Sequence[str]] = ()
-    """The options of `add_check_options`, as `args` has them: a test that passline-bisect writes
-    repeats those that are given."""
+    """The names of these options in `args`: a test that passline-bisect writes repeats them."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -95,8 +94,7 @@ class ToolExtension:
 
 @cache
 def extension_classes() -> Sequence[type[ToolExtension]]:
-    """Return the extensions of all installed projects, Passline's first. One that fails to load is
-    ignored with a warning."""
+    """Return the installed extensions, Passline's first. A warning names those that fail."""
     found: list[type[ToolExtension]] = []
     for point in installed().tool_extensions:
         try:

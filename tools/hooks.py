@@ -26,7 +26,6 @@ from ..passmanager.runner import Loading
 from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
 from .command_line.arguments import add_arguments
 from .command_line.short_help import ShortHelp, group_xdsl_options
-from .command_line.versions import version_text
 from .corpus.arguments import add_corpus_options
 from .diagnostics.failures import report
 from .extension import ToolExtension, extension_classes
@@ -37,8 +36,7 @@ __all__ = ["XDSLHooks"]
 
 
 class XDSLHooks(xDSLOptMain):
-    """A tool with the dialects, passes, targets and frontends of all installed projects, and with
-    the options of Passline and of these projects."""
+    """A tool with the dialects, passes, targets, frontends and options of installed projects."""
 
     short_help: ClassVar[ShortHelp | None] = None
     """What -h prints; all options if there is none."""
@@ -131,11 +129,7 @@ class XDSLHooks(xDSLOptMain):
     def add_questions(self, group: Group) -> None:
         """Add the options on the tool itself."""
         add_completion(group, self.completion)
-        add_version(group, self.versions)
-
-    def versions(self) -> str:
-        """Return the text of --version: the tool that was run, also one of another project."""
-        return version_text(self.arg_parser.prog)
+        add_version(group)
 
     @property
     def processors(self) -> list[str]:

@@ -52,8 +52,7 @@ def answer(
 
 
 def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str]:
-    """Yield each pass with its summary, grouped by project and dialect: ours, those of plugins, and
-    xDSL's, of which a terminal shows the names only."""
+    """Yield each pass with its summary by project and dialect; of xDSL's, a terminal has names."""
     known, fits = set(dialects), output_width()
     groups: dict[tuple[int, str], list[str]] = {}
     for name in sorted(passes):
@@ -68,14 +67,12 @@ def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str
             yield from rows([(f"{group:{min(18, fits // 4)}}", ", ".join(names))], fits)
         else:
             yield f"{group}:"
-            yield from rows([(name, _sentence(passes[name]())) for name in names], fits)
+            sentences = {name: summary(passes[name]()).partition("; source:")[0] for name in names}
+            pairs = [
+                (name, f"{s.removesuffix('.')}." if s else "") for name, s in sentences.items()
+            ]
+            yield from rows(pairs, fits)
             yield ""
-
-
-def _sentence(cls: type[ModulePass]) -> str:
-    """Return the summary of a pass without its source, with a full stop."""
-    text = summary(cls).partition("; source:")[0]
-    return f"{text.removesuffix('.')}." if text else ""
 
 
 _OURS, _PLUGIN, _XDSL = range(3)
@@ -94,8 +91,7 @@ def _group(name: str, cls: type[ModulePass], dialects: Container[str]) -> tuple[
 
 
 def _dialect_in(name: str, dialects: Container[str]) -> str:
-    """Return the first dialect that the name of a pass has, as in `convert-arith-to-riscv`, or
-    `other`."""
+    """Return the first dialect in the name of a pass, `arith` of `convert-arith`, or `other`."""
     words = name.split("-")
     for start in range(len(words)):
         for end in range(len(words), start, -1):
@@ -105,8 +101,7 @@ def _dialect_in(name: str, dialects: Container[str]) -> str:
 
 
 def list_passes(passes: Passes) -> Iterator[str]:
-    """Yield a line for each pass with its name, level and requirements, then its summary and
-    options."""
+    """Yield for each pass its name, level and requirements, then its summary and options."""
     width, fits = max(map(len, passes), default=0), output_width()
     for name in sorted(passes):
         cls = passes[name]()

@@ -1,5 +1,4 @@
-"""The option --load: dialects, passes, targets and frontends of a Python file, which needs no entry
-point."""
+"""The option --load: a Python file with dialects, passes, targets and frontends."""
 
 from __future__ import annotations
 
@@ -39,8 +38,7 @@ class LoadedFileError(PasslineError):
 
 
 def loaded_files(args: Sequence[str]) -> Iterator[str]:
-    """Yield the values of --load in a command line, which is not parsed yet: what a file offers
-    may occur in it."""
+    """Yield the values of --load in a command line before it is parsed."""
     for i, arg in enumerate(args):
         flag, equals, value = arg.partition("=")
         if arg == "--":
@@ -105,7 +103,7 @@ def _located(error: BaseException, name: str, path: str) -> PasslineError:
     return LoadedFileError(said, FileLineColLoc(StringAttr(name), IntAttr(line), IntAttr(column)))
 
 
-def _offer_of(module: ModuleType, name: str) -> Installed:
+def _offer_of(module: ModuleType, file: str) -> Installed:
     """Return what a module defines: what it imports counts only as a part of a `Universe`."""
     offer = Installed()
     values = [*vars(module).values()]
@@ -113,30 +111,25 @@ def _offer_of(module: ModuleType, name: str) -> Installed:
         if isinstance(value, Dialect):
             offer.dialects[value.name] = _returning(value)
         elif isinstance(value, Universe):
-            _add_universe(offer, value)
+            for name, factory in value.all_passes.items():
+                offer.add_pass(name, factory)
+            offer.dialects |= value.all_dialects
+            offer.targets |= value.all_targets
+            offer.frontends |= getattr(value, "all_frontends", {})
     for cls in _classes(values, module.__name__, ModulePass):
         offer.add_pass(cls.name, _returning(cls))
     offer.targets |= {c.name: _returning(c) for c in _classes(values, module.__name__, Target)}
     offer.frontends |= {c.name: _returning(c) for c in _classes(values, module.__name__, Frontend)}
     if not (offer.passes or offer.dialects or offer.targets or offer.frontends):
-        raise PasslineError(f"'{name}' defines no dialect, pass, target or frontend")
+        raise PasslineError(f"'{file}' defines no dialect, pass, target or frontend")
     return offer
-
-
-def _add_universe(offer: Installed, universe: Universe) -> None:
-    for name, factory in universe.all_passes.items():
-        offer.add_pass(name, factory)
-    offer.dialects |= universe.all_dialects
-    offer.targets |= universe.all_targets
-    offer.frontends |= getattr(universe, "all_frontends", {})
 
 
 Kind = TypeVar("Kind")
 
 
 def _classes(values: Iterable[object], module: str, kind: type[Kind]) -> Iterator[type[Kind]]:
-    """Yield the classes of a kind that a module defines and that have a name; those of instances,
-    too, as a decorator makes a pass of a function."""
+    """Yield the named classes of a kind that a module defines, also those of its instances."""
     for value in values:
         cls = value if isinstance(value, type) else type(value)
         if issubclass(cls, kind) and cls.__module__ == module and not inspect.isabstract(cls):

@@ -36,6 +36,28 @@ __all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
 _PHASES = {"Import": "importing the model", "Verifier": "verifying"}
 """What is done in phases that may take long; reading says so itself."""
 
+_ENDS = {
+    "start_after": "StartAfter",
+    "start_before": "StartBefore",
+    "stop_after": "StopAfter",
+    "stop_before": "StopBefore",
+}
+"""The options that name an end of the part of the pipeline that runs, and their instruments."""
+
+_REPRODUCERS = {
+    "crash_reproducer": {},
+    "local_reproducer": {"local": True},
+    "generate_reproducer": {"always": True},
+}
+"""The options that write reproducers, and the settings of their instrument."""
+
+_PRINT_IR = (
+    *("print_ir_before", "print_ir_before_all", "print_ir_before_pass_number"),
+    *("print_ir_after", "print_ir_after_all", "print_ir_after_pass_number"),
+    *("print_between_passes", "print_ir_after_change", "print_ir_after_failure"),
+)
+"""The options that print the IR."""
+
 TERMINAL_ELEMENTS = 64
 """Constants of more elements are elided on a terminal."""
 
@@ -56,8 +78,7 @@ def print_style(args: argparse.Namespace) -> PrintStyle:
 
 
 def terminal_style(style: PrintStyle, stream: TextIO | None) -> PrintStyle:
-    """Return the style of IR on `stream`: on a terminal, large constants are elided unless the
-    options say how they are printed."""
+    """Return the style of IR on `stream`: a terminal elides large constants by default."""
     if stream is None or not stream.isatty() or shortens_constants(style):
         return style
     return replace(style, elide_elements=TERMINAL_ELEMENTS)
@@ -90,18 +111,13 @@ class Observation:
         """Lines that come after the reports, without --quiet."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         """Warnings that are known at the end only."""
-        # Instruments run in this order. Those that measure come first, so that they do not measure
-        # what the others do after a pass.
-        self._instruments = [
+        # Those that measure come first: they do not measure what the others do after a pass.
+        self.instruments: list[PassInstrument] = [
             *self._measuring(),
             *self._control(),
             *self._printing(),
             *chain.from_iterable(extension.instruments() for extension in extensions),
         ]
-
-    def instruments(self) -> list[PassInstrument]:
-        """Return the instruments that the options ask for."""
-        return self._instruments
 
     def phase(self, name: str) -> AbstractContextManager[object]:
         """Time a phase outside of passes: `Parser`, `Verifier`, `Output`, and show that it runs."""
@@ -122,7 +138,7 @@ class Observation:
         if self._args.timing or self._args.trace or self._args.record or self._args.report:
             from ..passmanager.instruments.time.spans import SpanInstrument
 
-            yield from (i for i in self._instruments if isinstance(i, SpanInstrument))
+            yield from (i for i in self.instruments if isinstance(i, SpanInstrument))
 
     def _measuring(self) -> Iterator[PassInstrument]:
         args = self._args
@@ -185,20 +201,12 @@ class Observation:
             if args.print_debug_counter:
                 self._reports.append(counter.report)
             yield counter
-        if args.start_after:
-            yield instruments.StartAfter(args.start_after)
-        if args.start_before:
-            yield instruments.StartBefore(args.start_before)
-        if args.stop_after:
-            yield instruments.StopAfter(args.stop_after)
-        if args.stop_before:
-            yield instruments.StopBefore(args.stop_before)
-        if args.crash_reproducer:
-            yield instruments.CrashReproducer(args.crash_reproducer)
-        if args.local_reproducer:
-            yield instruments.CrashReproducer(args.local_reproducer, local=True)
-        if args.generate_reproducer:
-            yield instruments.CrashReproducer(args.generate_reproducer, always=True)
+        for option, name in _ENDS.items():
+            if given := getattr(args, option):
+                yield getattr(instruments, name)(given)
+        for option, settings in _REPRODUCERS.items():
+            if given := getattr(args, option):
+                yield instruments.CrashReproducer(given, **settings)
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
@@ -207,7 +215,7 @@ class Observation:
             yield instruments.PassLog()
         if args.print_pass_numbers:
             yield instruments.PassNumbers()
-        if self._prints_ir():
+        if self._prints_ir:
             printer = instruments.IRPrinter(
                 before=args.print_ir_before_all or args.print_ir_before,
                 after=args.print_ir_after_all or args.print_between_passes or args.print_ir_after,
@@ -233,19 +241,10 @@ class Observation:
         if not args.quiet and sys.stderr.isatty():
             yield instruments.ProgressInstrument(len(list(nested_passes(self._pipeline))) - 1)
 
+    @property
     def _prints_ir(self) -> bool:
-        args = self._args
-        return bool(
-            args.print_ir_before
-            or args.print_ir_after
-            or args.print_ir_before_all
-            or args.print_ir_after_all
-            or args.print_between_passes
-            or args.print_ir_after_change
-            or args.print_ir_after_failure
-            or args.print_ir_before_pass_number
-            or args.print_ir_after_pass_number
-        )
+        """Whether an option asks for the instrument that prints the IR."""
+        return any(getattr(self._args, option) for option in _PRINT_IR)
 
     # Messages
 
@@ -256,8 +255,7 @@ class Observation:
             yield f"--filter-function: there is no function {names}{hint}"
 
     def check_names(self, passes: Collection[str]) -> None:
-        """Raise PasslineError if an option names what is neither one of `passes`, the known ones,
-        nor in the pipeline."""
+        """Raise PasslineError for a pass in an option that is neither known nor in the pipeline."""
         known = [*passes, *self._names_in_pipeline()]
         keys = set(map(name_key, known))
         for option, name in self._named_passes():
@@ -268,9 +266,8 @@ class Observation:
 
     def _named_passes(self) -> Iterator[tuple[str, str]]:
         """Yield the options that name passes, with the names."""
-        options = ("disable_pass", "require_pass", "print_ir_before", "print_ir_after")
-        ends = ("profile", "stop_after", "stop_before", "start_after", "start_before")
-        for option in (*options, *ends):
+        options = ("disable_pass", "require_pass", "print_ir_before", "print_ir_after", "profile")
+        for option in (*options, *_ENDS):
             given: Sequence[str] | str | None = getattr(self._args, option)
             names = [given] if isinstance(given, str) else given or ()
             yield from ((f"--{option.replace('_', '-')}", name) for name in names)
@@ -288,16 +285,15 @@ class Observation:
                     infos.append(PassInfo(required.name, 0, getattr(required, "required", ())))
 
     def warnings(self) -> Iterator[str]:
-        """Yield a warning for each option without effect, such as the name of a pass that does not
-        run."""
+        """Yield a warning for each option without effect, as one for a pass that does not run."""
         names = set(self._names_in_pipeline())
         known = set(map(name_key, names))
         for option, name in self._named_passes():
             if name_key(name) not in known:
                 hint = did_you_mean(name, names)
                 yield f"{option} names '{name}', which is not in the pipeline{hint}"
-        options = [] if self._prints_ir() else ["print_ir_module_scope"]
-        options += [] if self._prints_ir() or self._args.print_diff else ["filter_function"]
+        options = [] if self._prints_ir else ["print_ir_module_scope"]
+        options += [] if self._prints_ir or self._args.print_diff else ["filter_function"]
         for option in options:
             if getattr(self._args, option):
                 flag = option.replace("_", "-")
@@ -322,8 +318,7 @@ class Observation:
         )
 
     def finish(self) -> None:
-        """Print on stderr the measurements, the names in options that matched nothing, and where
-        the report is."""
+        """Print the measurements, late warnings, and the place of the report on stderr."""
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
                 print_message(Severity.WARNING, warning)

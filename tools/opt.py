@@ -56,10 +56,9 @@ from .loading import OPTION
 from .observation import Observation
 from .output import ResultFile
 from .reading import opens_file, read_source, read_with
-from .specs import name_in
-from .targets import check_processor, check_target, unprintable
+from .specs import check_spec, name_in, unknown_name
 from .trust import check_passes_of_file
-from .writing import mlir_text
+from .writing import mlir_text, unprintable
 
 if TYPE_CHECKING:
     from ..passmanager.instruments.ir.reproducer import Reproducer
@@ -178,11 +177,10 @@ class PasslineOptMain(XDSLHooks):
 
     def transform_chunk(self, text: bytes, frontend: str, result: ResultFile) -> None:
         """Read one chunk, choose its pipeline, run that, and write the result."""
-        source = read_source(text, frontend, self.get_input_name())
-        module = self.read_chunk(source.content, frontend)
-        if module is None:
+        content, reproducer = read_source(text, frontend, self.get_input_name())
+        if (module := self.read_chunk(content, frontend)) is None:
             return
-        self.choose_pipeline(source.reproducer)
+        self.choose_pipeline(reproducer)
         self.observation.see(module)
         self.apply_passes(module)
         self.write_chunk(module, result)
@@ -203,7 +201,8 @@ class PasslineOptMain(XDSLHooks):
         text = answer(self.args, self.available_passes, names, self.extensions)
         if text is not None:
             self.print_and_exit(text)
-        check_target(self.args.target, self.available_targets, self.processors)
+        targets, others = self.available_targets, self.processors
+        check_spec("target", self.args.target, targets, MLIRTarget, others=others)
         check_arguments(self.args)
         check_corpus(self.args, self.inputs)
 
@@ -227,10 +226,10 @@ class PasslineOptMain(XDSLHooks):
         return [*self.first_passes(), *(p for pipeline in pipelines for p in pipeline.passes)]
 
     def first_passes(self) -> Iterator[ModulePass]:
-        """Yield the passes of extensions, of which one knows the processor of --target."""
+        """Yield the first passes of extensions; one of these knows the processor of --target."""
         processor: str | None = getattr(self.args, "processor", None)
-        if processor is not None:
-            check_processor(processor, self.processors)
+        if processor is not None and name_in(processor) not in self.processors:
+            raise unknown_name("target", name_in(processor), self.processors)
         for extension in self.extensions:
             is_known = processor is not None and name_in(processor) in extension.processors
             yield from extension.first_passes(processor if is_known else None)
@@ -282,7 +281,7 @@ class PasslineOptMain(XDSLHooks):
 
     def instruments(self) -> list[PassInstrument]:
         """Return the instruments to run under."""
-        return self.observation.instruments()
+        return self.observation.instruments
 
     def left_out(self) -> Iterator[str]:
         """Yield a warning about the passes of -p that the level of -O filters out."""
@@ -309,8 +308,7 @@ class PasslineOptMain(XDSLHooks):
         self.answer_about_pipeline()
 
     def adopt_pipeline(self, pipeline: PassPipeline) -> None:
-        """Run the passes of `pipeline` as ours; one with a callback stays as it is, so that it is
-        called between the same passes."""
+        """Run the passes of `pipeline` as ours; with a callback, the pipeline stays as it is."""
         self.use_pipeline(pipeline.passes)
         self.setup_context()
         if pipeline.callback is not None:
@@ -356,16 +354,14 @@ class PasslineOptMain(XDSLHooks):
         return input_stream(open(self.args.input_file, "rb")), extension
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
-        """Return the chunks of the input, each with the number of lines before it, and the
-        frontend."""
+        """Return the chunks of the input, each with its line offset, and the frontend."""
         content, frontend = self.read_input()
         marker = self.args.split_input_file
         chunks = split_chunks(content, marker) if marker else [(content, 0)]
         return [(chunk_stream(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
-        """Return the content of the input and the frontend; no content for a frontend that opens
-        the file itself."""
+        """Return the input, empty if the frontend opens the file itself, and the frontend."""
         stream, extension = self.get_input_stream()
         name, frontends = self.get_input_name(), self.available_frontends
         known = extension if extension in frontends else "mlir"
@@ -493,8 +489,7 @@ class PasslineOptMain(XDSLHooks):
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         gc.freeze()  # no collection visits what has been imported, not even the last one
-        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level; calls through C take
-        # stack.
+        # xDSL parses and prints deep IR by recursion, some 20 frames a level.
         sys.setrecursionlimit(recursion_limit())
 
     def run_corpus(self) -> None:
@@ -512,9 +507,7 @@ class PasslineOptMain(XDSLHooks):
             sys.exit(status)
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-opt`."""
-    PasslineOptMain.main(args)
+main = PasslineOptMain.main
 
 
 if __name__ == "__main__":

@@ -47,8 +47,7 @@ class ResultFile:
             self._parts.append([text])
 
     def write_parts(self, parts: Iterable[Buffer]) -> None:
-        """Add data, which is text if stdout gets it; a file gets it by `commit`, a part at a
-        time."""
+        """Add data, which is text on stdout; `commit` writes it to a file, part by part."""
         if self._path is None:
             for part in parts:
                 self.write(bytes(part).decode())

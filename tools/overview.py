@@ -15,7 +15,6 @@ from ..passmanager.registration.names import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
 from .command_line.columns import filled, rows, terminal_width
 from .command_line.short_help import option_row
-from .command_line.versions import version_text
 from .commands import COMMANDS
 from .diagnostics.failures import run_process
 
@@ -70,7 +69,7 @@ def main(args: Sequence[str] | None = None) -> None:
 def run(args: Sequence[str]) -> None:
     """Print the list of the commands, or what the options ask for."""
     parser = OverviewParser(DESCRIPTION)
-    add_version(parser, lambda: version_text(parser.prog))
+    add_version(parser)
     add_completion(parser, completion)
     if args and not args[0].startswith("-"):
         refuse(parser, args[0])
@@ -115,8 +114,7 @@ def command_with(option: str) -> str | None:
 
 
 def parsers_of_tools() -> Iterator[tuple[str, ArgumentParser, dict[str, list[str]]]]:
-    """Yield the commands with their parsers, and the values of options that a shell completes;
-    without those that need a package that is not installed."""
+    """Yield each command that can be imported, with its parser and values for completion."""
     for name, module in COMMANDS.items():
         try:
             tool = import_module(f".{module}", __package__)

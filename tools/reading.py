@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, cast
 
@@ -20,28 +19,20 @@ from .specs import class_of
 if TYPE_CHECKING:
     from ..passmanager.instruments.ir.reproducer import Reproducer
 
-__all__ = ["Source", "opens_file", "read_source", "read_with"]
+__all__ = ["opens_file", "read_source", "read_with"]
 
 
-@dataclass(frozen=True)
-class Source:
-    """One part of the input: what a frontend reads, and the pipeline that is stored beside it."""
-
-    content: bytes
-    reproducer: Reproducer | None = None
-
-
-def read_source(content: bytes, frontend: str, name: str) -> Source:
+def read_source(content: bytes, frontend: str, name: str) -> tuple[bytes, Reproducer | None]:
     """Separate the IR in the file `name` from a stored pipeline; lines and columns stay the same.
 
     Errors: ParseError for text that is not UTF-8, or a pipeline that is not a valid string.
     """
     if frontend != "mlir" or b"mlir_reproducer" not in content:
-        return Source(content)
+        return content, None
     from ..passmanager.instruments.ir.reproducer import read_reproducer
 
     text, reproducer = read_reproducer(decode_mlir(name, content))
-    return Source(text.encode(), reproducer)
+    return text.encode(), reproducer
 
 
 def opens_file(frontend: str, frontends: Mapping[str, object], name: str) -> bool:
@@ -57,8 +48,7 @@ def read_with(
     stream: IO[bytes],
     name: str,
 ) -> ModuleOp:
-    """Return the module in `stream`, the content of the file `name`, as the frontend reads it that
-    `text` names, with its options and those of the extensions."""
+    """Return the module in `stream`, of the file `name`, as the frontend `text` reads it."""
     spec = parse_spec(text)
     entry = frontends[spec.name]
     if (cls := class_of(entry)) is None:

@@ -21,7 +21,6 @@ from .command_line.argument_parser import (
     nonempty_text,
     written_file,
 )
-from .command_line.versions import version_text
 from .diagnostics.failures import run_process
 from .output import is_same_file
 
@@ -42,8 +41,15 @@ def make_parser() -> ArgumentParser:
     help = "write a page of HTML that needs no server and no network"
     add("-o", "--output-file", type=written_file, metavar="FILE.html", help=help)
     add("--title", default="", metavar="TEXT", help="the title of the page")
-    add_completion(parser, lambda shell: report_completion(parser, shell))
-    add_version(parser, lambda: version_text(parser.prog))
+    offers: dict[str, list[str]] = {"passes": [], "target": [], "frontend": []}
+
+    def script(shell: str) -> str:
+        from .command_line.completion import completion
+
+        return completion(parser, shell, offers)
+
+    add_completion(parser, script)
+    add_version(parser)
     texts = parser.add_argument_group("texts, on stdout")
     help = "the time of passes, analyses, verification and phases"
     add_optional(texts, "--timing", "tree", ("tree", "list", "json"), help)
@@ -56,13 +62,6 @@ def make_parser() -> ArgumentParser:
     help = "the passes that erased, merged or moved the operations whose line contains TEXT"
     texts.add_argument("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     return parser
-
-
-def report_completion(parser: ArgumentParser, shell: str) -> str:
-    """Return a script with which a shell completes options and their values."""
-    from .command_line.completion import completion
-
-    return completion(parser, shell, {"passes": [], "target": [], "frontend": []})
 
 
 def read(name: str) -> Recording:
@@ -80,6 +79,23 @@ def read(name: str) -> Recording:
         raise PasslineError(f"'{name}': {error}") from None
 
 
+def render(args: argparse.Namespace) -> None:
+    """Read the record and write what the options ask for."""
+    recording = read(args.record)
+    try:
+        if recording.cut_off:
+            print("warning: the record ends before the run does", file=sys.stderr)
+        for text in texts(args, recording):
+            sys.stdout.write(text)
+        sys.stdout.flush()
+        if args.output_file == "-":
+            sys.stdout.write(render_page(recording, args.title))
+        elif args.output_file:
+            replace_file(Path(args.output_file), [render_page(recording, args.title)])
+    except DAMAGE as error:
+        raise damaged(args.record, error) from error
+
+
 def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
     """Yield the texts that the options ask for."""
     if args.timing:
@@ -94,31 +110,9 @@ def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
         yield erased_text(recording, args.why_erased)
 
 
-def render(args: argparse.Namespace) -> None:
-    """Read the record and write what the options ask for."""
-    recording = read(args.record)
-    try:
-        show(args, recording)
-    except DAMAGE as error:
-        raise damaged(args.record, error) from error
-
-
 def damaged(name: str, error: Exception) -> PasslineError:
     """Return the error for lines of JSON that are not the events of a run."""
     return PasslineError(f"'{name}' is a damaged record: {type(error).__name__}: {error}")
-
-
-def show(args: argparse.Namespace, recording: Recording) -> None:
-    """Write what the options ask for."""
-    if recording.cut_off:
-        print("warning: the record ends before the run does", file=sys.stderr)
-    for text in texts(args, recording):
-        sys.stdout.write(text)
-    sys.stdout.flush()
-    if args.output_file == "-":
-        sys.stdout.write(render_page(recording, args.title))
-    elif args.output_file:
-        replace_file(Path(args.output_file), [render_page(recording, args.title)])
 
 
 def main(args: Sequence[str] | None = None) -> None:

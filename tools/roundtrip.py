@@ -56,8 +56,7 @@ def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:
 
 
 class _ResourceReader(LocatingParser):
-    """A parser that reuses the resources that exist under a key; xDSL's declares them under a new
-    one."""
+    """A parser that reuses resources by their keys, where xDSL's declares new ones."""
 
     def parse_handle(self, dialect_name: str, interface: OpAsmDialectInterface) -> str:
         return self.parse_identifier(context_msg=" for resource handle")

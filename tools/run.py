@@ -49,7 +49,6 @@ from .output import is_same_file
 if TYPE_CHECKING:
     from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
-    from ..dialects.target import Target
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -137,11 +136,6 @@ class PasslineRunMain(PasslineOptMain):
             if is_same_file(args.outputs, other):
                 raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
-    @property
-    def processor(self) -> Target | None:
-        """The processor of --target."""
-        return processor_of(self.args)
-
     @cached_property
     def threads(self) -> int:
         """The threads of machine code: one, after a warning, without an OpenMP runtime."""
@@ -157,13 +151,13 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine == "native":
             from ..compiler.native.lowering import bind_target, complete_lowering
 
-            rest = complete_lowering(self.args.function, self.processor, self.threads)
-            passes = [bind_target(self.processor, self.threads), *passes, rest]
+            processor = processor_of(self.args)
+            rest = complete_lowering(self.args.function, processor, self.threads)
+            passes = [bind_target(processor, self.threads), *passes, rest]
         super().use_pipeline(passes)
 
     def required_passes(self) -> Sequence[str]:
-        """Add the passes that machine code needs: options that run a part of the pipeline, such as
-        --stop-after, do not leave them out."""
+        """Add the passes that machine code needs, which --stop-after does not leave out."""
         if self.args.engine != "native":
             return super().required_passes()
         from ..compiler.native.lowering import NECESSARY
@@ -171,8 +165,8 @@ class PasslineRunMain(PasslineOptMain):
         return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline, which may take long, after a check of the given arguments; random ones
-        are drawn for the function as it is before, of which the uses as indices are known."""
+        """Check the given arguments, then run the pipeline, which may take long. Random arguments
+        are drawn for the function before it: its uses of indices are known."""
         self.ranges = self.valid_ranges(prog)
         self.arrays = load_arrays(self.args.inputs) if self.args.inputs is not None else None
         for func in prog.ops:
@@ -208,7 +202,7 @@ class PasslineRunMain(PasslineOptMain):
             return module
 
         settings = ("passline-run", pipeline_text(self.sequential), self.pass_context)
-        entry, target = self.args.function, self.processor
+        entry, target = self.args.function, processor_of(self.args)
         return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
     def check_inputs(self, func: Function, arrays: Mapping[str, Array]) -> None:
@@ -268,14 +262,15 @@ class PasslineRunMain(PasslineOptMain):
         """Compare the results of machine code with those of the last pass."""
         from ..compiler.interpreters.equivalence import SemanticsInstrument
 
-        for instrument in self.observation.instruments():
+        for instrument in self.observation.instruments:
             if isinstance(instrument, SemanticsInstrument):
                 instrument.check_engine(prog, func, function, "native")
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""
-        threads = self.threads if self.args.engine == "native" else 1
-        return array_function(prog, func, self.args.engine, self.ctx, self.processor, threads)
+        engine, processor = self.args.engine, processor_of(self.args)
+        threads = self.threads if engine == "native" else 1
+        return array_function(prog, func, engine, self.ctx, processor, threads)
 
 
 def result_text(name: str, array: Array) -> str:
@@ -297,9 +292,7 @@ def check_sizes(value: SSAValue, arrays: Mapping[str, Array]) -> None:
             raise PasslineError(f"result '{name}'{of} cannot be written: {reason}")
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-run`."""
-    PasslineRunMain.main(args)
+main = PasslineRunMain.main
 
 
 if __name__ == "__main__":

@@ -14,10 +14,8 @@ from ..passmanager.runner import info_of, nested_passes
 
 __all__ = ["check_passes_of_file"]
 
-_OUTSIDE: Mapping[str, str] = {"mlir-opt": "runs a program"}
-"""Pass -> what it does outside of the module, whatever its options are."""
-
-_OUTSIDE_BY_OPTION: Mapping[str, str] = {
+_OUTSIDE: Mapping[str, str] = {
+    "mlir-opt": "runs a program",
     "alter-op-layout.hooks": "imports Python modules",
     "apply-eqsat-pdl.pdl-file": "reads another file",
     "apply-eqsat-pdl-interp.pdl-interp-file": "reads another file",
@@ -25,7 +23,7 @@ _OUTSIDE_BY_OPTION: Mapping[str, str] = {
     "apply-pdl-interp.pdl-interp-file": "reads another file",
     "eqsat-add-costs.cost-file": "reads another file",
 }
-"""Pass and option -> what the pass does outside of the module if the option is set."""
+"""A pass, or an option of it that is set -> what the pass then does outside of the module."""
 
 
 def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str) -> None:
@@ -45,11 +43,6 @@ def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str)
 def _deed_outside(pass_: ModulePass) -> str | None:
     """Return what a pass does outside of the module, or None."""
     name = info_of(pass_).name
-    for known, deed in _OUTSIDE.items():
-        if name_key(known) == name_key(name):
-            return deed
-    for option in pass_options(type(pass_)):
-        deed = _OUTSIDE_BY_OPTION.get(f"{name}.{option.name}")
-        if deed is not None and getattr(pass_, option.field):
-            return deed
-    return None
+    given = [option for option in pass_options(type(pass_)) if getattr(pass_, option.field)]
+    keys = [name_key(name), *(f"{name}.{option.name}" for option in given)]
+    return next((_OUTSIDE[key] for key in keys if key in _OUTSIDE), None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Generator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from time import monotonic
 
 from ..compiler.native.function import check_runnable
@@ -29,8 +29,7 @@ from .command_line.argument_parser import (
 from .command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from .command_line.short_help import ShortHelp
 from .compiler_extension import processor_of
-from .corpus.executors import dask_executor
-from .diagnostics.failures import report
+from .corpus.executors import cancelling, named_executor
 from .output import ResultFile, is_same_file
 from .trials.tool import TrialMain
 
@@ -88,7 +87,8 @@ class PasslineTuneMain(TrialMain):
     def check_arguments(self) -> None:
         args = self.args
         check_pipeline_source(args)
-        check_tuning(args)
+        if named_executor(args.executor) is not None and args.jobs != 1:
+            raise PasslineError("--jobs is for --executor=processes: a cluster has its own workers")
         if args.opt_level is None and not args.passes and not args.run_reproducer:
             args.opt_level = 3
         if is_same_file(args.database, args.input_file):
@@ -96,15 +96,8 @@ class PasslineTuneMain(TrialMain):
 
     def run(self) -> None:
         """Read, optimize and tune; what has been measured until a failure is in the database."""
-        try:
-            self.tune()
-        except BrokenExecutor as error:
-            lost = PasslineError(
-                f"the workers of --executor={self.args.executor} are lost: {error}"
-            )
-            sys.exit(report(lost, debug=self.args.debug))
-        except (Exception, KeyboardInterrupt) as error:
-            sys.exit(report(error, debug=self.args.debug))
+        if status := self.attempt(self.tune):
+            sys.exit(status)
 
     def tune(self) -> None:
         """Tune the kernels of the input, and print what that gained."""
@@ -119,50 +112,41 @@ class PasslineTuneMain(TrialMain):
             self.sequential.apply(self.ctx, module)
             legalize = self.pass_context.config.apply(LegalizeOps(), LegalizeOps.name)
         assert isinstance(legalize, LegalizeOps)
-        with self.executor() as executor, self.progress() as progress:
-            tuning = tune_module(
-                module,
-                args.database,
-                target,
-                settings=Settings(
-                    args.trials, candidate_limit=args.candidate_limit, seed=args.seed
-                ),
-                executor=executor,
-                time_limit=args.time_limit,
-                again=args.again,
-                share=args.share,
-                winograd=legalize.winograd,
-                report=self.report,
-                progress=progress,
-            )
+        settings = Settings(
+            args.trials,
+            candidate_limit=args.candidate_limit,
+            seed=args.seed,
+            time_limit=args.time_limit,
+            share=args.share,
+            again=args.again,
+            winograd=legalize.winograd,
+        )
+        own = cancelling(ThreadPoolExecutor(args.jobs))  # a process that measures for each thread
+        chosen = named_executor(args.executor) or own
+        try:
+            with chosen as executor, self.progress() as progress:
+                tuning = tune_module(
+                    module,
+                    args.database,
+                    target,
+                    settings,
+                    executor=executor,
+                    report=self.report,
+                    progress=progress,
+                )
+        except BrokenExecutor as error:
+            raise PasslineError(
+                f"the workers of --executor={args.executor} are lost: {error}"
+            ) from error
         for warning in (*tuning.warnings, *tuning.notes):
             print_message(Severity.WARNING, warning, self.arg_parser.prog)
         ResultFile(None).write(summary(tuning, target, args.database))
 
     @contextmanager
-    def executor(self) -> Generator[Executor]:
-        """Return the executor that the options name: threads, each with a process that measures, or
-        a cluster."""
-        name: str = self.args.executor
-        if name != "processes":
-            with dask_executor(name.removeprefix("dask:")) as executor:
-                yield executor
-            return
-        executor = ThreadPoolExecutor(self.args.jobs)
-        try:
-            yield executor
-        finally:
-            executor.shutdown(cancel_futures=True)
-
-    @contextmanager
     def progress(self) -> Generator[Progress]:
-        """Show the kernel, its candidate and the time that is left, if stderr is a terminal; return
-        the function that is called with them."""
+        """Show the kernel, its candidate and the time left; return the function to update these."""
         state = TuningState(self.args.trials, self.args.time_limit)
-        if self.args.quiet:
-            yield state.update
-            return
-        with doing(lambda: str(state)):
+        with nullcontext() if self.args.quiet else doing(lambda: str(state)):
             yield state.update
 
     def report(self, outcome: TuningOutcome, number: int, total: int) -> None:
@@ -196,8 +180,7 @@ class TuningState:
         )
 
     def seconds_left(self, passed: float) -> float | None:
-        """Return the time that the rest takes, as long as the first part or up to the limit; None
-        while nothing is known."""
+        """Return the time left by the pace so far and the limit; None while nothing is known."""
         done = self._number - 1 + min(self._measured / (2 * self._trials), 1)
         rest = passed * (self._total - done) / done if done > 0 else None
         limit = None if self._limit is None else max(0.0, self._limit - passed)
@@ -257,17 +240,7 @@ def percentage(text: str) -> int:
     return number
 
 
-def check_tuning(args: argparse.Namespace) -> None:
-    """Raise PasslineError for arguments that do not fit together."""
-    if args.executor != "processes" and not args.executor.startswith("dask:"):
-        raise PasslineError(f"--executor={args.executor}: expected processes or dask:ADDRESS")
-    if args.executor != "processes" and args.jobs != 1:
-        raise PasslineError("--jobs is for --executor=processes: a cluster has its own workers")
-
-
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-tune`."""
-    PasslineTuneMain.main(args)
+main = PasslineTuneMain.main
 
 
 if __name__ == "__main__":

@@ -81,8 +81,7 @@ def zero_of_tvm(relax: Any) -> Any:
 
 
 def beside_xdsl(graph: str, ops: int, verify: bool) -> Pair:
-    """Return our Sequential and xDSL's PassPipeline of the same twenty-one passes, which are
-    xDSL's."""
+    """Return our Sequential and xDSL's PassPipeline of the same 21 passes of xDSL."""
     passes = (*parse_pipeline(XDSLS).passes,) * 7
     module = our_module(GRAPHS[graph](ops))
     peer = PassPipeline(passes, (lambda _, after, __: after.verify()) if verify else None)

@@ -31,8 +31,7 @@ SMALL = 20
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Yield the cases of `--version`, and of each file size. The files exist while this process
-    does."""
+    """Yield the cases of `--version` and of each file size; files live as long as this process."""
     for peer in PEERS:
         version = ["--version"]
         yield Case("tool", "--version", peer, partial(pair_of, peer, version, version))
@@ -70,8 +69,7 @@ def pair_of(peer: str, ours: Sequence[str], theirs: Sequence[str]) -> Pair:
 
 
 def find_tool(*names: str) -> str:
-    """Return the path of the first of these tools that there is, beside this Python or on the
-    PATH."""
+    """Return the path of the first of these tools, beside this Python or on the PATH."""
     for name in names:
         beside = Path(sys.executable).with_name(name)
         if found := (str(beside) if beside.is_file() else shutil.which(name)):

@@ -144,8 +144,7 @@ def our_module(graph: Graph) -> ModuleOp:
 
 
 def our_seconds(pass_name: str, module: ModuleOp) -> float:
-    """Time a pass, or several with commas between them, on a copy of `module`, without their
-    requirements."""
+    """Time passes, with commas between them, on a copy of `module`, without requirements."""
     passes = parse_pipeline(pass_name, installed().passes | REPLACEMENTS).passes
     copy, ir_context = clone(module), make_ir_context()
     with PassContext(opt_level=3, verify_each=False) as ctx:

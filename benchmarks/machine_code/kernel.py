@@ -47,8 +47,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Nodes of a known model; each one after the first takes the result of the one before it as
-    its first operand."""
+    """Nodes of a known model; the first operand of each is the result of the one before."""
 
     source: str
     nodes: tuple[Node, ...]

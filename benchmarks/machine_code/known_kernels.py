@@ -1,5 +1,4 @@
-"""The kernels that benchmarks/kernels.py times: those of the models of the onnx package, and some
-of other known models, written out."""
+"""The kernels of benchmarks/kernels.py, from models of the onnx package and other models."""
 
 from __future__ import annotations
 
@@ -38,12 +37,11 @@ def all_kernels() -> list[Kernel]:
 UNTIMED = {"ConstantOfShape", "Unsqueeze", "Reshape", "Dropout", "Relu", "Mul"}
 """Nodes that are computed at compile time or that are timed with the node before them."""
 LARGEST = 1 << 26
-"""The greatest number of bytes of a weight."""
+"""The maximum number of bytes of a weight."""
 
 
 def onnx_kernels() -> list[Kernel]:
-    """Return of each kind of convolutions the one with the most operations, and of each other kind
-    the largest and the smallest node."""
+    """Return the largest convolution of each kind, and the largest and smallest other nodes."""
     groups: dict[str, list[Kernel]] = {}
     for found in chain.from_iterable(map(kernels_of, NAMES)):
         groups.setdefault(kind_of(found.nodes[0]), []).append(found)
@@ -56,8 +54,7 @@ def onnx_kernels() -> list[Kernel]:
 
 
 def kind_of(node: Node) -> str:
-    """Return a key that is the same for nodes that differ in their size only, convolutions in the
-    number of channels only."""
+    """Return a key for nodes that differ in size only, convolutions in channels only."""
     first, *others = shapes_of(node)
     match node.op:
         case "Conv":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter, sleep
 from typing import Any, TypeAlias, cast
 
@@ -24,9 +24,14 @@ Array: TypeAlias = NDArray[Any]
 Run: TypeAlias = Callable[[], object]
 
 
-def optimized(model: onnx.ModelProto, level: int, target: Target | None = None) -> ModuleOp:
-    """Import and optimize a model for `target`, by default the host."""
-    module = import_model(model)
+def optimized(
+    model: onnx.ModelProto,
+    level: int = 3,
+    target: Target | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+) -> ModuleOp:
+    """Import a model with `shapes` and optimize it for `target`, by default the host."""
+    module = import_model(model, shapes=shapes)
     set_target(module, target or host())
     with PassContext(opt_level=level, verify_each=False):
         parse_pipeline("optimize").apply(None, module)

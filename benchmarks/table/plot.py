@@ -1,6 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""The plot of docs/performance.md: time against operations on logarithmic axes, a panel for each
-task."""
+"""The plot of docs/performance.md: time against operations, a panel for each task."""
 
 from __future__ import annotations
 

@@ -164,8 +164,7 @@ def save(rows: Sequence[Row]) -> None:
 
 
 def render() -> None:
-    """Make the page, the plot, and the chart and the table of the README from the file of all
-    rows."""
+    """Make the page, the plot, and the README's chart and table from all rows."""
     import chart
     from table.plot import draw
 

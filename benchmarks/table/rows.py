@@ -89,7 +89,7 @@ class Case:
     """Make the inputs; Unavailable if that cannot be done here."""
     ops: int = 0
     rounds: int = ROUNDS
-    """The least number of rounds."""
+    """The minimum number of rounds."""
     quick: bool = True
     """Whether it is in the selection of a run without a filter and without bounds."""
     on_page: bool = False
@@ -138,7 +138,7 @@ class Row:
 
     @property
     def spread(self) -> tuple[float, float] | None:
-        """Return the least and the greatest ratio."""
+        """Return the minimum and the maximum ratio."""
         return (min(self.ratios), max(self.ratios)) if self.ratios else None
 
     @property
@@ -262,5 +262,5 @@ def _round(sides: Sequence[tuple[_Comparison, Pair]]) -> list[Sample]:
 
 
 def _peak(samples: Sequence[Sample], base: int) -> int:
-    """Return the greatest peak above `base`, or 0 if memory was not measured."""
+    """Return the maximum peak above `base`, or 0 if memory was not measured."""
     return max([0, *(sample.peak - base for sample in samples if sample.peak)])

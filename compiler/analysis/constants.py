@@ -19,8 +19,7 @@ def integer_constant(value: SSAValue) -> int | None:
 
 def integer_attribute(value: SSAValue) -> IntegerAttr | None:
     """Return the attribute of the integer constant that `value` is, or None."""
-    # Only `arith.constant`: `Analyzer.constant_of` also finds values that fold to a constant, but
-    # costs more.
+    # `Analyzer.constant_of` also finds values that fold to a constant, but costs more.
     op = value.owner
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value

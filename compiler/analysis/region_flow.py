@@ -23,8 +23,7 @@ __all__ = [
 
 
 def result_terminators(op: Operation) -> list[Operation]:
-    """Return the terminators in the regions of `op` whose operands are results of `op`, or are
-    carried to its next iteration."""
+    """Return the terminators of `op` whose operands are its results or its next iteration's."""
     # Without `scf.condition`, whose operands go to the other region of the loop, or to its results.
     lasts = [block.last_op for region in op.regions for block in region.blocks]
     return [end for end in lasts if isinstance(end, ReturnOp | YieldOp | LambdaYieldOp | OutputOp)]
@@ -63,8 +62,7 @@ def flows(op: Operation) -> Iterator[RegionFlow]:
             yield from (RegionFlow(end, 0, op.result_types) for end in result_terminators(op))
         case ForOp() | WhileOp():
             carried = [value.type for value in carried_arguments(op)]
-            # A loop has four flows of one list of types: the initial values, each iteration's, the
-            # results.
+            # Four flows have one list of types: initial values, iterations, results.
             yield RegionFlow(op, first_carried_operand(op), carried)
             yield from (RegionFlow(end, 0, carried) for end in result_terminators(op))
             if isinstance(condition := op.regions[0].block.last_op, ConditionOp):

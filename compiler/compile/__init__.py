@@ -1,2 +1,1 @@
-"""`passline-compile`: libraries, object files, LLVM IR and assembly of a function, with a C
-interface."""
+"""`passline-compile`: libraries with a C interface, object files, LLVM IR and assembly."""

@@ -69,11 +69,6 @@ class LibraryCode:
         """Return the parts of the object file."""
         return with_data(self._machine.emit_object(self._module), self._constants)
 
-    def called_functions(self) -> list[str]:
-        """Return the functions that the module calls and does not define."""
-        declared = (f.name for f in self._module.functions if f.is_declaration)
-        return [name for name in declared if not name.startswith("llvm.")]
-
 
 def compile_code(prepared: Prepared, interface: Interface) -> LibraryCode:
     """Compile a prepared function and its C interface for the target of the interface.
@@ -85,9 +80,9 @@ def compile_code(prepared: Prepared, interface: Interface) -> LibraryCode:
     module = optimize(ir, [prepared.entry], machine)
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
-    code = LibraryCode(module, machine, constants)
-    check_symbols(code.called_functions(), prepared)
-    return code
+    declared = [function.name for function in module.functions if function.is_declaration]
+    check_symbols([name for name in declared if not name.startswith("llvm.")], prepared)
+    return LibraryCode(module, machine, constants)
 
 
 def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]:
@@ -107,21 +102,17 @@ def object_files(prepared: Prepared, interface: Interface) -> list[list[Buffer]]
 
 
 def references(symbols: Iterable[str]) -> str:
-    """Return LLVM IR that refers to data of other files, so that its symbols are in the object
-    file."""
+    """Return LLVM IR that refers to data of other files, for symbols in the object file."""
     names = [quoted(symbol) for symbol in symbols]
     if not names:
         return ""
     table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
-    return "\n".join(
-        [
-            *(f"{name} = external hidden constant i8" for name in names),
-            f"@library.constants = internal constant {table}",
-            "@llvm.used = appending global [1 x ptr] [ptr @library.constants], "
-            'section "llvm.metadata"',
-            "",
-        ]
-    )
+    lines = [
+        *(f"{name} = external hidden constant i8" for name in names),
+        f"@library.constants = internal constant {table}",
+        '@llvm.used = appending global [1 x ptr] [ptr @library.constants], section "llvm.metadata"',
+    ]
+    return "\n".join([*lines, ""])
 
 
 def object_of(ir: str, machine: llvm.TargetMachine) -> bytes:
@@ -137,8 +128,7 @@ def empty_object(target: Target) -> bytes:
 
 
 def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
-    """Raise PasslineError if code calls a function that is not one of C, nor, with several threads,
-    one of the OpenMP runtime."""
+    """Raise PasslineError for a call of a function of neither C nor the OpenMP runtime."""
     known = [name for name in called if name in C_LIBRARY]
     if prepared.threads > 1:
         known += [name for name in called if name.startswith(PREFIXES)]
@@ -147,8 +137,7 @@ def check_symbols(called: Sequence[str], prepared: Prepared) -> None:
 
 
 def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
-    """Add the functions and the data of an interface, from which alone the function of the model is
-    called."""
+    """Add the functions and data of an interface, the only caller of the model's function."""
     added = load_llvm().parse_assembly(interface_ir(interface))
     added.triple, added.data_layout = module.triple, module.data_layout
     module.link_in(added)
@@ -158,8 +147,7 @@ def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
 def hide_data(
     module: llvm.ModuleRef, interface: Interface, constants: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """Make the data of the module internal, but for the description; return the large constants
-    that the module uses, with symbols that begin with the name of the library."""
+    """Make data internal but for the description; return the large constants in use, renamed."""
     exported = (LOADER_SYMBOL, library_symbol(interface.name))
     used: dict[str, Array] = {}
     for variable in module.global_variables:

@@ -1,10 +1,8 @@
-"""The checks of sizes in the C interface: those of arrays are what the types and the names of the
-dimensions say, on which passes rely."""
+"""The checks of sizes in the C interface against types and names of dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from ...dialects.sizes import Size, Symbol, TooComplex, size_of_text
 from ..native.llvm_text import Body
@@ -13,8 +11,7 @@ from .signature import TensorParameter
 __all__ = ["Refuse", "check_names", "check_sizes"]
 
 Refuse = Callable[[str, str], None]
-"""A function that returns from the function of the interface, with the message that is its second
-argument, unless the condition that is its first one holds."""
+"""A function that returns with a message, its second argument, unless its first one holds."""
 
 
 def check_sizes(body: Body, tensor: TensorParameter, sizes: Sequence[str], refuse: Refuse) -> None:
@@ -26,16 +23,6 @@ def check_sizes(body: Body, tensor: TensorParameter, sizes: Sequence[str], refus
         refuse(fits, f"dimension {axis} of '{tensor.name}' is wrong: expected {expected}")
 
 
-@dataclass(frozen=True)
-class Named:
-    """A dimension with a name: the size that it says, and the one that is given."""
-
-    place: str
-    name: str
-    size: Size
-    given: str
-
-
 def check_names(
     body: Body, arrays: Sequence[tuple[TensorParameter, Sequence[str]]], refuse: Refuse
 ) -> None:
@@ -44,34 +31,31 @@ def check_names(
     A name has the size of the first dimension that is that name alone; else that which solves the
     first expression in which it is the only one that is not known.
     """
-    dimensions = sorted(named_dimensions(arrays), key=lambda each: each.size.lone_symbol is None)
+    dimensions = [
+        (f"dimension {axis} of '{tensor.name}'", name, size_of(name), sizes[axis])
+        for tensor, sizes in arrays
+        for axis, name in enumerate(tensor.dimensions)
+        if name is not None and tensor.shape[axis] < 0
+    ]
+    dimensions.sort(key=lambda each: each[2].lone_symbol is None)
     known: dict[str, str] = {}
     texts: dict[str, str] = {}
-    for each in dimensions:
-        unknown = {symbol.name for symbol in each.size.symbols() if symbol.name not in known}
-        wrong = f"{each.place} is '{each.name}': other sizes say another one"
+    for place, name, size, given in dimensions:
+        unknown = {symbol.name for symbol in size.symbols() if symbol.name not in known}
+        wrong = f"{place} is '{name}': other sizes say another one"
         if not unknown:
-            said = value_of(body, each.size, known)
-        elif len(unknown) == 1 and (line := line_of(each.size)) is not None:
+            said = value_of(body, size, known)
+        elif len(unknown) == 1 and (line := line_of(size)) is not None:
             slope, offset = line
-            rest = body.value(f"sub i64 {each.given}, {offset}")
+            rest = body.value(f"sub i64 {given}, {offset}")
             known[unknown.pop()] = quotient = body.value(f"sdiv i64 {rest}, {slope}")
             said = body.value(f"add i64 {body.value(f'mul i64 {quotient}, {slope}')}, {offset}")
             if slope == 1:
                 continue
-            wrong = f"{each.place} is not '{each.name}' for any size"
+            wrong = f"{place} is not '{name}' for any size"
         else:
-            said = texts.setdefault(each.name, each.given)
-        refuse(body.value(f"icmp eq i64 {each.given}, {said}"), wrong)
-
-
-def named_dimensions(arrays: Sequence[tuple[TensorParameter, Sequence[str]]]) -> Iterator[Named]:
-    """Yield the dimensions with names."""
-    for tensor, sizes in arrays:
-        for axis, name in enumerate(tensor.dimensions):
-            if name is not None and tensor.shape[axis] < 0:
-                place = f"dimension {axis} of '{tensor.name}'"
-                yield Named(place, name, size_of(name), sizes[axis])
+            said = texts.setdefault(name, given)
+        refuse(body.value(f"icmp eq i64 {given}, {said}"), wrong)
 
 
 def size_of(name: str) -> Size:
@@ -94,7 +78,7 @@ def line_of(size: Size) -> tuple[int, int] | None:
 
 
 def value_of(body: Body, size: Size, known: dict[str, str]) -> str:
-    """Return the value of a size of which all names are known."""
+    """Return the value of a size whose names are all known."""
     total = "0"
     for product, factor in size.terms:
         value = str(factor)

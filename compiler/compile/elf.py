@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import Buffer
 
 from ...passmanager.errors import PasslineError
-from ..native.symbols import ELF64, SYMBOL_TABLE
+from ..native.symbols import COUNTS, ELF64, SECTION, SYMBOL, TABLE, sections_of, symbols_in
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -26,11 +26,8 @@ LARGE_BYTES = 1 << 30
 PROGBITS = 1
 WRITE, ALLOC, X86_64_LARGE = 1, 2, 0x10000000
 GLOBAL_OBJECT, HIDDEN = 0x11, 2
-SECTION = struct.Struct("<IIQQQQIIQQ")
-SYMBOL = struct.Struct("<IBBHQQ")
-MACHINE, TABLE, COUNTS = 0x12, 0x28, 0x3C
-"""The offsets in the header of a file: the architecture, the offset of the table of sections, and
-their number with the index of the section that holds their names."""
+MACHINE = 0x12
+"""The offset of the architecture in the header of a file."""
 
 
 def with_data(code: bytes, constants: Mapping[str, Array]) -> list[Buffer]:
@@ -45,20 +42,16 @@ def with_data(code: bytes, constants: Mapping[str, Array]) -> list[Buffer]:
     if not code.startswith(ELF64):
         raise PasslineError("constants can only be added to object files in ELF of 64 bits")
     image = bytearray(code)
-    (table,) = struct.unpack_from("<Q", image, TABLE)
-    count, named = struct.unpack_from("<HH", image, COUNTS)
-    sections = [[*SECTION.unpack_from(image, table + i * SECTION.size)] for i in range(count)]
-    places = placed(constants)
+    _, named = struct.unpack_from("<HH", image, COUNTS)
+    sections, data = sections_of(image), Tail(len(image))
+    starts = {n: data.add(a.data.cast("B"), ALIGNMENT) for n, a in constants.items()}
+    first = min(starts.values())
+    places = {name: (starts[name] - first, array.nbytes) for name, array in constants.items()}
     define(image, sections, places)
 
     size = max(start + length for start, length in places.values())
     name, flags = section_kind(image, constants, size)
     strings = bytes(image[sections[named][4] : sections[named][4] + sections[named][5]])
-    pieces = [a.data.cast("B") for a in constants.values()]
-    data = Tail(len(image))
-    first = data.add(pieces[0], ALIGNMENT)
-    for piece in pieces[1:]:
-        data.add(piece, ALIGNMENT)
     sections[named][4:6] = data.add(strings + name + b"\0", 1), len(strings) + len(name) + 1
     sections.append([len(strings), PROGBITS, flags, 0, first, size, 0, 0, ALIGNMENT, 0])
     table = data.add(b"".join(SECTION.pack(*section) for section in sections), 8)
@@ -76,45 +69,21 @@ class Tail:
 
     def add(self, data: memoryview | bytes, alignment: int) -> int:
         """Add data, and return its offset in the file, a multiple of `alignment`."""
-        start = rounded_up(self._end, alignment)
+        start = self._end + -self._end % alignment
         self.parts += [bytes(start - self._end), data]
         self._end = start + len(data)
         return start
 
 
-def rounded_up(offset: int, alignment: int) -> int:
-    """Return the least multiple of `alignment` that is not less than `offset`."""
-    return offset + -offset % alignment
-
-
-def placed(constants: Mapping[str, Array]) -> dict[str, tuple[int, int]]:
-    """Return the offset in the section, and the size, of each constant."""
-    places: dict[str, tuple[int, int]] = {}
-    end = 0
-    for name, array in constants.items():
-        start = rounded_up(end, ALIGNMENT)
-        places[name] = start, array.nbytes
-        end = start + array.nbytes
-    return places
-
-
 def define(
-    image: bytearray, sections: list[list[int]], places: Mapping[str, tuple[int, int]]
+    image: bytearray, sections: Sequence[Sequence[int]], places: Mapping[str, tuple[int, int]]
 ) -> None:
     """Let the undefined symbols that `places` names be in the section after the last one."""
-    for kind, offset, size, link in ((s[1], s[4], s[5], s[6]) for s in sections):
-        if kind != SYMBOL_TABLE:
-            continue
-        strings = sections[link][4]
-        for entry in range(offset, offset + size, SYMBOL.size):
-            name, _, _, section, _, _ = SYMBOL.unpack_from(image, entry)
-            if not name or section:
-                continue
-            start = strings + name
-            text = image[start : image.index(b"\0", start)].decode()
-            if text in places:
-                new = name, GLOBAL_OBJECT, HIDDEN, len(sections), *places[text]
-                SYMBOL.pack_into(image, entry, *new)
+    for entry, text, is_defined in [*symbols_in(image, sections)]:
+        if text in places and not is_defined:
+            name, *_ = SYMBOL.unpack_from(image, entry)
+            new = name, GLOBAL_OBJECT, HIDDEN, len(sections), *places[text]
+            SYMBOL.pack_into(image, entry, *new)
 
 
 def section_kind(image: bytearray, constants: Mapping[str, Array], size: int) -> tuple[bytes, int]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from .interface import INTERFACE, Interface, library_symbol
-from .signature import TensorParameter
+from .signature import C_TYPES, TensorParameter
 
 __all__ = ["FIRST_LINE", "header_text"]
 
@@ -114,7 +113,7 @@ def header_text(interface: Interface) -> str:
             RULES,
             *(["", *sizes] if sizes else []),
             "",
-            *prototype(interface),
+            prototype(interface),
             "",
             f"extern const passline_library {library_symbol(name)};",
             "",
@@ -131,33 +130,23 @@ def header_text(interface: Interface) -> str:
 def size_line(symbol: str, tensor: TensorParameter) -> str:
     """Return the `#define` of the number of elements of a tensor, with a comment on its shape; of a
     scalar, and of a tensor with sizes that are not known, the comment alone."""
-    about = f"{comment(tensor.name)}: {shape_text(tensor)}{tensor.type}"
+    pairs = zip(tensor.shape, tensor.dimensions, strict=True)
+    texts = [str(size) if size >= 0 else comment(name) if name else "?" for size, name in pairs]
+    about = f"{comment(tensor.name)}: {' x '.join([*texts, tensor.type])}"
     if not tensor.is_static or tensor.is_number:
         return f"/* {about} */"
     return f"#define {symbol}_{tensor.identifier}_size {tensor.elements} /* {about} */"
 
 
-def shape_text(tensor: TensorParameter) -> str:
-    """Return the sizes of a tensor as MLIR prints them, with the names of those that are not
-    known."""
-    pairs = zip(tensor.shape, tensor.dimensions, strict=True)
-    texts = [str(size) if size >= 0 else comment(name) if name else "?" for size, name in pairs]
-    return "".join(f"{text} x " for text in texts)
-
-
-def prototype(interface: Interface) -> list[str]:
-    """Return the lines of the declaration of the function for callers in C."""
+def prototype(interface: Interface) -> str:
+    """Return the declaration of the function for callers in C."""
     signature = interface.signature
     parameters = [
         *(parameter(tensor, is_result=False) for tensor in signature.inputs),
         *(parameter(tensor, is_result=True) for tensor in signature.results),
         "passline_failure *failure",
     ]
-    return [f"int {interface.symbol}(", *_with_commas(parameters), ");"]
-
-
-def _with_commas(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}," for line in lines[:-1]] + [f"    {lines[-1]}"]
+    return f"int {interface.symbol}(\n    " + ",\n    ".join(parameters) + "\n);"
 
 
 def parameter(tensor: TensorParameter, *, is_result: bool) -> str:
@@ -165,11 +154,10 @@ def parameter(tensor: TensorParameter, *, is_result: bool) -> str:
     const = "" if is_result or tensor.is_changed or tensor.is_number else "const "
     if tensor.is_array:
         return f"{const}passline_array *{tensor.identifier}"
-    return f"{const}{tensor.c_type} {'' if tensor.is_number else '*'}{tensor.identifier}"
+    return f"{const}{C_TYPES[tensor.type]} {'' if tensor.is_number else '*'}{tensor.identifier}"
 
 
 def comment(text: str) -> str:
-    """Return text in a form that a comment may hold: on one line, in ASCII, and without `/*`, `*/`
-    and the trigraph `??/`, which is a backslash."""
+    """Return text for a comment: one ASCII line without `/*`, `*/` and the trigraph `??/`."""
     shown = json.dumps(text)[1:-1]
     return shown.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")

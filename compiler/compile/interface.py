@@ -27,8 +27,7 @@ LOADER_SYMBOL = "passline_this_library"
 """The variable by which a loader finds the description of a library."""
 
 FAILED, BAD_ARGUMENT = 1, 2
-"""The return values of a function other than 0: an assertion of the model failed, or the function
-does not take a size that was given."""
+"""The return values for a failed assertion of the model, and for a size that does not fit."""
 
 TENSOR = "{ ptr, ptr, i64, ptr, ptr, i64 }"
 """The type of a tensor in the description: name, type, rank, shape, dimensions, flags."""
@@ -40,7 +39,8 @@ IS_NUMBER, IS_ALLOCATED, IS_CHANGED = 1, 2, 4
 """The flags of a tensor."""
 DATA, SHAPE, MEMORY = range(3)
 """The words of a `passline_array`."""
-FLOATS = {"f32": "float", "f64": "double"}
+SCALARS = {"f32": "float", "f64": "double", "index": "i64"}
+"""The types of LLVM of numbers other than integers of a given width."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,9 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
     allocated = [(value, tensor) for value, tensor in named if tensor.is_allocated]
     given = [(value, tensor) for value, tensor in named if not tensor.is_allocated]
     body = Body()
-    clear(body, [value for value, _ in allocated])
+    for array, _ in allocated:  # null until they have results
+        body.store("ptr", "null", array, DATA)
+        body.store("ptr", "null", array, MEMORY)
     check_arrays(body, [(value, tensor) for value, tensor in given if tensor.is_array], data)
     passed = [text for value, tensor in given for text in arguments(body, tensor, value)]
     unknown = [tensor.shape.count(DYNAMIC_INDEX) for _, tensor in allocated]
@@ -119,13 +121,6 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
     ]
 
 
-def clear(body: Body, arrays: Sequence[str]) -> None:
-    """Set arrays of the caller to null."""
-    for array in arrays:
-        body.store("ptr", "null", array, DATA)
-        body.store("ptr", "null", array, MEMORY)
-
-
 def return_failure(body: Body, status: str, results: Sequence[Sequence[str]]) -> None:
     """Report an assertion that failed, free the buffers that are returned even so, and return."""
     assertion, call = body.load("i64", status, 0), body.load("i64", status, 1)
@@ -142,14 +137,9 @@ def passed_type(tensor: TensorParameter) -> str:
     """Return the type of LLVM that C passes for a tensor: a number, or a pointer."""
     if not tensor.is_number:
         return "ptr"
-    if tensor.type in FLOATS:
-        return FLOATS[tensor.type]
-    return "i64" if tensor.type == "index" else f"i{max(8, bits_of(tensor.type))}"
-
-
-def bits_of(type: str) -> int:
-    """Return the bits of an integer or float type: 32 for `ui32`."""
-    return 64 if type == "index" else int(type.lstrip("bfisu"))
+    if tensor.type in SCALARS:
+        return SCALARS[tensor.type]
+    return f"i{max(8, int(tensor.type.lstrip('isu')))}"
 
 
 def arguments(body: Body, tensor: TensorParameter, value: str) -> list[str]:
@@ -237,8 +227,7 @@ done:
 
 
 def uniform_function(interface: Interface) -> list[str]:
-    """Return the function that takes arrays of `passline_array`, for callers that read the
-    description."""
+    """Return the function on arrays of `passline_array`, for readers of the description."""
     signature, body, arguments = interface.signature, Body(), list[str]()
     for source, tensors in (("%inputs", signature.inputs), ("%results", signature.results)):
         for i, tensor in enumerate(tensors):
@@ -293,6 +282,8 @@ def description(interface: Interface, data: Data) -> list[str]:
 
 def tensor_row(tensor: TensorParameter, data: Data) -> str:
     """Return the description of a tensor."""
+    flags = IS_NUMBER * tensor.is_number + IS_ALLOCATED * tensor.is_allocated
+    flags += IS_CHANGED * tensor.is_changed
     names = ["null" if name is None else data.string(name) for name in tensor.dimensions]
     return struct(
         f"ptr {data.string(tensor.name)}",
@@ -300,11 +291,5 @@ def tensor_row(tensor: TensorParameter, data: Data) -> str:
         f"i64 {len(tensor.shape)}",
         f"ptr {data.table('i64', map(str, tensor.shape))}",
         f"ptr {data.table('ptr', names)}",
-        f"i64 {flags_of(tensor)}",
+        f"i64 {flags}",
     )
-
-
-def flags_of(tensor: TensorParameter) -> int:
-    """Return the flags of a tensor."""
-    flags = (tensor.is_number, IS_NUMBER), (tensor.is_allocated, IS_ALLOCATED)
-    return sum(flag for holds, flag in (*flags, (tensor.is_changed, IS_CHANGED)) if holds)

@@ -44,31 +44,33 @@ class Linker:
     ) -> None:
         """Link object files to a shared library.
 
-        `symbols` is a version script. `empty` is an object file without code, of which stand-ins
+        `symbols` is a version script. `empty` is an object file without code, from which stand-ins
         are made: for the C library, where a linker does not know it, and for the OpenMP runtime
         `runtime`. PasslineError with the output of the linker if it fails.
         """
+        options = self._option("-soname", soname) + self._option("-z", "noexecstack")
+        options += self._option("--version-script", str(symbols))
         if self.is_compiler:
-            options = [f"-Wl,-soname,{soname}", "-Wl,-z,noexecstack"]
-            options.append(f"-Wl,--version-script,{symbols}")
             options += ["-Wl,--as-needed", "-lm"]
-            if runtime is not None:
-                stand_in = self._stand_in(empty, runtime.name)
-                options += ["-Wl,--no-as-needed", str(stand_in), *rpath(runtime, "-Wl,-rpath,")]
-            self._run("-shared", "-o", output, *objects, *options)
-            return
-        options = ["-z", "noexecstack", "-soname", soname, "--version-script", str(symbols)]
-        options += ["--no-as-needed", str(self._stand_in(empty, MATH_LIBRARY))]
+        stand_ins = [] if self.is_compiler else [MATH_LIBRARY]
         if runtime is not None:
-            options += [str(self._stand_in(empty, runtime.name)), *rpath(runtime, "-rpath=")]
+            stand_ins.append(runtime.name)
+        if stand_ins:
+            options += self._option("--no-as-needed")
+            options += [str(self._stand_in(empty, name)) for name in stand_ins]
+        if runtime is not None and runtime.is_absolute():  # it is not where the system looks
+            options += self._option("-rpath", str(runtime.parent))
         self._run("-shared", "-o", output, *objects, *options)
+
+    def _option(self, *words: str) -> list[str]:
+        """Return an option of the linker, which a compiler passes on."""
+        return [f"-Wl,{','.join(words)}"] if self.is_compiler else [*words]
 
     def _stand_in(self, empty: Path, soname: str) -> Path:
         """Return a library without code that has the name of another one."""
         library = empty.with_name(soname)
-        option = f"-Wl,-soname,{soname}" if self.is_compiler else f"-soname={soname}"
         more = ["-nostdlib"] if self.is_compiler else []
-        self._run("-shared", *more, option, "-o", library, empty)
+        self._run("-shared", *more, *self._option("-soname", soname), "-o", library, empty)
         return library
 
     def _run(self, *arguments: str | Path) -> None:
@@ -82,14 +84,8 @@ class Linker:
             raise PasslineError(f"{command[0]} failed with status {done.returncode}:\n{said}")
 
 
-def rpath(library: Path, option: str) -> list[str]:
-    """Return the option by which a library is found that is not where the system looks."""
-    return [f"{option}{library.parent}"] if library.is_absolute() else []
-
-
 def openmp_library(target: Target) -> Path:
-    """Return the OpenMP runtime of this machine, if it is for `target`, or else the name that it
-    has in distributions."""
+    """Return this machine's OpenMP runtime if `target` is like it, else its usual name."""
     is_own = target.triple.partition("-")[0] == platform.machine().replace("AMD64", "x86_64")
     runtime = find_runtime() if is_own else None
     return Path(runtime.path if runtime is not None and runtime.path else "libomp.so.5")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,8 +54,7 @@ DTYPES = {
 
 
 class LibraryError(Exception):
-    """A library that cannot be used on this machine, an argument that does not fit, or an assertion
-    of a model that failed."""
+    """An unusable library, an argument that does not fit, or a failed assertion of a model."""
 
 
 # The structs of the C interface, which the header of each library declares
@@ -152,8 +152,7 @@ class RuntimeTensor:
         return np.dtype(np.uint16) if self.type == "bf16" else self.dtype
 
     def in_memory(self, value: Argument) -> Array:
-        """Return the elements of an argument as the function reads them; LibraryError if they do
-        not fit."""
+        """Return an argument as the function reads it; LibraryError if it does not fit."""
         is_array = isinstance(value, np.ndarray | np.generic)
         array = np.asarray(value, None if is_array or self.shape else self.dtype)
         if self.type == "bf16" and array.dtype.name == "bfloat16":  # of ml_dtypes
@@ -200,9 +199,8 @@ class Function:
     def __init__(self, described: Any, keeps: object) -> None:
         self.name: str = described.name.decode()
         self.inputs = [RuntimeTensor.of(described.inputs[i]) for i in range(described.input_count)]
-        self.results = [
-            RuntimeTensor.of(described.results[i]) for i in range(described.result_count)
-        ]
+        count = described.result_count
+        self.results = [RuntimeTensor.of(described.results[i]) for i in range(count)]
         self._call = described.call
         self._keeps = keeps
 
@@ -218,16 +216,12 @@ class Function:
         self._check_dimensions(given)
         made = [new(tensor) for tensor in self.results]
         inputs = (CArray * len(given))(*map(passed, given))
-        results = (CArray * len(made))(
-            *(space(t) if a is None else passed(a) for t, a in zip(self.results, made, strict=True))
-        )
+        pairs = zip(self.results, made, strict=True)
+        results = (CArray * len(made))(*(space(t) if a is None else passed(a) for t, a in pairs))
         if self._call(inputs, results, failure := CFailure()):
             raise LibraryError(message_of(failure))
-        arrays = [
-            taken(t, c) if a is None else a
-            for t, a, c in zip(self.results, made, results, strict=True)
-        ]
-        return tuple(t.from_memory(a) for t, a in zip(self.results, arrays, strict=True))
+        zipped = zip(self.results, made, results, strict=True)
+        return tuple(t.from_memory(taken(t, c) if a is None else a) for t, a, c in zipped)
 
     def _check_dimensions(self, given: Sequence[Array]) -> None:
         """Raise LibraryError if dimensions of one name have several sizes."""
@@ -387,14 +381,11 @@ def check_machine(file: Path) -> None:
 def own_flags() -> frozenset[str] | None:
     """Return the features of this processor, as Linux calls them; None if it does not tell."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        text = Path("/proc/cpuinfo").read_text()
     except OSError:
         return None
-    for line in lines:
-        name, _, flags = line.partition(":")
-        if name.strip() in ("flags", "Features"):
-            return frozenset(flags.split())
-    return None
+    found = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+    return None if found is None else frozenset(found[1].split())
 
 
 def missing_features(features: str, flags: frozenset[str] | None) -> list[str]:

@@ -15,7 +15,7 @@ from ...dialects.dimension_names import dimension_names_in
 from ...dialects.tir.ops import output_count
 from ..interpreters.signature import Function, argument_names, is_buffer, result_names
 
-__all__ = ["Signature", "TensorParameter", "identifier", "signature_of"]
+__all__ = ["C_TYPES", "Signature", "TensorParameter", "identifier", "signature_of"]
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,6 @@ class TensorParameter:
     def elements(self) -> int:
         """The number of elements, if the shape is static."""
         return prod(self.shape)
-
-    @property
-    def c_type(self) -> str:
-        """The type of C that stores an element."""
-        return C_TYPES[self.type]
 
 
 C_TYPES = {
@@ -108,8 +103,7 @@ def _tensors(
     changed: bool = False,
     allocated: bool = False,
 ) -> tuple[TensorParameter, ...]:
-    """Return tensors with these names and types; their identifiers begin with `prefix`, and so are
-    no keyword and no macro."""
+    """Return tensors with these names; `prefix` keeps identifiers from being keywords."""
     identifiers: list[str] = []
     for position, name in enumerate(names):
         new = prefix + identifier(name)
@@ -143,6 +137,5 @@ def _element_name(type: Attribute) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return `name` with `_` in place of the characters that an identifier of C cannot have. It may
-    begin with a digit."""
+    """Return `name` with `_` for what C identifiers cannot have; it may begin with a digit."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name)

@@ -1,5 +1,4 @@
-"""Compilation of functions on buffers to machine code, by LLVM; the compiled
-functions are called with numpy arrays."""
+"""Compilation of functions on buffers to machine code by LLVM, called with numpy arrays."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
-from xdsl.ir import Operation
 
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
@@ -82,11 +81,8 @@ def versions() -> Iterator[str]:
 def source_stamp() -> str:
     """Return a text that changes with each change of a source file of this package."""
     root = Path(__file__).parents[2]
-    folders = [root, *(root / name for name in PACKAGES)]
-    files = sorted(root.glob("*.py"))
-    for folder in folders[1:]:
-        files += sorted(folder.rglob("*.py"))
-    return stamp_of(files)
+    files = [file for name in PACKAGES for file in (root / name).rglob("*.py")]
+    return stamp_of([*root.glob("*.py"), *files])
 
 
 def stamp_of(files: Iterable[Path]) -> str:
@@ -101,9 +97,7 @@ PLUGINS = ("xdsl.universe", "passline.interpreters", "passline.legalizations")
 
 @cache
 def plugin_stamp() -> str:
-    """Return a text that changes with each change of a source file of a package that an entry point
-    names, as its kernels are part of the code. Nothing is imported.
-    """
+    """Return a text that changes with the source files of plugins; nothing is imported."""
     return stamp_of(
         file
         for name in sorted(plugin_packages())
@@ -122,23 +116,21 @@ def plugin_packages() -> set[str]:
     return {module.partition(".")[0] for module in modules} - {"passline", "xdsl"}
 
 
-@cache
-def covered_packages() -> frozenset[str]:
-    """Return the names of the packages that `versions` covers, and those of Python."""
-    return sys.stdlib_module_names | {"passline", "xdsl"} | plugin_packages()
-
-
 def is_covered(module: ModuleOp) -> bool:
     """Return whether a key covers the code by which `module` is compiled: the classes of its
     operations are in files that `versions` hashes, and so are their kernels and semantics, none of
     which was registered in this process."""
-    return all(map(_is_covered, {type(op) for op in walk(module)}))
-
-
-def _is_covered(cls: type[Operation]) -> bool:
-    if is_registered_here(dialect_of(cls)):
+    classes = {type(op) for op in walk(module)}
+    if any(is_registered_here(dialect_of(cls)) for cls in classes):
         return False
-    return {base.__module__.partition(".")[0] for base in cls.__mro__} <= covered_packages()
+    bases = {base for cls in classes for base in cls.__mro__}
+    return {base.__module__.partition(".")[0] for base in bases} <= covered_packages()
+
+
+@cache
+def covered_packages() -> frozenset[str]:
+    """Return the names of the packages that `versions` covers, and those of Python."""
+    return sys.stdlib_module_names | {"passline", "xdsl"} | plugin_packages()
 
 
 # Entries
@@ -168,7 +160,7 @@ def load(key: str) -> Compiled | None:
 
 
 def store(key: str, compiled: Compiled) -> None:
-    """Add an entry, and remove those that were used least recently if the cache is too large."""
+    """Add an entry, and remove the oldest ones if the cache is too large."""
     limit = max_bytes()
     size = sum(map(len, compiled.objects)) + sum(a.nbytes for a in compiled.constants.values())
     if size > limit or (folder := cache_folder(create=True)) is None:

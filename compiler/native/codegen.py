@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["CANNOT_PARSE", "Processor", "Request", "initialize", "optimized", "target_machine"]
+__all__ = ["CANNOT_PARSE", "Processor", "initialize", "optimized", "target_machine"]
 
 CANNOT_PARSE = 65
 """The status of a process that got IR that LLVM cannot parse."""
@@ -22,7 +22,7 @@ CANNOT_PARSE = 65
 VECTOR_SUM = "fadd contract <"
 """The addition of vectors, in LLVM IR."""
 TILE = 4
-"""The least additions of vectors in a function whose sums are in registers."""
+"""The minimum number of additions of vectors in a function whose sums are in registers."""
 
 
 class Processor(NamedTuple):
@@ -32,15 +32,6 @@ class Processor(NamedTuple):
     cpu: str
     features: str = ""
     opt: int = 3
-
-
-class Request(NamedTuple):
-    """A part of a module to compile."""
-
-    ir: str
-    exported: tuple[str, ...]
-    inlined: str
-    processor: Processor
 
 
 def initialize() -> None:
@@ -110,10 +101,10 @@ def main() -> None:
     The status is `CANNOT_PARSE` if LLVM cannot parse the IR, with the reason on stderr.
     """
     initialize()  # before the request is there: it takes time
-    request = Request(*pickle.load(sys.stdin.buffer))
-    machine = target_machine(Processor(*request.processor))
+    ir, exported, inlined, processor = pickle.load(sys.stdin.buffer)
+    machine = target_machine(Processor(*processor))
     try:
-        module = optimized(request.ir, request.exported, request.inlined, machine)
+        module = optimized(ir, exported, inlined, machine)
     except RuntimeError as error:
         print(error, file=sys.stderr)
         sys.exit(CANNOT_PARSE)

@@ -21,10 +21,9 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnrealizedConversionCastOp,
 )
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import Block, BlockArgument, Operation
 
 from ...dialects.argument_names import name_in, with_name
-from ...passmanager.fast.clone import clone
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.registry import make_ir_context
@@ -53,8 +52,7 @@ class Compiled:
 
 
 def in_one_block(constants: Mapping[str, Array]) -> dict[str, Array]:
-    """Return copies of constants, given as their bytes, in one block of memory; each begins at a
-    cache line."""
+    """Copy constants, given as bytes, into one block of memory, each at a cache line."""
     import numpy as np
 
     # The bytes of an attribute begin after the header of a Python object, so that most vector loads
@@ -72,14 +70,12 @@ def in_one_block(constants: Mapping[str, Array]) -> dict[str, Array]:
 
 
 class Damaged(Exception):
-    """Raised for a file that is not as `write_compiled` wrote it: cut off, changed, or of another
-    version."""
+    """Raised for a file that was cut off, changed, or written by another version."""
 
 
 MAGIC = b"passline machine code 2\n"
 HEAD = struct.Struct("<24s32sQQQ")
-"""The start of a file: the magic number, a hash of the description and the object files, a checksum
-of the constants, the size of the description and that of the file."""
+"""The start of a file: magic, hash of description and code, checksum and sizes of the rest."""
 ALIGNMENT = 64
 
 
@@ -124,8 +120,7 @@ def text_of(op: Operation) -> str:
 
 
 def read_compiled(file: IO[bytes]) -> Compiled:
-    """Read a compiled function; constants that code only reads stay in the file, mapped into
-    memory. Errors: `Damaged`, and OSError."""
+    """Read a compiled function, with constants mapped into memory. Errors: Damaged, OSError."""
     import numpy as np
 
     head = file.read(HEAD.size)
@@ -162,8 +157,7 @@ def read_compiled(file: IO[bytes]) -> Compiled:
 
 
 def _description(image: mmap.mmap, size: int, digest: bytes) -> dict[str, Any]:
-    """Return the description in a file, of `size` bytes; `Damaged` if the hash of it and of the
-    object files is not `digest`."""
+    """Return the description of `size` bytes; `Damaged` if the hash is not `digest`."""
     try:
         description = json.loads(image[HEAD.size : HEAD.size + size])
         end = HEAD.size + size + sum(description["objects"])
@@ -194,31 +188,26 @@ def _location(place: tuple[str, int, int] | None) -> FileLineColLoc | None:
 def signature_of(function: Function) -> Function:
     """Return a copy of a function with only what its callers see: its type, the names of its
     parameters and results, and a terminator, which returns undefined values."""
-    copy = clone(function)
-    if copy.arg_attrs is None or len(copy.arg_attrs) != len(copy.args):
-        copy.arg_attrs = ArrayAttr([DictionaryAttr({})] * len(copy.args))
-    copy.arg_attrs = ArrayAttr(map(_named, copy.arg_attrs, copy.args))
-    first, last = copy.body.blocks[0], copy.body.blocks[-1]
-    end = last.last_op
+    first, end = function.body.blocks[0], function.body.blocks[-1].last_op
     assert end is not None
-    end.detach()
     undefined = UnrealizedConversionCastOp.get([], [value.type for value in end.operands])
-    for old, new in zip(end.operands, undefined.results, strict=True):
+    new_end = end.clone(dict(zip(end.operands, undefined.results)))
+    new_end.operands = undefined.results
+    block = Block(arg_types=[argument.type for argument in first.args])
+    for old, new in zip((*first.args, *end.operands), (*block.args, *undefined.results)):
         new.name_hint = old.name_hint
-    end.operands = undefined.results
-    for block in reversed([*copy.body.blocks]):
-        for op in reversed([*block.ops]):
-            op.detach()
-            op.drop_all_references()
-        if block is not first:
-            copy.body.detach_block(block)
-    first.add_ops([undefined, end] if undefined.results else [end])
+    block.add_ops([undefined, new_end] if undefined.results else [new_end])
+    copy = function.clone_without_regions()
+    copy.body.add_block(block)
+    given = function.arg_attrs
+    if given is None or len(given) != len(first.args):
+        given = [DictionaryAttr({})] * len(first.args)
+    copy.arg_attrs = ArrayAttr(map(_named, given, first.args))
     return copy
 
 
 def _named(attributes: DictionaryAttr, argument: BlockArgument) -> DictionaryAttr:
-    """Return the attributes of a parameter with the name that a frontend gave to it, in a NameLoc,
-    or with their own."""
+    """Return attributes of a parameter, with its name from a NameLoc if they have none."""
     location = argument.location
     if name_in(attributes) is not None or not isinstance(location, NameLoc):
         return attributes

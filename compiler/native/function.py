@@ -20,19 +20,17 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.garbage_collection import paused_collector
 from ..interpreters.arguments import check_arguments, has_related_sizes
 from ..interpreters.signature import (
-    Function,
     Value,
     entry_function,
 )
 from . import cache
-from .calls.allocation import ALLOCATE, allocation_ir
+from .calls.allocation import ALLOCATE, ALLOCATION_IR
 from .calls.entry import ENTRY, FAILED, REFUSED, builtin_function, entry_ir
 from .calls.interruption import interruptible
-from .calls.parameters import BufferParameter, Parameter, address, parameters_of
+from .calls.parameters import BufferParameter, address, parameters_of
 from .calls.words import CallWords
 from .compiled import Compiled, in_one_block
 from .jit import (
-    LoadedFunction,
     is_in_process,
     link,
     load_llvm,
@@ -45,7 +43,7 @@ from .kernels import compile_kernels, is_divisible
 from .lowering import lowering_to_kernels
 from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
-from .preparation.assertions import STATUS_WORDS, STOP, Failures
+from .preparation.assertions import STATUS_WORDS, STOP
 from .preparation.preparation import Prepared, prepare
 from .symbols import missing_text, undefined_symbols
 
@@ -75,7 +73,7 @@ def compile_module(
     runtime, there is a warning, and one thread is used.
     """
     start = perf_counter()
-    return load_compiled(compile_code(module, entry, target, threads), start)
+    return NativeFunction(compile_code(module, entry, target, threads), start)
 
 
 def compile_code(
@@ -107,27 +105,6 @@ def compile_code(
     )
 
 
-def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
-    """Load a compiled function into memory; `start` is the time when its compilation began.
-    PasslineError if this process lacks a function that it calls, and if a result exceeds the limit
-    on tensors."""
-    parameters = parameters_of(compiled.function)
-    for parameter in parameters:
-        if isinstance(parameter, BufferParameter):
-            parameter.check_size()
-    known = {name: address(array) for name, array in compiled.constants.items()}
-    known |= runtime_symbols(undefined_symbols(*compiled.objects))
-    return NativeFunction(
-        compiled.function,
-        parameters,
-        link(compiled.objects, ENTRY, known),
-        [*compiled.constants.values()],
-        compiled.failures,
-        perf_counter() - start,
-        is_long=compiled.is_long,
-    )
-
-
 def cached_function(
     module: ModuleOp,
     entry: str,
@@ -145,21 +122,20 @@ def cached_function(
     load_llvm()
     threads = usable_threads(threads)
     if not cache.is_covered(module):
-        return load_compiled(compile_code(lower(module), entry, target, threads), start)
+        return NativeFunction(compile_code(lower(module), entry, target, threads), start)
     known = (entry, target or host(), target is None, threads, digest_of_database())
     key = cache.key_of(module, *known, *settings)
     if (found := cache.load(key)) is not None:
         with suppress(PasslineError):  # a library that was in the process then is not there now
-            return load_compiled(found, start)
+            return NativeFunction(found, start)
     compiled = compile_code(lower(module), entry, target, threads)
-    function = load_compiled(compiled, start)
+    function = NativeFunction(compiled, start)
     cache.store(key, compiled)
     return function
 
 
 def digest_of_database() -> str:
-    """Return a hash of the database of schedules that legalize-ops reads in the current context;
-    an empty text if there is none."""
+    """Return a hash of the schedule database in the current context, "" if there is none."""
     match PassContext.current().config.get("legalize-ops"):
         case {"database": str(path)} if path:
             try:
@@ -184,8 +160,7 @@ def check_runnable(target: Target) -> None:
 def complete_objects(
     prepared: Prepared, target: Target, machine: llvm.TargetMachine
 ) -> list[bytes]:
-    """Compile a prepared module to object files; PasslineError if it calls a function that neither
-    the module nor this process defines."""
+    """Compile a prepared module to object files; PasslineError if nobody defines a function."""
     codes = object_code(prepared, target, machine)
     if missing := missing_symbols(prepared, codes):
         raise PasslineError(missing_text(prepared.module, missing))
@@ -193,12 +168,10 @@ def complete_objects(
 
 
 def entry_object(prepared: Prepared, target: Target) -> bytes:
-    """Compile the entry of a prepared function. It is not optimized: that takes milliseconds, and
-    gains nanoseconds in a call."""
+    """Compile the entry of a prepared function, without the milliseconds of optimization."""
     ir = entry_ir(prepared.function, prepared.entry, has_status=bool(prepared.failures))
     machine = target_machine(*processor_of(target)._replace(opt=0))
-    ir += allocation_ir()
-    return machine.emit_object(optimize(ir, (ENTRY, ALLOCATE), machine, level=0))
+    return machine.emit_object(optimize(ir + ALLOCATION_IR, (ENTRY, ALLOCATE), machine, level=0))
 
 
 def missing_symbols(prepared: Prepared, codes: Sequence[bytes]) -> list[str]:
@@ -218,39 +191,37 @@ class NativeFunction:
     long.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        parameters: list[Parameter],
-        code: LoadedFunction,
-        constants: list[Array],
-        failures: Failures,
-        compile_seconds: float,
-        *,
-        is_long: bool = False,
-    ) -> None:
+    def __init__(self, compiled: Compiled, start: float) -> None:
+        """Load a compiled function into memory; `start` is when its compilation began.
+
+        PasslineError if this process lacks a function that it calls, or if a result is too large.
+        """
         import numpy as np
 
-        self.compile_seconds = compile_seconds
-        """The time of the compilation, in seconds."""
-        self.function = function
+        self.function = function = compiled.function
         """The function as it was compiled: its type, and the names of parameters and results."""
+        parameters = parameters_of(function)
+        for parameter in parameters:
+            if isinstance(parameter, BufferParameter):
+                parameter.check_size()
+        known = {name: address(array) for name, array in compiled.constants.items()}
+        known |= runtime_symbols(undefined_symbols(*compiled.objects))
+        self._call = builtin_function(link(compiled.objects, ENTRY, known))
+        self.compile_seconds = perf_counter() - start
+        """The time of the compilation, in seconds."""
         self._inputs = parameters[: len(parameters) - output_count(function)]
         self._layout = CallWords(function)
-        self._call = builtin_function(code)
-        self._keeps = constants
+        self._keeps = [*compiled.constants.values()]
         outputs = [p for p in parameters[len(self._inputs) :] if isinstance(p, BufferParameter)]
         self._new = [output.new for output in outputs]
         self._results = outputs or self._layout.buffers
         self._has_narrow = any(result.narrow for result in self._results)
-        self._failures = failures
-        self._is_long = is_long
+        self._failures, self._is_long = compiled.failures, compiled.is_long
         self._interface_of: Callable[[Any], object] = np.ndarray.__array_struct__.__get__  # pyright: ignore
         self._shape_of: Callable[[Any], tuple[int, ...]] = np.ndarray.shape.__get__  # pyright: ignore
         needs_check = has_related_sizes(function) or any(p.narrow for p in self._inputs)
         self._checked = set[tuple[tuple[int, ...], ...]]() if needs_check else None
-        """The shapes of arguments that need not be checked again; None if the code itself checks
-        all."""
+        """The shapes that were checked already; None if the code itself checks all."""
 
     @property
     def returns_results(self) -> bool:

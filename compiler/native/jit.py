@@ -78,8 +78,7 @@ def link(codes: Sequence[bytes], entry: str, symbols: Mapping[str, int]) -> Load
 
 
 def load_llvm():  # -> the module llvmlite.binding
-    """Return llvmlite's binding, initialized for all targets; NotInstalledError if llvmlite is not
-    installed."""
+    """Return llvmlite's binding, initialized for all targets; NotInstalledError without it."""
     import llvmlite.binding as binding
 
     codegen.initialize()

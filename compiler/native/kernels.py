@@ -54,14 +54,13 @@ if TYPE_CHECKING:
 __all__ = ["compile_kernels", "is_divisible", "kernels_of"]
 
 MIN_WORK = 500
-"""The least number of operations for which a process of its own saves time."""
+"""The minimum number of operations for which a process of its own saves time."""
 FUNCTION_WORK = 200
 """The number of operations that take as long to compile as an empty function."""
 
 
 def is_divisible(module: ModuleOp) -> bool:
-    """Return whether the kernels of a module may be compiled in processes of their own: this
-    process can be forked, and nothing observes the passes."""
+    """Return whether kernels may be compiled in forks: it is possible, and nothing observes."""
     return (
         available_cores() > 1
         and can_fork()
@@ -87,8 +86,7 @@ def compile_kernels(
 
 
 def kernels_of(module: ModuleOp, entry: str) -> list[PrimFuncOp]:
-    """Return the functions that can be compiled by themselves: private ones that call no other
-    function, do not fail, and read no variables."""
+    """Return the private functions that call nothing, cannot fail and read no variables."""
     functions = [op for op in module.ops if isinstance(op, PrimFuncOp | func.FuncOp)]
     graph = CallGraph(module)
     return [
@@ -121,8 +119,7 @@ def grouped(kernels: Sequence[PrimFuncOp], count: int) -> list[list[PrimFuncOp]]
 
 
 def size_of(kernel: PrimFuncOp) -> int:
-    """Return an estimate of the operations to compile: those that a kernel has when its loops are
-    unrolled."""
+    """Return an estimate of the operations of a kernel with its unrolled loops."""
     copies: dict[Operation | None, int] = {}
     size = FUNCTION_WORK
     for op in walk(kernel):  # outer operations first
@@ -214,7 +211,7 @@ class Compiling:
         return Report(amounts, failing, is_long, failures)
 
     def object_code(self, module: ModuleOp, exported: Sequence[str]) -> bytes:
-        """Compile a prepared part, of which others call the functions `exported`."""
+        """Compile a prepared part, whose functions `exported` others call."""
         ir = llvm_ir(module, exported=exported)
         return self.machine.emit_object(codegen.optimized(ir, exported, CONVERSION, self.machine))
 
@@ -231,8 +228,7 @@ def lower(module: ModuleOp) -> None:
 
 
 def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:
-    """Return a module with the functions `group` of `module`, and the constants that they read.
-    They are moved there."""
+    """Move the functions `group` and the constants that they read to a new module."""
     graph = CallGraph(module)
     ops = dict.fromkeys([constant for op in group for constant in graph.callees(op)])
     for op in (*ops, *group):
@@ -242,19 +238,13 @@ def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:
 
 def without_bodies(module: ModuleOp, kernels: Collection[PrimFuncOp]) -> ModuleOp:
     """Return a copy of `module` that only declares `kernels`."""
-    return ModuleOp(
-        [
-            declaration(op) if isinstance(op, PrimFuncOp) and op in kernels else clone(op)
-            for op in module.ops
-        ],
-        module.attributes.copy(),
-    )
-
-
-def declaration(kernel: PrimFuncOp) -> PrimFuncOp:
-    """Return the declaration of a function."""
-    inputs = kernel.function_type.inputs
-    return PrimFuncOp(kernel.sym_name.data, [*inputs], Region(), visibility="private")
+    ops = [
+        PrimFuncOp(op.sym_name.data, [*op.function_type.inputs], Region(), visibility="private")
+        if isinstance(op, PrimFuncOp) and op in kernels
+        else clone(op)
+        for op in module.ops
+    ]
+    return ModuleOp(ops, module.attributes.copy())
 
 
 def parameters(module: ModuleOp) -> dict[str, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import llvm
@@ -35,6 +35,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.releases.floats import pack
 from ..releases.llvm import BrOp, ShuffleVectorOp
+from .llvm_text import escaped
 
 __all__ = ["llvm_ir"]
 
@@ -58,6 +59,14 @@ BINARY = (
 CASTS = (
     "bitcast fpext fptosi fptoui fptrunc inttoptr ptrtoint sext sitofp trunc uitofp zext".split()
 )
+NAMED_TYPES: Mapping[Attribute, str] = {
+    Float32Type(): "float",
+    Float64Type(): "double",
+    Float16Type(): "half",
+    BFloat16Type(): "bfloat",
+    llvm.LLVMVoidType(): "void",
+}
+"""The types whose text is a name."""
 WRAP = ("", " nsw", " nuw", " nsw nuw")
 """The flags of integer arithmetic by their number."""
 ORDERINGS = ("", "unordered", "monotonic", "consume", "acquire", "release", "acq_rel", "seq_cst")
@@ -122,7 +131,7 @@ class ModuleWriter:
         self.lines: list[str] = []
         self.intrinsics: dict[str, str] = {}
         """The declarations of the intrinsics that are called, by their names."""
-        self._types: dict[Attribute, str] = {}
+        self._types = dict(NAMED_TYPES)
 
     def type(self, type: Attribute) -> str:
         """Return the text of a type."""
@@ -134,19 +143,9 @@ class ModuleWriter:
         match type:
             case IntegerType():
                 return f"i{type.bitwidth}"
-            case Float32Type():
-                return "float"
-            case Float64Type():
-                return "double"
-            case Float16Type():
-                return "half"
-            case BFloat16Type():
-                return "bfloat"
             case llvm.LLVMPointerType():
                 space = type.addr_space
                 return f"ptr addrspace({space.data})" if isinstance(space, IntAttr) else "ptr"
-            case llvm.LLVMVoidType():
-                return "void"
             case llvm.LLVMArrayType():
                 return f"[{type.size.data} x {self.type(type.type)}]"
             case llvm.LLVMStructType():
@@ -184,7 +183,11 @@ class ModuleWriter:
         if not value.data.data:
             return f"{start}{end}"
         numbers = cast("Sequence[float]", value.get_values())
-        texts = [f"{name} {number_text(number, element)}" for number in numbers]
+        is_integer = isinstance(element, IntegerType)
+        texts = [
+            f"{name} {int(number) if is_integer else float_text(number, element)}"
+            for number in numbers
+        ]
         if value.is_splat():
             if isinstance(type, VectorType):
                 return f"splat ({texts[0]})"
@@ -486,21 +489,9 @@ def assembly(op: llvm.InlineAsmOp, w: FunctionWriter) -> str:
     return f"call {output} asm{effects} {texts}({', '.join(map(w.typed, op.operands_))})"
 
 
-def branch(op: BrOp, w: FunctionWriter) -> str:
-    return f"br label %{w.labels[op.successor]}"
-
-
 def conditional_branch(op: llvm.CondBrOp, w: FunctionWriter) -> str:
     labels = f"label %{w.labels[op.then_block]}, label %{w.labels[op.else_block]}"
     return f"br {w.typed(op.cond)}, {labels}"
-
-
-def return_(op: llvm.ReturnOp, w: FunctionWriter) -> str:
-    return f"ret {w.typed(op.operands[0])}" if op.operands else "ret void"
-
-
-def unreachable(op: llvm.UnreachableOp, w: FunctionWriter) -> str:
-    return "unreachable"
 
 
 WRITERS: dict[str, Writer] = {
@@ -519,10 +510,10 @@ WRITERS: dict[str, Writer] = {
     "call": call,
     "call_intrinsic": call_intrinsic,
     "inline_asm": assembly,
-    "br": branch,
+    "br": lambda op, w: f"br label %{w.labels[op.successor]}",
     "cond_br": conditional_branch,
-    "return": return_,
-    "unreachable": unreachable,
+    "return": lambda op, w: f"ret {w.typed(op.operands[0])}" if op.operands else "ret void",
+    "unreachable": lambda op, w: "unreachable",
 }
 INSTRUCTIONS = {f"llvm.{name}": write for name, write in WRITERS.items()}
 """How the operations of the dialect, by their names, are written."""
@@ -540,13 +531,7 @@ def symbol(name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return a string of LLVM IR."""
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
-    return f'"{"".join(plain)}"'
-
-
-def number_text(value: float, type: Attribute) -> str:
-    """Return the text of a number, an integer as a signed one."""
-    return str(int(value)) if isinstance(type, IntegerType) else float_text(value, type)
+    return f'"{escaped(text.encode())}"'
 
 
 def float_text(value: float, type: Attribute) -> str:

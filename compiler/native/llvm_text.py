@@ -91,8 +91,7 @@ class Body:
         ]
 
     def unless(self, condition: str) -> tuple[str, str]:
-        """Branch on `condition`; return the names of two blocks, which the caller starts: that for
-        where it does not hold, and that for where it holds."""
+        """Branch on `condition`; return the names of the blocks for false and for true."""
         failed, held = self.new(), self.new()
         self.add(f"br i1 {condition}, label %{held}, label %{failed}")
         return failed, held
@@ -109,15 +108,13 @@ def declaration(callee: str, arguments: Sequence[str], unknown: Sequence[int]) -
 
 
 def all_sizes(shape: Sequence[int], unknown: Sequence[str]) -> list[int | str]:
-    """Return the sizes of a buffer of type `shape`, with the values `unknown` for its unknown
-    sizes."""
+    """Return the sizes of a buffer, with the values `unknown` for its unknown sizes."""
     given = iter(unknown)
     return [next(given) if size == DYNAMIC_INDEX else size for size in shape]
 
 
 def returned_type(unknown: Sequence[int]) -> str:
-    """Return the type of the results of `Body.call`: for each buffer a pointer and its unknown
-    sizes, all in one struct if they are several values."""
+    """Return the type of `Body.call`'s results: pointers and unknown sizes, several in a struct."""
     types = [type for sizes in unknown for type in ("ptr", *["i64"] * sizes)]
     match types:
         case []:

@@ -80,8 +80,7 @@ def kernel_lowering() -> Stage:
 
 
 def bind_target(target: Target | None, threads: int) -> BindTarget:
-    """Return the pass that lets a module carry `target`, or this machine if it carries none, with
-    as many cores as there are threads."""
+    """Return the pass that binds `target`, by default this machine, with `threads` cores."""
     if target is not None:
         return BindTarget(str(target), cores=threads)
     load_llvm()  # the pass would raise a ValueError without it

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import AddressOfOp, CallOp, FuncOp, GlobalOp
@@ -28,16 +27,15 @@ from .preparation.soft_promotion import CONVERSION
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Part", "balanced", "compiling", "object_code", "parts_of"]
+__all__ = ["Part", "balanced", "compile_apart", "compiling", "object_code", "parts_of"]
 
 T = TypeVar("T")
 
 PART_WORK = 1500
-"""The least operations for which a process of its own pays: it starts in about 0.1 s."""
+"""The minimum operations for which a process of its own pays: it starts in about 0.1 s."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """The LLVM IR of a module, with the bodies of some of its functions."""
 
     ir: str
@@ -72,14 +70,13 @@ def parts_of(module: ModuleOp, entry: str, count: int, inlined: str) -> list[Par
 
 
 def balanced(sizes: Mapping[T, int], count: int) -> list[list[T]]:
-    """Return items in `count` groups of about the same total size; the largest ones are distributed
-    first."""
+    """Distribute items to `count` groups of similar total size, the largest items first."""
     groups: list[list[T]] = [[] for _ in range(count)]
     totals = [0] * count
     for item in sorted(sizes, key=lambda item: -sizes[item]):
-        least = totals.index(min(totals))
-        groups[least].append(item)
-        totals[least] += sizes[item]
+        lightest = totals.index(min(totals))
+        groups[lightest].append(item)
+        totals[lightest] += sizes[item]
     return groups
 
 
@@ -100,7 +97,7 @@ def called_by(function: FuncOp) -> Sequence[str]:
 
 
 def object_code(prepared: Prepared, target: Target, machine: llvm.TargetMachine) -> list[bytes]:
-    """Compile a prepared module to object files, for `target`, of which `machine` is LLVM's.
+    """Compile a prepared module to object files, for `target`; `machine` is LLVM's for it.
 
     A large module is compiled in parts, one for each core of this process.
     """
@@ -108,8 +105,7 @@ def object_code(prepared: Prepared, target: Target, machine: llvm.TargetMachine)
     done = list[int]()
 
     def compiled(part: Part) -> bytes:
-        with Worker() as worker:
-            code = worker.compile(part.ir, part.exported, processor_of(target))
+        code = compile_apart(part, processor_of(target))
         done.append(len(part.exported))
         return code
 
@@ -136,38 +132,23 @@ def available_cores() -> int:
 START = """import runpy, sys
 script, *sys.path = sys.argv[1:]
 runpy.run_path(script, run_name="__main__")"""
-"""The program of a worker. It imports llvmlite from where this process does; the current directory
-and the environment have no influence."""
+"""The program of a worker: only its `sys.path` is that of this process."""
 
 
-class Worker:
-    """A process that compiles one part of a module. LLVM runs in threads of this process one at a
-    time: llvmlite holds a lock."""
+def compile_apart(part: Part, processor: codegen.Processor) -> bytes:
+    """Return the object file of a part, made in a process; PasslineError if LLVM fails.
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-I", "-S", "-c", START, codegen.__file__, *sys.path]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-
-    def compile(self, ir: str, exported: tuple[str, ...], processor: codegen.Processor) -> bytes:
-        """Return the object file of LLVM IR; PasslineError if LLVM fails."""
-        request = codegen.Request(ir, exported, CONVERSION, processor)
-        plain = (*request[:-1], tuple(processor))
-        output, errors = self.process.communicate(pickle.dumps(plain))
-        if self.process.returncode == codegen.CANNOT_PARSE:
-            raise cannot_parse(errors.decode(errors="replace").strip())
-        if self.process.returncode:
-            status = self.process.returncode
-            raise PasslineError(
-                f"a process that compiles a part of the module ended with status {status}: "
-                f"{errors.decode(errors='replace').strip()[-1000:] or 'no error message'}"
-            )
-        return output
+    LLVM runs in threads of this process one at a time: llvmlite holds a lock.
+    """
+    command = [sys.executable, "-I", "-S", "-c", START, codegen.__file__, *sys.path]
+    request = pickle.dumps((*part, CONVERSION, tuple(processor)))
+    done = subprocess.run(command, input=request, capture_output=True)
+    errors = done.stderr.decode(errors="replace").strip()
+    if done.returncode == codegen.CANNOT_PARSE:
+        raise cannot_parse(errors)
+    if done.returncode:
+        raise PasslineError(
+            f"a process that compiles a part of the module ended with status {done.returncode}: "
+            f"{errors[-1000:] or 'no error message'}"
+        )
+    return done.stdout

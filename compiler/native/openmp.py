@@ -50,8 +50,7 @@ def find_runtime() -> Runtime | None:
 
 
 def runtime_symbols(names: Iterable[str]) -> dict[str, int]:
-    """Return the addresses of those of `names` that are functions of the runtime, if there is
-    one."""
+    """Return the addresses of those `names` that are functions of the runtime."""
     names = [name for name in names if name.startswith(PREFIXES)]
     if not names or (runtime := find_runtime()) is None:
         return {}
@@ -85,9 +84,8 @@ def installed_libraries() -> Iterator[Path]:
         yield Path(root, "opt", "libomp", "lib", "libomp.dylib")
 
     def version(path: Path) -> int:
-        return (
-            int(digits) if (digits := path.parent.parent.name.rpartition("-")[2]).isdigit() else 0
-        )
+        digits = path.parent.parent.name.rpartition("-")[2]
+        return int(digits) if digits.isdigit() else 0
 
     found = Path("/usr/lib").glob("llvm-*/lib/libomp.so*")
     yield from sorted(found, key=version, reverse=True)

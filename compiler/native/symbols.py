@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.llvm import CallIntrinsicOp, CallOp, FuncOp
@@ -14,9 +14,14 @@ from ...passmanager.ir.walk import walk
 from ..interpreters.codegens import CODEGEN
 
 __all__ = [
+    "COUNTS",
     "ELF64",
-    "SYMBOL_TABLE",
+    "SECTION",
+    "SYMBOL",
+    "TABLE",
     "missing_text",
+    "sections_of",
+    "symbols_in",
     "undefined_symbols",
 ]
 
@@ -24,41 +29,41 @@ ELF64 = b"\x7fELF\x02\x01"
 """The first bytes of an ELF file of 64 bits, little-endian."""
 SYMBOL_TABLE = 2
 """The type of the section with the symbols."""
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+TABLE, COUNTS = 0x28, 0x3C
+"""Offsets in the header: the table of sections, their number and the section of names."""
 
 
 def undefined_symbols(*codes: bytes) -> list[str]:
     """Return the symbols that no object file of several defines, in the order of their symbol
     tables; none for files that are not little-endian ELF of 64 bits."""
-    symbols = dict.fromkeys(symbol for code in codes for symbol in _symbols(code))
+    found = [symbols_in(code, sections_of(code)) for code in codes if code.startswith(ELF64)]
+    symbols = dict.fromkeys((name, is_defined) for each in found for _, name, is_defined in each)
     defined = {name for name, is_defined in symbols if is_defined}
     # The linker defines this symbol itself.
     defined.add("_GLOBAL_OFFSET_TABLE_")
     return [name for name, _ in symbols if name not in defined]
 
 
-def _symbols(code: bytes) -> Iterator[tuple[str, bool]]:
-    """Yield the names in the symbol table of an object file, and whether they are defined."""
-    if not code.startswith(ELF64):
-        return
-    sections = [*_sections(code)]
-    for kind, offset, size, link in sections:
+def sections_of(code: bytes | bytearray) -> list[list[int]]:
+    """Return the fields in the header of each section of an ELF file."""
+    (table,) = struct.unpack_from("<Q", code, TABLE)
+    (count,) = struct.unpack_from("<H", code, COUNTS)
+    return [[*SECTION.unpack_from(code, table + i * SECTION.size)] for i in range(count)]
+
+
+def symbols_in(
+    code: bytes | bytearray, sections: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, str, bool]]:
+    """Yield the offset and name of each ELF symbol, and whether it is defined."""
+    for _, kind, _, _, offset, size, link, *_ in sections:
         if kind == SYMBOL_TABLE:
-            strings = sections[link][1]
-            for name, *_, section, _, _ in struct.iter_unpack(
-                "<IBBHQQ", code[offset : offset + size]
-            ):
+            for entry in range(offset, offset + size, SYMBOL.size):
+                name, _, _, section, _, _ = SYMBOL.unpack_from(code, entry)
                 if name:
-                    start = strings + name
-                    yield code[start : code.index(b"\0", start)].decode(), bool(section)
-
-
-def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the type, offset, size and link of each section."""
-    (start,) = struct.unpack_from("<Q", code, 0x28)
-    size, count = struct.unpack_from("<HH", code, 0x3A)
-    for header in range(start, start + size * count, size):
-        _, kind, _, _, offset, length, link = struct.unpack_from("<IIQQQQI", code, header)
-        yield kind, offset, length, link
+                    start = sections[link][4] + name
+                    yield entry, code[start : code.index(b"\0", start)].decode(), bool(section)
 
 
 def missing_text(module: ModuleOp, missing: Iterable[str], place: str = "this process") -> str:
@@ -74,7 +79,8 @@ def missing_text(module: ModuleOp, missing: Iterable[str], place: str = "this pr
             users.setdefault(name, op)
             users.setdefault(f"{name}f", op)
     return "; ".join(
-        f"function @{symbol} {_lack(functions.get(symbol), place)}{_user(users.get(symbol))}"
+        f"function @{symbol} {_lack(functions.get(symbol), place)}"
+        + (f": the call{place_of(users[symbol])} needs it" if symbol in users else "")
         for symbol in missing
     )
 
@@ -87,7 +93,3 @@ def _lack(callee: FuncOp | None, place: str) -> str:
             "not machine code"
         )
     return f"is called, but has no body, neither in the module nor in {place}"
-
-
-def _user(op: Operation | None) -> str:
-    return "" if op is None else f": the call{place_of(op)} needs it"

@@ -1,5 +1,4 @@
-"""Differences between releases of xDSL in the values of its interpreter functions, and in the
-operations that its dialects have."""
+"""Differences between releases of xDSL in values of interpreters, and in its operations."""
 
 from __future__ import annotations
 
@@ -18,14 +17,12 @@ _SCALARS_ARE_ATTRIBUTES = TYPE_CHECKING or hasattr(builtin, "scalar_attr")
 
 
 def xdsl_scalar(value: float, type: Attribute) -> object:
-    """Return a number as xDSL's interpreter functions take it: since xDSL 0.75 an attribute of
-    `type`, before that the number itself."""
+    """Return a number as xDSL's functions take it: an attribute of `type` since xDSL 0.75."""
     if not _SCALARS_ARE_ATTRIBUTES:
         return value
     return builtin.scalar_attr(value, type, Interpreter.DEFAULT_BITWIDTH)
 
 
 def by_name(dialect: Dialect, table: Mapping[str, T]) -> dict[type[Operation], T]:
-    """Return a table of operation classes instead of names, without operations that this xDSL does
-    not have."""
+    """Return a table by classes, without the operations that this xDSL does not have."""
     return {op: table[op.name] for op in dialect.operations if op.name in table}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, FunctionType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
@@ -45,11 +45,12 @@ class TunableKernel:
     def operations(self) -> str:
         """The operations and the type of the last result, for people."""
         ops = [op for op in walk(self.func) if isinstance(op, TensorOp)]
-        names = " ".join(op.name.partition(".")[2] for op in ops if not is_constant(op))
+        ops = [op for op in ops if not isinstance(op, ConstantOp | FullOp)]
+        names = " ".join(op.name.partition(".")[2] for op in ops)
         return f"{names} {' '.join(map(str, self.func.function_type.outputs))}"
 
     def made(self, measured: Sequence[Choice] = ()) -> list[Made]:
-        """Return the choices of the kernel, of which some were `measured`."""
+        """Return the choices of the kernel, the first ones as `measured`."""
         return kernel_of(self.func, self.target, self.given, self.winograd, measured).choices.made
 
     @property
@@ -89,11 +90,6 @@ def is_drawn(constant: ConstantOp | FullOp) -> bool:
     )
 
 
-def is_constant(op: Operation) -> bool:
-    """Return whether an operation is a constant."""
-    return isinstance(op, ConstantOp | FullOp)
-
-
 def tunable_kernels(
     module: ModuleOp, target: Target, winograd: Winograd
 ) -> tuple[list[TunableKernel], list[str]]:
@@ -114,7 +110,8 @@ def tunable_kernels(
         earlier = found.get(key)
         count = calls[name] + (0 if earlier is None else earlier.calls)
         kernel = TunableKernel(key, func, given, count, target, winograd)
-        if any(map(has_unknown_shape, (*func.function_type.inputs, *func.function_type.outputs))):
+        types = (*func.function_type.inputs, *func.function_type.outputs)
+        if any(static_shape(type) is None for type in types):
             notes.append(f"@{name} has unknown sizes: choose them by --shape or --dim")
             continue
         try:
@@ -124,8 +121,3 @@ def tunable_kernels(
             continue
         found[key] = kernel
     return sorted(found.values(), key=lambda kernel: -kernel.cycles), notes
-
-
-def has_unknown_shape(type: Attribute) -> bool:
-    """Return whether a tensor has an unknown size."""
-    return static_shape(type) is None

@@ -32,7 +32,7 @@ class _Process:
     def __init__(self) -> None:
         package = __package__ or ""
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        self._process = subprocess.Popen(
+        self.popen = subprocess.Popen(
             [sys.executable, "-m", f"{package}.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -40,41 +40,33 @@ class _Process:
             start_new_session=True,  # Ctrl-C at the terminal is for the process that waits
         )
 
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
-
     def measure(self, task: Task) -> Measurement:
         """Send a task and return the result; the process ends if it takes too long."""
         expired = threading.Event()
 
         def kill() -> None:
             expired.set()
-            self._process.kill()
+            self.popen.kill()
 
         timer = threading.Timer(task.time_limit, kill)
         timer.start()
         try:
-            pickle.dump(task, stdin := cast(IO[bytes], self._process.stdin))
+            pickle.dump(task, stdin := cast(IO[bytes], self.popen.stdin))
             stdin.flush()
-            return cast(Measurement, pickle.load(cast(IO[bytes], self._process.stdout)))
+            return cast(Measurement, pickle.load(cast(IO[bytes], self.popen.stdout)))
         except (EOFError, OSError, pickle.UnpicklingError):
             self.stop()
             if expired.is_set():
                 return Measurement(error=f"took longer than {task.time_limit:g} s")
-            return Measurement(error=f"the process ended with status {self._process.returncode}")
+            return Measurement(error=f"the process ended with status {self.popen.returncode}")
         finally:
             timer.cancel()
 
-    def kill(self) -> None:
-        """End the process; a thread that waits for it gets a measurement that says so."""
-        self._process.kill()
-
     def stop(self) -> None:
         """End the process, and close the pipes to it."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
+        self.popen.kill()
+        self.popen.wait()
+        for stream in (self.popen.stdin, self.popen.stdout):
             try:
                 cast(IO[bytes], stream).close()
             except OSError:  # the rest of the output is lost
@@ -97,7 +89,7 @@ def _idle_process() -> Generator[_Process]:
     finally:
         with _lock:
             _busy.discard(process)
-            if process.is_alive:
+            if process.popen.poll() is None:
                 _idle.append(process)
 
 
@@ -106,7 +98,7 @@ def stop_processes() -> None:
     with _lock:
         idle = [*_idle]
         _idle.clear()
-        for process in _busy:
-            process.kill()
+        for process in _busy:  # whose threads get measurements that say so
+            process.popen.kill()
     for process in idle:
         process.stop()

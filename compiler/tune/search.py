@@ -9,6 +9,7 @@ from random import Random
 from typing import TypeAlias
 
 from ... import __version__
+from ..kernels.builder import Winograd
 from ..kernels.choices import Choice
 from ..kernels.database import TuningRecord, target_key
 from .kernels import TunableKernel
@@ -48,6 +49,13 @@ class Settings:
     candidate_limit: float = 60.0
     """The time after which a candidate is given up, in seconds."""
     seed: int = 0
+    time_limit: float | None = None
+    """The time after which the search ends, in seconds."""
+    share: float = 100
+    """The percentage of the estimated time that the kernels to tune, the heaviest ones, take."""
+    again: bool = False
+    """Whether kernels that the database has are tuned again."""
+    winograd: Winograd = "none"
 
 
 def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -> list[Choice]:
@@ -59,14 +67,14 @@ def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -
     """
     if not ranked:
         return []
-    (least, _), *others = ranked
+    (lowest, _), *others = ranked
     families: dict[object, Choice] = {}
     for _, choice in others:
         families.setdefault(family(choice), choice)
     chosen = [*families.values()][: -(-trials // 2)]
     left = [(estimate, choice) for estimate, choice in others if choice not in chosen]
     chosen += [choice for _, choice in left[: min(-(-trials // 4), trials - len(chosen))]]
-    near = [choice for estimate, choice in left if estimate <= least * WORTH]
+    near = [choice for estimate, choice in left if estimate <= lowest * WORTH]
     near = [choice for choice in near if choice not in chosen]
     return [*chosen, *Random(seed).sample(near, min(len(near), trials - len(chosen)))]
 
@@ -89,8 +97,7 @@ class Search:
         self._text, constants = kernel.alone()
         self._constants = tuple(constants)
         self.choices: tuple[Choice, ...] = ()
-        """The fastest known choices, the first ones of the kernel; it makes those after them by
-        estimates."""
+        """The fastest known first choices of the kernel; estimates make those after them."""
         self.best: Measurement | None = None
         """The measurement of these choices; None if nothing has been measured."""
         self.trials = 0
@@ -164,8 +171,7 @@ class Search:
             self.best = Measurement(result.estimated_seconds, result.estimated_seconds)
 
     def keep(self, found: Sequence[tuple[tuple[Choice, ...], Measurement]]) -> None:
-        """Keep the fastest of the choices in `found` if they are faster than the best by more than
-        noise."""
+        """Keep the fastest choices in `found` that beat the best by more than noise."""
         assert self.best is not None
         for choices, result in found:
             if result.steady_ratio < self.best.ratio * (1 - NOISE):

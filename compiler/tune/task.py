@@ -14,8 +14,7 @@ __all__ = ["Measure", "Measurement", "Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """The measurement of a kernel with given choices, beside the same kernel with the choices of
-    lowest estimate."""
+    """The measurement of a kernel with given choices, beside those of the lowest estimate."""
 
     key: str
     text: str
@@ -33,8 +32,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The best times of a kernel in seconds, with the choices of a task and with the estimated
-    ones; or the reason why there are none."""
+    """The best seconds of a kernel with given and with estimated choices, or why there are none."""
 
     seconds: float = 0.0
     estimated_seconds: float = 0.0

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
-    CancelledError,
     Executor,
     Future,
     ThreadPoolExecutor,
@@ -16,6 +15,7 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import cast
@@ -23,7 +23,6 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target
-from ..kernels.builder import Winograd
 from ..kernels.database import (
     Database,
     TuningRecord,
@@ -32,15 +31,14 @@ from ..kernels.database import (
 )
 from .kernels import TunableKernel, tunable_kernels
 from .sandbox import measure_apart, stop_processes
-from .search import Search, Settings, StoppedError
+from .search import Run, Search, Settings, StoppedError
 from .task import Measure, Measurement, Task
 
 __all__ = ["Progress", "Tuning", "TuningOutcome", "heaviest", "tune_module"]
 
 
 Progress = Callable[[int, int, int], None]
-"""A function of the number of a kernel, of all kernels, and of the candidates that have been
-measured for it."""
+"""A function of a kernel's number, the number of kernels, and of its measured candidates."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +81,9 @@ def tune_module(
     module: ModuleOp,
     database: str | os.PathLike[str],
     target: Target,
-    *,
     settings: Settings | None = None,
+    *,
     executor: Executor | None = None,
-    time_limit: float | None = None,
-    again: bool = False,
-    share: float = 100,
-    winograd: Winograd = "none",
     measure: Measure = measure_apart,
     report: Callable[[TuningOutcome, int, int], None] = lambda outcome, number, total: None,
     progress: Progress = lambda number, total, measured: None,
@@ -97,31 +91,30 @@ def tune_module(
     """Search the fastest choices for the kernels of an optimized module, and add them to the
     database; the outcomes are also in it if the search is interrupted.
 
-    Candidates are measured by `executor`, by default one after the other on this machine. Kernels
-    that the database has are skipped, unless `again`; `share` limits the search to the kernels that
-    are estimated to take this percentage of the time, and `time_limit` to some seconds.
+    Candidates are measured by `executor`, by default one after the other on this machine.
     `report` is called with each outcome, its number and the number of kernels, and `progress` at
     the start of each kernel and after each measurement. Errors: PasslineError for a database that
     cannot be written; BrokenExecutor.
     """
     settings = settings or Settings()
     check_writable(database)
-    kernels, notes = tunable_kernels(module, target, winograd)
-    kernels = heaviest(kernels, share)
+    kernels, notes = tunable_kernels(module, target, settings.winograd)
+    kernels = heaviest(kernels, settings.share)
     known = Database.read(database) if Path(database).exists() else Database()
     tuning = Tuning(notes=notes, warnings=known.warnings)
-    deadline = None if time_limit is None else monotonic() + time_limit
+    limit = settings.time_limit
+    deadline = None if limit is None else monotonic() + limit
     with _given_or_own(executor) as used:
         for number, kernel in enumerate(kernels, 1):
             record = known.find(kernel.key, target)
-            if record is not None and record.finished and not again:
+            if record is not None and record.finished and not settings.again:
                 outcome = TuningOutcome(kernel, record, is_new=False)
             elif deadline is not None and monotonic() >= deadline:
                 tuning.left += 1
                 continue
             else:
                 shown = partial(progress, number, len(kernels))
-                run = _Runner(used, measure, deadline, shown)
+                run = _runner(used, measure, deadline, shown)
                 outcome = _search(kernel, settings, run, database)
             tuning.outcomes.append(outcome)
             report(outcome, number, len(kernels))
@@ -141,7 +134,7 @@ def _given_or_own(executor: Executor | None) -> Generator[Executor]:
 
 
 def _search(
-    kernel: TunableKernel, settings: Settings, run: _Runner, database: str | os.PathLike[str]
+    kernel: TunableKernel, settings: Settings, run: Run, database: str | os.PathLike[str]
 ) -> TuningOutcome:
     """Search the fastest choices of one kernel, and add what was found to the database."""
     search = Search(kernel, settings, run)
@@ -168,61 +161,50 @@ def heaviest(kernels: Sequence[TunableKernel], share: float) -> list[TunableKern
     return chosen
 
 
-class _Runner:
-    """Runs the tasks of a kernel on an executor until a deadline; `progress` gets the number of
-    measurements."""
+def _runner(
+    executor: Executor,
+    measure: Measure,
+    deadline: float | None,
+    progress: Callable[[int], None],
+) -> Run:
+    """Return a function that runs tasks on an executor until a deadline; `progress` gets the number
+    of measurements."""
+    numbers = count()
+    progress(next(numbers))
 
-    def __init__(
-        self,
-        executor: Executor,
-        measure: Measure,
-        deadline: float | None,
-        progress: Callable[[int], None],
-    ) -> None:
-        self._executor, self._measure = executor, measure
-        self._deadline, self._progress = deadline, progress
-        self._measured = 0
-        progress(0)
-
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
-        """Yield tasks with their measurements; StoppedError at the deadline."""
+    def run(tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
         running: dict[Future[Measurement], Task] = {}
         try:
             for task in tasks:
-                running[self._executor.submit(self._measure, task)] = task
+                running[executor.submit(measure, task)] = task
             while running:
-                left = None if self._deadline is None else self._deadline - monotonic()
+                left = None if deadline is None else deadline - monotonic()
                 done = wait(running, left, FIRST_COMPLETED).done
                 if not done:
                     raise StoppedError("there is no time left")
-                for future in sorted(done, key=_ends_the_search):  # what was measured is kept
-                    self._measured += 1
-                    self._progress(self._measured)
-                    yield running.pop(future), _result_of(future)
+                results = [(future, _result_of(future)) for future in done]
+                results.sort(key=lambda pair: isinstance(pair[1], BaseException))
+                for future, result in results:  # what was measured is kept
+                    progress(next(numbers))
+                    if isinstance(result, BaseException):
+                        raise result
+                    yield running.pop(future), result
         finally:
             for future in running:
                 future.cancel()
 
-
-def _ends_the_search(future: Future[Measurement]) -> bool:
-    """Return whether the result of a future that is done is an error that ends the search."""
-    error = None if future.cancelled() else future.exception()
-    return error is not None and not _is_failure(error)
+    return run
 
 
-def _is_failure(error: BaseException) -> bool:
-    """Return whether an error says something about the task alone."""
-    return isinstance(error, Exception) and not isinstance(error, BrokenExecutor)
+def _result_of(future: Future[Measurement]) -> Measurement | BaseException:
+    """Return the measurement of a future that is done, or an error that ends the search.
 
-
-def _result_of(future: Future[Measurement]) -> Measurement:
-    """Return the measurement of a future that is done; the failure of a worker is one, too."""
-    try:
-        error = future.exception()
-    except CancelledError:
+    An error that says something about the task alone is a measurement, too.
+    """
+    if future.cancelled():
         return Measurement(error="the executor cancelled it")
-    if error is None:
+    if (error := future.exception()) is None:
         return future.result()
-    if not _is_failure(error):
-        raise error
-    return Measurement(error=f"{type(error).__name__}: {error}")
+    if isinstance(error, Exception) and not isinstance(error, BrokenExecutor):
+        return Measurement(error=f"{type(error).__name__}: {error}")
+    return error

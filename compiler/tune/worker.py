@@ -9,7 +9,8 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -50,13 +51,13 @@ SEED = 0
 TURN = 2e-3
 """The seconds that a function runs before it is the other one's turn."""
 ROUNDS = 8
-"""The least number of turns."""
+"""The minimum number of turns."""
 
 
 def measure(task: Task) -> Measurement:
     """Compile, check and measure a candidate in this process; what fails is the result, too."""
     try:
-        reference = Reference.of(task)
+        reference = Reference.of(replace(task, choices=(), seconds=0, time_limit=0))
         estimated = reference.estimated
         function = compiled(task, task.choices) if task.choices else estimated
         if (wrong := reference.mismatch(function)) is not None:
@@ -125,8 +126,7 @@ def module_of(task: Task) -> ModuleOp:
 
 @dataclass(frozen=True)
 class Reference:
-    """The results of a kernel on seeded arguments, as the semantics of its operations have them,
-    and its machine code with the estimated choices."""
+    """A kernel's results by the semantics, and its machine code with the estimated choices."""
 
     arguments: Sequence[Array]
     results: Sequence[Value]
@@ -134,18 +134,9 @@ class Reference:
     estimated: Compiled
 
     @staticmethod
+    @lru_cache(maxsize=1)
     def of(task: Task) -> Reference:
-        """Return the reference for a task; that of the last kernel is kept."""
-        key = task.text, task.target, task.winograd
-        if key not in _last:
-            _last.clear()
-            _last[key] = Reference.made(task)
-        return _last[key]
-
-    @staticmethod
-    def made(task: Task) -> Reference:
-        """Return a new reference; PasslineError if the kernel has no semantics, or none that
-        machine code agrees with."""
+        """Return a new reference; PasslineError unless semantics and machine code agree."""
         module = module_of(task)
         main = entry_function(module, "main")
         assert isinstance(main, FuncOp)
@@ -165,13 +156,8 @@ class Reference:
         return Comparison(self.bound).mismatch_in(flat_values(self.results), flat_values(results))
 
 
-_last: dict[tuple[str, str, str], Reference] = {}
-"""The reference of the last kernel."""
-
-
 def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
-    """Return the kernel of a task with some choices as a function; PasslineError if it does not
-    have them."""
+    """Return the kernel with some choices as a function; PasslineError if it lacks them."""
     module, target = module_of(task), Target.parse(task.target)
     record = TuningRecord(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
     database = Database([record])

@@ -54,8 +54,7 @@ class Bisection:
         self._say = say
 
     def find_culprit(self) -> None:
-        """Find the pass that is to blame, and in it the function and the step. PasslineError if no
-        pass is."""
+        """Find the culprit: the pass, the function and the step. PasslineError if there is none."""
         number = self._find_pass()
         prefix = Prefix(number, compares=True)
         whole = self._trials.run(self.passes, self.module, prefix)
@@ -274,8 +273,7 @@ def _pattern(tag: str, info: PassInfo, whole: TrialOutcome) -> str:
 
 
 def _computations(module: ModuleOp) -> list[OpPlace]:
-    """Return the places of the ops of a module that are neither functions nor terminators, and
-    unless there are no others, no constants."""
+    """Return the places of the ops that compute something, or of the constants if none does."""
     ops = [
         op
         for op in module.walk()

@@ -9,8 +9,8 @@ from ..trials.place import OpPlace
 
 __all__ = ["Finding"]
 
-LONGEST = 100
-"""The greatest number of lines of IR that a report shows."""
+MAX_LINES = 100
+"""The maximum number of lines of IR that a report shows."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Finding:
         report = "".join(f"{line}\n" for line in self.lines)
         report += f"\n{self.details}\n" if self.details else ""
         lines = self.module.strip().splitlines()
-        if len(lines) > LONGEST:
+        if len(lines) > MAX_LINES:
             lines = [f"({len(lines)} lines of IR: --save-test writes them to a file)"]
         return "\n".join([report, *lines, ""]) if lines else report
 

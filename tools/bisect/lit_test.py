@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import cast
@@ -14,6 +14,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.output.files import replace_file
 from ...passmanager.registration.names import name_key
 from ...passmanager.registry import installed
+from ..trials.interestingness import with_place
 
 __all__ = ["command_in_test", "command_line", "free_file", "save_test"]
 
@@ -21,8 +22,7 @@ __all__ = ["command_in_test", "command_line", "free_file", "save_test"]
 def command_line(
     args: argparse.Namespace, context: PassContext, pipeline: str, checks: Iterable[str]
 ) -> str:
-    """Return the call of `passline-opt` that runs `pipeline` on `%s` as the trials did; `checks`
-    are the options on checks."""
+    """Return the `passline-opt` command that runs `pipeline` on `%s`, with the options `checks`."""
     words = ["passline-opt", "%s", "-p", pipeline]
     if context.opt_level <= 3:
         words.append(f"-O{context.opt_level}")
@@ -47,13 +47,9 @@ def lit_word(word: str) -> str:
     return shlex.quote(word).replace("%", "%%")
 
 
-def command_in_test(words: Iterable[str], directory: Path) -> str:
-    """Return a command as a RUN line of a test in `directory` has it: `{}` is `%t.mlir`, and files
-    are found from the test."""
-    given = [*words]
-    if not any("{}" in word for word in given):
-        given.append("{}")
-    return " ".join(_command_word(word, directory) for word in given)
+def command_in_test(words: Sequence[str], directory: Path) -> str:
+    """Return the RUN line for a command, with `%t.mlir` for `{}` and paths from `directory`."""
+    return " ".join(_command_word(word, directory) for word in with_place(words))
 
 
 def _command_word(word: str, directory: Path) -> str:

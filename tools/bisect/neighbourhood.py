@@ -53,8 +53,7 @@ def _candidates(module: ModuleOp, place: OpPlace) -> list[FuncOp]:
 
 
 def _around(block: Block, place: OpPlace, distance: int) -> set[Operation]:
-    """Return the ops of `block` that are or hold an op at `place`, their neighbours, and the
-    constants that these use."""
+    """Return the ops of `block` at `place`, their neighbours, and the constants of these."""
     chosen = {op for op in block.ops if any(_is_at(inner, place) for inner in walk(op))}
     for _ in range(distance if chosen else 0):
         users = {use.operation for op in chosen for result in op.results for use in result.uses}
@@ -85,8 +84,7 @@ def _is_constant(op: Operation) -> bool:
 
 
 def _cut(func: FuncOp, chosen: set[Operation]) -> None:
-    """Remove all ops but `chosen` from a function: the values that these use become arguments, and
-    those that others use results."""
+    """Keep only the ops `chosen` in a function; other values become its arguments and results."""
     block = func.body.block
     others = [op for op in block.ops if op not in chosen]
     results = [value for op in block.ops if op in chosen for value in _used_outside(op, chosen)]

@@ -1,5 +1,4 @@
-"""Oracles, which say whether the outcome of a run is bad: by a failure, a command or an
-expression."""
+"""Oracles, which judge outcomes: by a failure, a command or an expression."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def run_lines(self, command: str, directory: Path) -> list[str]:
-        """Return the RUN lines of a lit test in `directory` that runs `command`, and fails if its
-        outcome is bad."""
+        """Return RUN lines for a test in `directory` that fails if `command` has a bad outcome."""
 
     @property
     def check_lines(self) -> list[str]:
@@ -58,8 +56,7 @@ class SameFailure(Oracle):
 
 
 class BadText(Oracle):
-    """The oracle for which an outcome is bad if a line of its text, or of the messages of its
-    passes, matches a regular expression."""
+    """The oracle for which a line of the text or of a message that matches a regex is bad."""
 
     def __init__(self, pattern: re.Pattern[str], text_of: Callable[[ModuleOp], str]) -> None:
         self._pattern = pattern

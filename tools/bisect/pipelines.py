@@ -59,8 +59,7 @@ def fewest_passes(
 
 
 def _parts(pass_: ModulePass) -> Iterator[Sequence[ModulePass]]:
-    """Yield what may stand in the place of a composite: its children, or the composite without one
-    of the passes in it."""
+    """Yield replacements of a composite: its children, or the composite without one pass."""
     if isinstance(pass_, Sequential | Fixpoint | Repeat):
         yield pass_.children
     for smaller in _without_one(pass_):

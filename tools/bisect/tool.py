@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,13 +26,11 @@ from ..command_line.argument_parser import (
     written_directory,
 )
 from ..command_line.arguments import (
-    add_extended_checks,
     add_pipeline,
     add_verification,
     check_pipeline_source,
 )
 from ..command_line.short_help import ShortHelp
-from ..diagnostics.failures import report
 from ..output import ResultFile
 from ..trials.interestingness import check_command
 from ..trials.tool import TrialMain, flat
@@ -104,7 +102,8 @@ class PasslineBisectMain(TrialMain):
             help = "the processor to make kernels for, as in passline-opt"
             group.add_argument("-t", "--target", dest="processor", metavar="TARGET", help=help)
         add_verification(group)
-        add_extended_checks(group, self.extensions)
+        for extension in self.extensions:
+            extension.add_check_options(group)
         self.add_questions(group)
 
     def check_arguments(self) -> None:
@@ -138,14 +137,6 @@ class PasslineBisectMain(TrialMain):
                 status = max(status, self.attempt(self.print_finding))
         if status:
             sys.exit(status)
-
-    def attempt(self, action: Callable[[], None]) -> int:
-        """Do something; report its failure, and return the exit status for it."""
-        try:
-            action()
-        except (Exception, KeyboardInterrupt) as error:
-            return report(error, debug=self.args.debug)
-        return 0
 
     def bisect(self) -> None:
         """Find the culprit; `bisection` holds what is known at any time."""
@@ -232,13 +223,10 @@ class PasslineBisectMain(TrialMain):
         file = free_file(directory, name)
         checks = [name for extension in self.extensions for name in extension.check_options]
         command = command_line(self.args, self.pass_context, finding.pipeline, checks)
-        save_test(
-            file,
-            oracle.run_lines(command, directory),
-            "\n".join(self.title(bisection)),
-            finding.module,
-            oracle.check_lines,
-        )
+        on = f" on {finding.operation}" if finding.operation else ""
+        title = f"\n{finding.wrong}\nThe culprit: {finding.pattern or finding.pass_text}{on}\n\n"
+        run_lines = oracle.run_lines(command, directory)
+        save_test(file, run_lines, title, finding.module, oracle.check_lines)
         finding.test = str(file)
         if not self.is_bad_when_read(file, bisection):
             finding.notes.append("the fault does not show when the module of the test is read")
@@ -252,15 +240,6 @@ class PasslineBisectMain(TrialMain):
             return False
         return bisection.is_bad(bisection.passes, module)
 
-    def title(self, bisection: Bisection) -> Iterator[str]:
-        """Yield the lines of a test that say what is wrong."""
-        finding = bisection.finding
-        yield ""
-        yield finding.wrong
-        where = f"{finding.pattern or finding.pass_text}"
-        yield f"The culprit: {where}" + (f" on {finding.operation}" if finding.operation else "")
-        yield ""
-
 
 def expression(text: str) -> re.Pattern[str]:
     """Parse a regular expression."""
@@ -270,9 +249,7 @@ def expression(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-bisect`."""
-    PasslineBisectMain.main(args)
+main = PasslineBisectMain.main
 
 
 if __name__ == "__main__":

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
-
-from typing_extensions import TypeIs
 
 from ...passmanager.diagnostics.diagnostics import Severity, print_message
 from ...passmanager.fast.acceleration import is_turned_off
@@ -22,6 +21,7 @@ from ..diagnostics.failures import USAGE
 from .columns import filled
 from .foreign_options import ADVICE, advice
 from .short_help import ShortHelp
+from .versions import version_text
 
 __all__ = [
     "ArgumentParser",
@@ -63,7 +63,9 @@ class ArgumentParser(argparse.ArgumentParser):
             add_help=False,
         )
         self.short_help: ShortHelp | None = None
-        self.add_argument("-h", action=ShortHelpAction, help="show the options used most, and exit")
+        help, shown = "show the options used most, and exit", ArgumentParser._shown_by_h
+        suppressed = argparse.SUPPRESS
+        self.add_argument("-h", action=Answer, dest=suppressed, nargs=0, const=shown, help=help)
         self.add_argument("--help", action="help", help="show all options, and exit")
         help = "leave all work to xDSL's own code, with the same results, slower"
         self.add_argument(NO_ACCELERATION, action=NoAcceleration, nargs=0, help=help)
@@ -71,8 +73,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self._abbreviated: list[str] = []
 
     def allow_abbreviations(self) -> None:
-        """Accept abbreviations of the options that are defined already, which are xDSL's, as its
-        own tools do."""
+        """Accept abbreviations of the options so far, which are xDSL's, as its own tools do."""
         self._abbreviated = [*self._option_string_actions]
 
     @staticmethod
@@ -108,10 +109,10 @@ class ArgumentParser(argparse.ArgumentParser):
                 return self._prepare(f"{meant[0]}{equals}{value}")
         if isinstance(action, OptionalValue) and not equals:
             return [f"{name}={action.const}"]
-        if equals and _is_switch(action):
-            if (switched := _switched(action, value)) is None:
+        if equals and (positions := _switch_positions(action)) is not None:
+            if (position := SWITCH.get(value.lower())) is None:
                 self.error(f"argument {name}: expected 0, 1, true or false, got '{value}'")
-            return switched
+            return positions[position]
         return [f"{name}{equals}{value}"]
 
     def _with_two_dashes(self, name: str) -> str:
@@ -122,6 +123,11 @@ class ArgumentParser(argparse.ArgumentParser):
             return name
         is_ours = long in self._option_string_actions or long[2:] in self._passes.values()
         return long if is_ours or long in ADVICE else name
+
+    def _shown_by_h(self, _: object) -> str:
+        """Return the help of one screen, or all of it for a tool that has none."""
+        text = self.short_help.text(self) if self.short_help else self.format_help()
+        return text.removesuffix("\n")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """Return the value of an option, which an OSError about a file names in a note."""
@@ -148,8 +154,7 @@ class ArgumentParser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
     def _choices_of(self, message: str) -> str:
-        """Return the values of the option that argparse's message on a missing value names, as
-        text."""
+        """Return, as text, the choices of the option that argparse says lacks its value."""
         named = message.removeprefix("argument ").removesuffix(": expected one argument")
         for action in self._actions:
             if "/".join(action.option_strings) == named and action.choices:
@@ -167,26 +172,21 @@ class AdoptedParser(ArgumentParser):
         return super().parse_known_args(self.prepare(given), namespace or argparse.Namespace())
 
 
-def _is_switch(action: argparse.Action | None) -> TypeIs[argparse.Action]:
-    """Return whether an option is on or off."""
-    return isinstance(action, argparse.BooleanOptionalAction) or (
-        action is not None and action.nargs == 0 and action.const is True
-    )
+SWITCH: Mapping[str, int] = {"0": 0, "false": 0, "1": 1, "true": 1}
+"""The values of a switch, with the index of their position."""
 
 
-def _switched(action: argparse.Action, value: str) -> list[str] | None:
-    """Return the arguments for a switch with the value 0 or 1; None for another value."""
-    on = {"0": False, "false": False, "1": True, "true": True}.get(value.lower())
-    if on is None:
-        return None
+def _switch_positions(action: argparse.Action | None) -> tuple[list[str], list[str]] | None:
+    """Return the arguments that turn a switch off, and on; None for an option of another kind."""
     if isinstance(action, argparse.BooleanOptionalAction):
-        return [action.option_strings[0 if on else 1]]
-    return [action.option_strings[0]] if on else []
+        return [action.option_strings[1]], [action.option_strings[0]]
+    if action is not None and action.nargs == 0 and action.const is True:
+        return [], [action.option_strings[0]]
+    return None
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`. No
-    name is broken at a hyphen."""
+    """A formatter that shows optional values as `--timing[=tree|list]`, and breaks no names."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return filled(" ".join(text.split()), width)
@@ -212,28 +212,16 @@ class OptionalValue(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-class ShortHelpAction(argparse.Action):
-    """The option -h: it prints a help of one screen, if the tool has one, and ends the process."""
+class Answer(argparse.Action):
+    """An option that prints the text which `const` returns, and ends the process.
 
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+    `const` is called with the parser and the value of the option.
+    """
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        short = parser.short_help if isinstance(parser, ArgumentParser) else None
-        print(short.text(parser) if short else parser.format_help(), end="")
-        parser.exit()
-
-
-class VersionAction(argparse.Action):
-    """An option that prints the text that `const` returns, and ends the process."""
-
-    def __init__(
-        self, option_strings: Sequence[str], dest: str, const: Callable[[], str], help: str
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: object, values: object, *__: object
     ) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, const=const, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(self.const())
+        print(self.const(parser, values))
         parser.exit()
 
 
@@ -247,29 +235,27 @@ class NoAcceleration(argparse.Action):
             parser.error(f"{NO_ACCELERATION} comes too late here: set {OFF}=1")
 
 
-def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:
-    """Add the option --version, for which `text` is called."""
+def add_version(group: Group | argparse.ArgumentParser) -> None:
+    """Add the option --version."""
     help = "show the versions of this program and of xDSL"
-    group.add_argument("-v", "--version", action=VersionAction, const=text, help=help)
+    shown, suppressed = _shown_by_version, argparse.SUPPRESS
+    add = partial(group.add_argument, "-v", "--version", action=Answer, help=help)
+    add(dest=suppressed, nargs=0, const=shown)
 
 
-class Completion(argparse.Action):
-    """An option that prints the script which `const` returns for a shell, and ends the process."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, _: object, values: object, *__: object
-    ) -> None:
-        print(self.const(values))
-        parser.exit()
+def _shown_by_version(parser: argparse.ArgumentParser, _: object) -> str:
+    return version_text(parser.prog)
 
 
 def add_completion(group: Group | argparse.ArgumentParser, script: Callable[[str], str]) -> None:
     """Add the option --print-completion, for which `script` is called with the shell."""
     help = "print a script with which a shell completes options and their values"
     choices = ("bash", "zsh", "fish")
-    group.add_argument(
-        "--print-completion", action=Completion, const=script, choices=choices, help=help
-    )
+
+    def shown(_: object, shell: str) -> str:
+        return script(shell)
+
+    group.add_argument("--print-completion", action=Answer, const=shown, choices=choices, help=help)
 
 
 class Chosen(argparse.Action):
@@ -298,16 +284,6 @@ def pass_name(text: str) -> str:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
-
-
-def pass_names(text: str) -> list[str]:
-    """Parse names of passes, separated by commas."""
-    return [pass_name(name.strip()) for name in text.split(",")]
-
-
-def texts(text: str) -> list[str]:
-    """Parse texts that are not empty, separated by commas."""
-    return [nonempty_text(part.strip()) for part in text.split(",")]
 
 
 def nonempty_text(text: str) -> str:
@@ -342,13 +318,18 @@ def size(text: str) -> int:
 
 def _whole_number(text: str, expected: str) -> int:
     """Parse a number that is not negative; a message calls it `expected`."""
-    if not re.fullmatch(r"[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got '{shortened(text)}'")
-    if len(text) > _MAX_DIGITS:
+    if len(_matching(text, r"[0-9]+", expected)) > _MAX_DIGITS:
         raise argparse.ArgumentTypeError(
             f"expected a number of at most {_MAX_DIGITS} digits, got '{shortened(text)}'"
         )
     return int(text)
+
+
+def _matching(text: str, pattern: str, expected: str) -> str:
+    """Return a text that matches `pattern` as a whole; a message calls it `expected`."""
+    if not re.fullmatch(pattern, text):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got '{shortened(text)}'")
+    return text
 
 
 _MAX_DIGITS = 18
@@ -366,8 +347,7 @@ class Numbers:
     """A set of integers, written as `1-3,7` or `1-3:7`; bounds are included."""
 
     def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"[0-9]+(-[0-9]+)?([,:][0-9]+(-[0-9]+)?)*", text):
-            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{shortened(text)}'")
+        _matching(text, r"[0-9]+(-[0-9]+)?([,:][0-9]+(-[0-9]+)?)*", "numbers as 1-3,7")
         self._ranges = [_range(part) for part in re.split("[,:]", text)]
         self.last = max(numbers[-1] for numbers in self._ranges)
 
@@ -387,22 +367,21 @@ def _range(text: str) -> range:
 
 def seconds(text: str) -> float:
     """Parse a positive number of seconds."""
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{shortened(text)}'")
-    return float(text)
+    return float(_matching(text, r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?", "a number of seconds"))
 
 
 def level(text: str) -> int:
     """Parse the level of -O."""
-    if text not in ("0", "1", "2", "3"):
-        raise argparse.ArgumentTypeError(f"expected 0, 1, 2 or 3, got '{shortened(text)}'")
-    return int(text)
+    return int(_matching(text, "[0-3]", "0, 1, 2 or 3"))
 
 
 def add_names(group: Group, flag: str, help: str, metavar: str = "NAME,...") -> None:
-    """Add an option that takes names separated by commas, of passes unless `metavar` is given, and
-    may be repeated."""
-    parse = pass_names if metavar == "NAME,..." else texts
+    """Add a repeatable option for names with commas between them, by default of passes."""
+    parse_one = pass_name if metavar == "NAME,..." else nonempty_text
+
+    def parse(text: str) -> list[str]:
+        return [parse_one(name.strip()) for name in text.split(",")]
+
     group.add_argument(flag, action="extend", type=parse, default=[], metavar=metavar, help=help)
 
 
@@ -410,9 +389,8 @@ def add_optional(
     group: Group, flag: str, const: str, kinds: Sequence[str] | str, help: str
 ) -> None:
     """Add an option with an optional value: one of `kinds`, or a text that help calls `kinds`."""
+    add = partial(group.add_argument, flag, action=OptionalValue, const=const, help=help)
     if isinstance(kinds, str):
-        group.add_argument(
-            flag, action=OptionalValue, const=const, type=nonempty_text, metavar=kinds, help=help
-        )
+        add(type=nonempty_text, metavar=kinds)
     else:
-        group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)
+        add(choices=kinds)

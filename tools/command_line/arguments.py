@@ -30,8 +30,8 @@ from .argument_parser import (
 
 __all__ = [
     "REMARK_OPTIONS",
+    "WRITTEN",
     "add_arguments",
-    "add_extended_checks",
     "add_frontend",
     "add_pipeline",
     "add_verification",
@@ -227,7 +227,8 @@ def _add_checks(parser: argparse.ArgumentParser, extensions: Sequence[ToolExtens
     group = parser.add_argument_group("checks")
     add = group.add_argument
     add_verification(group)
-    add_extended_checks(group, extensions)
+    for extension in extensions:
+        extension.add_check_options(group)
     help = "check that the printed result parses to the same IR"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments: // expected-error {{text}}"
@@ -251,12 +252,6 @@ def add_verification(group: Group) -> None:
     add("--disable-verify", action="store_true", help=help)
     help = "check that passes preserve what they declare"
     add("--verify-preserves", action="store_true", help=help)
-
-
-def add_extended_checks(group: Group, extensions: Sequence[ToolExtension]) -> None:
-    """Add the options of the extensions on checks."""
-    for extension in extensions:
-        extension.add_check_options(group)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:

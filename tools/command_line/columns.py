@@ -11,13 +11,13 @@ from textwrap import TextWrapper
 
 __all__ = ["filled", "output_width", "rows", "terminal_width"]
 
-WIDEST = 120
+MAX_COLUMNS = 120
 """The number of columns of a wide terminal that are used."""
 
 
 def terminal_width() -> int:
     """Return the number of columns for help: those of the terminal, or of COLUMNS, or 100."""
-    return min(shutil.get_terminal_size((100, 24)).columns, WIDEST)
+    return min(shutil.get_terminal_size((100, 24)).columns, MAX_COLUMNS)
 
 
 def output_width() -> int | None:
@@ -28,8 +28,7 @@ def output_width() -> int | None:
 
 
 def filled(text: str, width: int | None, indent: str = "", first: str | None = None) -> list[str]:
-    """Return the lines of a text, at most `width` long, each after `indent`, the first one after
-    `first`."""
+    """Return `text` as lines of at most `width` columns, after `indent`, or first `first`."""
     start = indent if first is None else first
     if width is None:
         return [f"{start}{text}".rstrip()]
@@ -53,8 +52,7 @@ def _parts(word: str) -> list[str]:
 
 
 def rows(pairs: Iterable[tuple[str, str]], width: int | None) -> Iterator[str]:
-    """Yield the lines of two columns; an entry on the left that takes more than half of the width
-    is on a line of its own."""
+    """Yield the lines of two columns; a left entry wider than the column has its own line."""
     pairs = [*pairs]
     most = len(pairs) and max(len(left) for left, _ in pairs)
     column = most + 4 if width is None else min(most + 4, max(width * 2 // 5, 12))

@@ -1,5 +1,4 @@
-"""The scripts with which shells complete command lines: shtab's, with what it lacks for the values
-of options after `=`, and for pipelines."""
+"""The completion scripts of shtab, extended to values of options after `=` and to pipelines."""
 
 from __future__ import annotations
 
@@ -69,8 +68,7 @@ _FUNCTION_words() {
 def completion(
     parser: argparse.ArgumentParser, shell: str, offers: Mapping[str, Sequence[str]]
 ) -> str:
-    """Return a script with which a shell completes options and their values, of which `offers` has
-    those of `passes`, and those of further options by name."""
+    """Return the completion script for a shell; `offers` has passes and values of options."""
     _describe(parser, offers)
     return _script(parser, shell, offers["passes"])
 

@@ -86,8 +86,7 @@ XDSL_HELP = {
 
 
 def group_xdsl_options(parser: argparse.ArgumentParser) -> None:
-    """Move the options of xDSL to the groups of Passline's, with a help of the same form, and say
-    what the input is."""
+    """Move xDSL's options to the groups of Passline, with a help, and describe the input."""
     groups = {group.title: group for group in parser._action_groups}
     for action in groups["positional arguments"]._group_actions:
         if action.dest == "input_file":  # other tools say what it is, in a group of theirs

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 
 from ...passmanager.errors import PasslineError
 from ..command_line.argument_parser import nonempty_text, size, written_directory, written_file
+from ..command_line.arguments import WRITTEN
 
 __all__ = ["add_corpus_options", "check_corpus", "is_corpus", "parse_inputs", "tool_options"]
 
 
 def add_corpus_options(parser: argparse.ArgumentParser, frontends: Iterable[str] = ()) -> None:
-    """Add the options on many inputs, in a group of their own; the ends of the names of files are
-    those of `frontends`."""
+    """Add the group of options on many inputs, whose names end like one of `frontends`."""
     add = parser.add_argument_group("many inputs").add_argument
     patterns = " and ".join(f"*.{name}" for name in sorted(frontends))
     help = (
@@ -71,11 +71,14 @@ def is_corpus(args: Sequence[str]) -> bool:
 
 
 def files_of(path: str, frontends: Iterable[str]) -> list[str]:
-    """Return an input file, or the files below a directory whose names end like one of
-    `frontends`; PasslineError if there are none."""
+    """Return an input file, or those below a directory; PasslineError if there are none."""
     if not os.path.isdir(path):
         return [path]
-    walk = os.walk(path, onerror=_raise)
+
+    def refuse(error: OSError) -> None:
+        raise PasslineError(f"'{error.filename}': {error.strerror}") from error
+
+    walk = os.walk(path, onerror=refuse)
     found = [os.path.join(folder, name) for folder, _, names in walk for name in names]
     suffixes = tuple(f".{name}" for name in sorted(frontends))
     if not (files := sorted(name for name in found if name.endswith(suffixes))):
@@ -84,29 +87,11 @@ def files_of(path: str, frontends: Iterable[str]) -> list[str]:
     return files
 
 
-def _raise(error: OSError) -> None:
-    raise PasslineError(f"'{error.filename}': {error.strerror}") from error
-
-
 def tool_options(args: Sequence[str]) -> tuple[str, ...]:
     """Return the arguments without the options on many inputs."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     add_corpus_options(parser)
     return tuple(parser.parse_known_args(list(args))[1])
-
-
-_ONE_FILE = (
-    "output_file",
-    "dump_ir",
-    "trace",
-    "record",
-    "report",
-    "remarks_output",
-    "crash_reproducer",
-    "local_reproducer",
-    "generate_reproducer",
-)
-"""The options that name a file or directory, which all inputs would write."""
 
 
 def check_corpus(args: argparse.Namespace, inputs: Sequence[str]) -> None:
@@ -119,7 +104,7 @@ def check_corpus(args: argparse.Namespace, inputs: Sequence[str]) -> None:
         raise PasslineError(
             f"{option} needs --out-dir, the directory for the results of many files"
         )
-    for option in _ONE_FILE:
+    for option in (*WRITTEN, "dump_ir"):  # a file or directory that all inputs would write
         if getattr(args, option):
             flag = "--" + option.replace("_", "-")
             raise PasslineError(f"{flag} names one file, which all inputs of --out-dir would write")
@@ -133,5 +118,6 @@ def check_corpus(args: argparse.Namespace, inputs: Sequence[str]) -> None:
         from .table import check_table
 
         check_table(args.table)
-    if args.executor != "processes" and not args.executor.startswith("dask:"):
-        raise PasslineError(f"--executor={args.executor}: expected processes or dask:ADDRESS")
+    from .executors import named_executor
+
+    named_executor(args.executor)

@@ -6,11 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
-from .executors import dask_executor
+from .executors import named_executor
 from .manifest import Manifest
 from .outcome import InputOutcome
 from .run import make_jobs, run_jobs
@@ -28,16 +27,14 @@ def run_corpus(
     version: str,
     initializer: Callable[[], None] | None = None,
 ) -> int:
-    """Run a tool with its options on many inputs, as `args` ask for; return the exit status, the
-    worst of all inputs."""
+    """Run a tool on many inputs as `args` ask for; return the worst exit status of all."""
     read = [args.config_file, *args.load] if args.config_file else args.load
     extra = [Path(name).read_text() for name in read]
     elsewhere = args.executor != "processes"
     jobs = list(make_jobs(tool, options, inputs, args.out_dir, version, extra, elsewhere=elsewhere))
-    os.makedirs(args.out_dir, exist_ok=True)
     manifest = Manifest(Path(args.out_dir))
     workers = args.jobs or os.cpu_count() or 1
-    with _executor(args.executor) as executor:
+    with named_executor(args.executor) or nullcontext() as executor:
         running = run_jobs(jobs, executor, workers, manifest, args.force, initializer)
         shown = _with_progress(running, len(jobs), not args.quiet and sys.stderr.isatty())
         outcomes = sorted(shown, key=lambda outcome: outcome.path)
@@ -45,11 +42,6 @@ def run_corpus(
         write_table(args.table, outcomes)
     _print_table(outcomes)
     return max((outcome.exit_status for outcome in outcomes), default=0)
-
-
-def _executor(name: str) -> AbstractContextManager[Executor | None]:
-    """Return the executor that --executor names, None for processes."""
-    return nullcontext() if name == "processes" else dask_executor(name.removeprefix("dask:"))
 
 
 def _with_progress(

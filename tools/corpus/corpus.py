@@ -51,9 +51,6 @@ def map(
     elsewhere = executor is not None
     given = make_jobs(PasslineOptMain, options, names, directory, __version__, elsewhere=elsewhere)
     jobs = list(given) if names else []
-    manifest = None
-    if directory is not None:
-        os.makedirs(directory, exist_ok=True)
-        manifest = Manifest(Path(directory))
+    manifest = None if directory is None else Manifest(Path(directory))
     number = workers or os.cpu_count() or 1
     return run_jobs(jobs, executor, number, manifest, force, PasslineOptMain.prepare_process)

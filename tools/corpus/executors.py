@@ -1,5 +1,4 @@
-"""The executors on which many inputs are run, processes of this machine and a Dask cluster, and the
-distribution of jobs to them, which survives the death of a worker process."""
+"""Executors for many inputs, processes or a Dask cluster; the death of a worker is survived."""
 
 from __future__ import annotations
 
@@ -18,13 +17,12 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar, cast
 
 from ...passmanager.errors import PasslineError
 
-__all__ = ["dask_executor", "process_pool", "run_all", "run_on"]
+__all__ = ["cancelling", "named_executor", "process_pool", "run_all", "run_on"]
 
 
 def process_pool(workers: int, initializer: Callable[[], None] | None = None) -> Executor:
@@ -44,14 +42,20 @@ def _prepare(initializer: Callable[[], None] | None) -> None:
     its parent, for which a worker that waits for a job would wait forever."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if (parent := multiprocessing.parent_process()) is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     if initializer is not None:
         initializer()
 
 
-def _end_with(parent: BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
+def named_executor(name: str) -> AbstractContextManager[Executor] | None:
+    """Return the executor that --executor names; None for processes of this machine.
+
+    PasslineError for another name than `processes` and `dask:ADDRESS`.
+    """
+    kind, colon, address = name.partition(":")
+    if name != "processes" and not (kind == "dask" and colon):
+        raise PasslineError(f"--executor={name}: expected processes or dask:ADDRESS")
+    return dask_executor(address) if colon else None
 
 
 @contextmanager
@@ -126,34 +130,23 @@ def run_all(
     pending = deque(jobs)
     while pending:
         suspects: deque[JobT] = deque()
-        with _cancelling(make_executor(min(workers, len(pending)))) as executor:
+        with cancelling(make_executor(min(workers, len(pending)))) as executor:
             for job, result in run_on(executor, function, pending, workers + 1):
                 if isinstance(result, BrokenExecutor):
                     suspects.append(job)
                 else:
                     yield job, result
-        while suspects:
-            yield from _run_alone(make_executor, function, suspects)
+        while suspects:  # each one alone, in one executor up to the first that breaks it
+            with cancelling(make_executor(1)) as executor:
+                yield from run_on(executor, function, suspects, 1)
 
 
-def _run_alone(
-    make_executor: Callable[[int], Executor],
-    function: Callable[[JobT], ResultT],
-    suspects: deque[JobT],
-) -> Iterator[tuple[JobT, ResultT | Exception]]:
-    """Run the suspects one after the other in one executor, up to the first that breaks it."""
-    with _cancelling(make_executor(1)) as executor:
-        yield from run_on(executor, function, suspects, 1)
-
-
-class _cancelling:
-    """A context in which an executor is used; after an exception its waiting jobs are cancelled."""
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-
-    def __enter__(self) -> Executor:
-        return self._executor
-
-    def __exit__(self, *error: object) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=error[0] is not None)
+@contextmanager
+def cancelling(executor: Executor) -> Generator[Executor]:
+    """Return an executor for the block; after an exception its waiting jobs are cancelled."""
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(cancel_futures=True)
+        raise
+    executor.shutdown()

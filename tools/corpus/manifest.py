@@ -15,8 +15,7 @@ __all__ = ["Manifest", "external_data", "job_key"]
 
 
 def job_key(path: Path, options: Sequence[str], version: str) -> str:
-    """Return the hash of an input, with the files that an ONNX model keeps its data in, the options
-    and the versions of Passline and xDSL."""
+    """Return the hash of an input with its external data, the options and the versions."""
     content = path.read_bytes()
     key = hashlib.sha256(content)
     for name in external_data(content) if path.suffix == ".onnx" else ():
@@ -27,8 +26,7 @@ def job_key(path: Path, options: Sequence[str], version: str) -> str:
 
 
 _LOCATION = re.compile(rb"\n\x08location\x12([\x80-\xff]?)([\x01-\x7f])", re.DOTALL)
-"""The key `location` of a tensor in another file, in protobuf's encoding, and the length of the
-value: seven bits in each byte."""
+"""The key `location` of an external tensor in protobuf's encoding, and its length, base 128."""
 
 
 def external_data(model: bytes) -> list[str]:
@@ -48,6 +46,7 @@ class Manifest:
     """
 
     def __init__(self, out_dir: Path) -> None:
+        out_dir.mkdir(parents=True, exist_ok=True)
         self._out_dir = out_dir
         self._path = out_dir / "manifest.jsonl"
         self._done: dict[tuple[str, str], InputOutcome] = {}

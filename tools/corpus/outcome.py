@@ -50,15 +50,7 @@ class InputOutcome:
 
 
 COLUMNS = (
-    "path",
-    "status",
-    "seconds",
-    "operations_before",
-    "operations_after",
-    "kernels",
-    "resumed",
-    "exit_status",
-    "output",
-    "message",
+    *("path", "status", "seconds", "operations_before", "operations_after", "kernels", "resumed"),
+    *("exit_status", "output", "message"),
 )
 """The fields in the table."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import replace
 from functools import partial
+from glob import escape
 from pathlib import Path
 
 from ...passmanager.errors import PasslineError
@@ -118,17 +119,10 @@ def _run(
 def _lost(job: Job, error: Exception) -> InputOutcome:
     """Return the outcome of a job that gave none."""
     if job.out_dir is not None:
-        _remove_beside(Path(job.out_dir, job.output))
+        result = Path(job.out_dir, job.output)
+        for path in result.parent.glob(f".{escape(result.name)}.*"):  # which it left unfinished
+            path.unlink(missing_ok=True)
     said = str(error).splitlines()[0] if str(error) else type(error).__name__
     if isinstance(error, BrokenExecutor) and "not run" not in said:
         said = "the process ended while this input ran"
     return InputOutcome(job.path, "crashed", CRASHED, message=said, key=job.key)
-
-
-def _remove_beside(result: Path) -> None:
-    """Remove the unfinished files that a dead process left beside a result."""
-    prefix = f".{result.name}."
-    if result.parent.is_dir():
-        for path in result.parent.iterdir():
-            if path.name.startswith(prefix):
-                path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from ...passmanager.output.files import replace_file
 from ..diagnostics.failures import report
 from .outcome import InputOutcome
 
-__all__ = ["Job", "RunnableTool", "Sizes", "ToolClass", "digest_of", "log_of", "run_job"]
+__all__ = ["Job", "RunnableTool", "Sizes", "ToolClass", "digest_of", "run_job"]
 
 
 class Sizes:
@@ -73,11 +73,6 @@ class Job:
     key: str
 
 
-def log_of(result: Path) -> Path:
-    """Return the file for what the tool says about an input."""
-    return result.with_name(f"{result.name}.log")
-
-
 def digest_of(path: Path) -> str:
     """Return the hash of a file; an empty text if there is none."""
     if not path.is_file():
@@ -95,30 +90,32 @@ def run_job(job: Job) -> InputOutcome:
 
     What the tool says goes to a file beside the result.
     """
-    with _ONE_AT_A_TIME:
-        return _run_job(job)
-
-
-def _run_job(job: Job) -> InputOutcome:
     said, sizes = io.StringIO(), Sizes()
     result = None if job.out_dir is None else Path(job.out_dir, job.output)
-    start = perf_counter()
-    with redirect_stderr(said), redirect_stdout(said):
-        status = _run_tool(job, result, sizes)
+    with _ONE_AT_A_TIME:
+        start = perf_counter()
+        with redirect_stderr(said), redirect_stdout(said):
+            status = _run_tool(job, result, sizes)
+        seconds = perf_counter() - start
+    text = said.getvalue()
     outcome = InputOutcome(
         job.path,
         "failed" if status else "ok",
         status,
-        perf_counter() - start,
+        seconds,
         sizes.before,
         sizes.after,
         sizes.kernels,
         key=job.key,
-        message=_first_error(said.getvalue()) if status else "",
+        message=_first_error(text) if status else "",
     )
     if result is None:
         return outcome
-    _write_log(log_of(result), said.getvalue())
+    log = result.with_name(f"{result.name}.log")
+    if text:
+        replace_file(log, [text])
+    else:
+        log.unlink(missing_ok=True)
     if status or not result.is_file():  # with --no-print there is no result
         return outcome
     return dataclasses.replace(outcome, output=job.output, digest=digest_of(result))
@@ -138,13 +135,6 @@ def _run_tool(job: Job, result: Path | None, sizes: Sizes) -> int:
     except Exception as error:
         return report(error)
     return 0
-
-
-def _write_log(log: Path, text: str) -> None:
-    if text:
-        replace_file(log, [text])
-    else:
-        log.unlink(missing_ok=True)
 
 
 def _first_error(text: str) -> str:

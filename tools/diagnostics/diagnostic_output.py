@@ -67,8 +67,7 @@ class DiagnosticOutput:
             )
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show the diagnostics of a pass, or match them with the expected ones; remarks are kept if
-        a file gets them."""
+        """Show the diagnostics of a pass, match them with the expected ones, or keep remarks."""
         if self._args.record or self._args.report:  # these get all remarks by themselves
             diagnostics = [d for d in diagnostics if self._is_asked_for(d)]
         if self._args.remarks_output:
@@ -87,8 +86,7 @@ class DiagnosticOutput:
         return self.finish_chunk(0)
 
     def finish_chunk(self, status: int) -> int:
-        """Report expected diagnostics that were missing and unexpected ones; return the exit
-        status, at least `status`."""
+        """Report missing and unexpected diagnostics; return the status, at least `status`."""
         if self._expected is None:
             return status
         problems = self._expected.finish()

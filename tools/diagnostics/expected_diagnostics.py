@@ -15,8 +15,7 @@ __all__ = ["ExpectedDiagnostics"]
 
 @dataclass
 class _Expectation:
-    """A comment that expects a diagnostic: it stands at `place` and is about `line`, or about no
-    line."""
+    """A comment at `place` that expects a diagnostic about `line`, or about no line."""
 
     severity: Severity
     text: str
@@ -110,8 +109,7 @@ class ExpectedDiagnostics:
                 yield expectation
 
     def _expectation(self, comment: re.Match[str], number: int) -> _Expectation | None:
-        """Return the expectation in a comment; None, and a recorded problem, if the comment is
-        malformed."""
+        """Return the expectation in a comment; None, and record a problem, if malformed."""
         place = FileLineColLoc(self._name, IntAttr(number), IntAttr(comment.start() + 1))
         text, where = comment["text"], comment["where"] or ""
         try:
@@ -133,8 +131,7 @@ _COMMENT = re.compile(
 
 
 def _pattern(text: str, has_regexes: bool) -> re.Pattern[str]:
-    """Compile a text in which `{{}}` may enclose regular expressions; ValueError for an invalid
-    one."""
+    """Compile a text in which `{{}}` may enclose regular expressions; ValueError if invalid."""
     parts: list[str] = []
     plain, opening, rest = text.partition("{{") if has_regexes else (text, "", "")
     try:

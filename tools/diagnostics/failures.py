@@ -160,8 +160,7 @@ def restart_without_acceleration() -> None:
 
 
 def run_process(command: Callable[[], None]) -> None:
-    """Run a command to its end. Report what it raises, or that its output could not be written,
-    and exit with the status for that."""
+    """Run a command, report what it raises or failed to write, and exit with that status."""
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]

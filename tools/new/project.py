@@ -63,8 +63,7 @@ class ProjectName:
 
     def substitute(self, text: str) -> str:
         """Return `text`, from the template, with this name in place of the template's."""
-        # A project's name has no `_`, and a package's no capitals: no new name contains an old one
-        # that is replaced after it.
+        # A project's name has no `_`, and a package's no capitals: replacements do not overlap.
         for old, new in zip(_names(ProjectName("my-compiler")), _names(self)):
             text = text.replace(old, new)
         return text

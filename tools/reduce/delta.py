@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -35,48 +36,36 @@ def smaller_modules(
     `REDUCTIONS` all edits are tried together, then halves, quarters and so on down to single edits;
     all kinds are tried again until none succeeds. Source: llvm-reduce's delta passes.
     """
-    search = DeltaSearch(module, interesting, verified)
+    best = module
+
+    def accept(reduction: Reduction, start: int, end: int) -> bool:
+        nonlocal best
+        candidate = _edited(best, reduction, start, end)
+        if (verified and not is_valid(candidate)) or not interesting(candidate):
+            return False
+        best = _edited(best, reduction, start, end)  # once more: `interesting` may have changed it
+        return True
+
     succeeded = True
     while succeeded:
         succeeded = False
         for what, reduction in REDUCTIONS.items():
-            for best in search.run(reduction):
+
+            def count(reduction: Reduction = reduction) -> int:
+                return len(reduction(best))
+
+            for _ in _successes(count, partial(accept, reduction)):
                 succeeded = True
                 yield ReductionStep(what, best)
 
 
-class DeltaSearch:
-    """A search for small interesting modules; `best` is the smallest one found."""
-
-    def __init__(
-        self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
-    ) -> None:
-        self.best = module
-        self.interesting = interesting
-        self.verified = verified
-
-    def run(self, reduction: Reduction) -> Iterator[ModuleOp]:
-        """Try the edits that `reduction` offers; yield `best` after each edit that keeps it
-        interesting."""
-
-        def accept(start: int, end: int) -> bool:
-            candidate = self.edited(reduction, start, end)
-            if (self.verified and not is_valid(candidate)) or not self.interesting(candidate):
-                return False
-            # Once more, as `interesting` may have changed the candidate.
-            self.best = self.edited(reduction, start, end)
-            return True
-
-        for _ in _successes(lambda: len(reduction(self.best)), accept):
-            yield self.best
-
-    def edited(self, reduction: Reduction, start: int, end: int) -> ModuleOp:
-        """Return a copy of the best module with a range of the edits applied."""
-        candidate = clone(self.best)
-        # Backwards: users are edited before their operands, and higher indices before lower ones.
-        for edit in reversed(reduction(candidate)[start:end]):
-            edit()
-        return candidate
+def _edited(module: ModuleOp, reduction: Reduction, start: int, end: int) -> ModuleOp:
+    """Return a copy of a module with a range of the edits applied."""
+    candidate = clone(module)
+    # Backwards: users are edited before their operands, and higher indices before lower ones.
+    for edit in reversed(reduction(candidate)[start:end]):
+        edit()
+    return candidate
 
 
 def smaller_lists(items: Sequence[T], interesting: Callable[[list[T]], bool]) -> Iterator[list[T]]:

@@ -1,5 +1,4 @@
-"""The kinds of things that can be removed from a module: symbols, operations and what they hold,
-and control flow between blocks."""
+"""The kinds of edits that reduce a module: of symbols, operations and control flow."""
 
 from __future__ import annotations
 
@@ -46,8 +45,7 @@ def operations(module: ModuleOp) -> list[Edit]:
 
 
 def regions(module: ModuleOp) -> list[Edit]:
-    """Return edits that replace an op, such as a loop or a branch, by the ops of one of its
-    regions."""
+    """Return edits that replace an op, such as a loop, by the ops of one of its regions."""
 
     def edit(op: Operation, region: Region) -> None:
         if (parent := op.parent) is None:
@@ -120,8 +118,7 @@ def _splat(attribute: Attribute) -> Attribute | None:
 
 
 def branches(module: ModuleOp) -> list[Edit]:
-    """Return edits that replace a branch by a copy of a returning terminator of the region, and
-    erase the blocks that become unreachable."""
+    """Return edits that replace a branch by a returning terminator; erase unreachable blocks."""
 
     def edit(end: Operation) -> None:
         block, region = end.parent, end.parent_region()

@@ -1,5 +1,4 @@
-"""Edits that make a module smaller, and the removal of ops whose results are used: values that
-replace the results."""
+"""Edits that make a module smaller, and the values that replace results of erased ops."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from ...passmanager.sequential import Sequential
 from ..command_line.argument_parser import nonempty_text, seconds, written_file
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
-from ..diagnostics.failures import report
 from ..output import ResultFile
 from ..trials.interestingness import Command, command_words
 from ..trials.tool import TrialMain, flat
@@ -87,22 +86,18 @@ class PasslineReduceMain(TrialMain):
 
     def run(self) -> None:
         """Read, reduce and write; an interrupted run writes the smallest module so far."""
-        status = 0
         self.best: ModuleOp | None = None
         """The smallest module known to be interesting."""
-        try:
-            self.reduce()
-        except (Exception, KeyboardInterrupt) as error:
-            status = report(error, debug=self.args.debug)
-        if self.best is not None:
-            try:
-                result = ResultFile(self.args.output_file)
-                result.write(self.text_of(self.best))
-                result.commit()
-            except OSError as error:
-                status = max(status, report(error, debug=self.args.debug))
+        status = max(self.attempt(self.reduce), self.attempt(self.write_best))
         if status:
             sys.exit(status)
+
+    def write_best(self) -> None:
+        """Write the smallest module, if there is an interesting one."""
+        if self.best is not None:
+            result = ResultFile(self.args.output_file)
+            result.write(self.text_of(self.best))
+            result.commit()
 
     def reduce(self) -> None:
         """Reduce the input; `best` is the smallest module so far."""
@@ -176,9 +171,7 @@ class PasslineReduceMain(TrialMain):
             self.say(f"{op_count(step.module)} ops left, without some {step.what}")
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Run the command `passline-reduce`."""
-    PasslineReduceMain.main(args)
+main = PasslineReduceMain.main
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""The criteria by which a trial is judged: the exit status of a command, or the failure of the
-pipeline."""
+"""The criteria of trials: the exit status of a command, or the failure of the pipeline."""
 
 from __future__ import annotations
 
@@ -19,12 +18,11 @@ from xdsl.dialects.builtin import ModuleOp
 from ...passmanager.diagnostics.diagnostics import DiagnosticError
 from ...passmanager.errors import PasslineError
 
-__all__ = ["Command", "Failure", "check_command", "command_words", "with_file"]
+__all__ = ["Command", "Failure", "check_command", "command_words", "with_place"]
 
 
 def command_words(text: str) -> list[str]:
-    """Split the command of --test as a shell does; PasslineError if it is malformed or not
-    found."""
+    """Split the command of --test as a shell does; PasslineError if malformed or not found."""
     try:
         words = shlex.split(text) or [""]
     except ValueError as error:
@@ -56,7 +54,7 @@ class Command:
     ) -> None:
         self.outcome = ""
         """How the last run ended."""
-        self._words = with_file(words, str(file))
+        self._words = [word.replace("{}", str(file)) for word in with_place(words)]
         self._file = file
         self._text_of = text_of
         self._timeout = timeout
@@ -98,11 +96,9 @@ class Command:
                 process.wait()
 
 
-def with_file(words: Sequence[str], file: str) -> list[str]:
-    """Return the words of a command with `file` in the place of each `{}`, or else at the end."""
-    if not any("{}" in word for word in words):
-        return [*words, file]
-    return [word.replace("{}", file) for word in words]
+def with_place(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a command with `{}` where the file is named, at the end if nowhere."""
+    return words if any("{}" in word for word in words) else [*words, "{}"]
 
 
 @dataclass(frozen=True)
@@ -116,22 +112,18 @@ class Failure:
     @staticmethod
     def of(error: BaseException, pass_name: str) -> Failure:
         """Return the failure that an exception out of a pass is."""
-        return Failure(type(error).__name__, pass_name, _normalised(_message(error)))
+        message = next(iter(str(error).strip().splitlines()), "")  # below may stand the module
+        if isinstance(error, DiagnosticError) and error.diagnostics:
+            message = error.diagnostics[0].message
+        return Failure(type(error).__name__, pass_name, _normalised(message))
 
     def __str__(self) -> str:
         where = f" in pass '{self.pass_name}'" if self.pass_name else ""
         return f"{self.exception}{where}"
 
 
-def _message(error: BaseException) -> str:
-    if isinstance(error, DiagnosticError) and error.diagnostics:
-        return error.diagnostics[0].message
-    return next(iter(str(error).strip().splitlines()), "")  # below may stand the whole module
-
-
 def _normalised(message: str) -> str:
-    """Return the message with locations, numbers, names and types replaced, as they may differ in
-    a smaller module."""
+    """Return the message without locations, numbers, names and types, which may differ."""
     message = re.sub(r"\S+:\d+:\d+|loc\(\"[^\"]*\"\)", "PLACE", message)
     message = re.sub(r"[%@^#!][\w.$#-]+", "NAME", message)
     while (shorter := re.sub(r"[\w.]*<[^<>]*>", "TYPE", message)) != message:

@@ -1,5 +1,4 @@
-"""The instrument that runs the beginning of a pipeline: passes, and steps or functions of the
-last."""
+"""The instrument that runs the beginning of a pipeline, up to a step or function of a pass."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from xdsl.ir import IRNode, Operation, SSAValue
 from ...passmanager.fast.clone import clone
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.instruments.ir.numbering import NumberingInstrument
-from ...passmanager.ir.changes import Changes, Snapshot
+from ...passmanager.ir.changes import Snapshot
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.registration.info import PassInfo
 from ...passmanager.run import Run
@@ -92,7 +91,8 @@ class Prefix(NumberingInstrument):
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         if self._before is not None and self._snapshot is not None and self.number == self.passes:
             self.changed = tuple(changed_functions(self._before, module))
-            self.touched = tuple(self._touched(module, self._snapshot.update()))
+            left = {*module.walk()} - {*self._snapshot.update().ops}
+            self.touched = tuple(place for op, place in self._places.items() if op not in left)
             if self.functions is not None:
                 restore_functions(module, self._before, self.functions)
 
@@ -101,11 +101,6 @@ class Prefix(NumberingInstrument):
             self.failed = info.name
             function = Run.current().frames[-1].function
             self.failed_function = "" if function is None else symbol_of(function)
-
-    def _touched(self, module: ModuleOp, changes: Changes) -> list[OpPlace]:
-        """Return the ops of before that are gone, or differ."""
-        left = {*module.walk()} - {*changes.ops}
-        return [place for op, place in self._places.items() if op not in left]
 
 
 def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
@@ -118,8 +113,7 @@ def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
 
 
 def restore_functions(module: ModuleOp, before: ModuleOp, kept: Collection[str]) -> None:
-    """Put the functions of `before` back into `module`, but for those in `kept`; new functions
-    stay, and removed ones return."""
+    """Put the functions of `before` except `kept` back into `module`; new functions stay."""
     new = _symbols(module)
     for name, op in _symbols(before).items():
         if name not in new:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -18,6 +18,7 @@ from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions
 from ..command_line.argument_parser import Group
 from ..command_line.arguments import add_frontend
+from ..diagnostics.failures import report
 from ..opt import PasslineOptMain
 from ..reading import read_source
 
@@ -25,8 +26,7 @@ __all__ = ["TrialMain", "flat"]
 
 
 class TrialMain(PasslineOptMain):
-    """A tool with the input, the pipelines and the exit status of `passline-opt`, whose passes run
-    many times and print nothing."""
+    """A tool like `passline-opt` whose passes run many times and print nothing."""
 
     def add_input(self, group: Group, help: str) -> None:
         """Add the input, which `help` describes, and its frontend."""
@@ -51,8 +51,7 @@ class TrialMain(PasslineOptMain):
                 self.warn_if_unknown(f"--{option.replace('_', '-')}", name)
 
     def warn_if_unknown(self, option: str, name: str) -> None:
-        """Print a warning if `name`, given by `option`, is neither a known pass nor in the
-        pipeline."""
+        """Print a warning if `name` in `option` is neither a known pass nor in the pipeline."""
         known = [*self.available_passes, *(info_of(p).name for p in nested_passes(self.sequential))]
         if name_key(name) not in map(name_key, known) and not self.args.quiet:
             message = f"{option} names '{name}', which is not a pass{did_you_mean(name, known)}"
@@ -74,12 +73,20 @@ class TrialMain(PasslineOptMain):
     def read_module(self) -> ModuleOp:
         """Return the module in the input; with --run-reproducer, take the pipeline from it."""
         content, frontend = self.read_input()
-        source = read_source(content, frontend, self.get_input_name())
+        content, reproducer = read_source(content, frontend, self.get_input_name())
         self.line_offset = 0
-        module = self.parse_chunk(chunk_stream(source.content), frontend)
+        module = self.parse_chunk(chunk_stream(content), frontend)
         assert module is not None
-        self.choose_pipeline(source.reproducer)
+        self.choose_pipeline(reproducer)
         return module
+
+    def attempt(self, action: Callable[[], None]) -> int:
+        """Do something; report its failure, and return the exit status for it."""
+        try:
+            action()
+        except (Exception, KeyboardInterrupt) as error:
+            return report(error, debug=self.args.debug)
+        return 0
 
     def say(self, message: str) -> None:
         """Print progress on stderr."""

@@ -86,7 +86,7 @@ class Trials:
             with redirect_stdout(StringIO()), redirect_stderr(StringIO()), self.pass_context:
                 with time_limit(self.timeout):
                     Sequential(passes).apply(self.ir_context, module)
-        except (KeyboardInterrupt, NotInstalledError):  # of which no pass is the cause
+        except (KeyboardInterrupt, NotInstalledError):  # no pass is the cause
             raise
         except BaseException as error:  # sys.exit too
             printed = [*self._printed, *map(str, diagnostics_of(error))]

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
-    SymbolRefAttr,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -48,8 +47,7 @@ class CallEvaluator:
         self._references = References()
 
     def can_evaluate(self, call: Operation) -> bool:
-        """Return whether `call` is of a function that has a body and no effects, and that is not
-        handed to another compiler."""
+        """Return whether the callee has a body, no effects, and no other compiler."""
         callee = self.purity.callee(call)
         return (
             callee is not None
@@ -59,13 +57,11 @@ class CallEvaluator:
         )
 
     def values_of(self, call: Operation, arguments: Sequence[Array]) -> Values:
-        """Run `call` on `arguments`; the values of results other than tensors of known shape and
-        scalars are not constants."""
+        """Run `call` on `arguments`; only scalars and tensors of known shape become constants."""
         from ...interpreters.equivalence.evaluation import Evaluated, TooLarge, evaluate
 
         module, entry = self._module_of(call)
-        # A step is an operation, or more for large operands. An endless loop would hang the
-        # compiler without a budget.
+        # A step is an operation, or more for large operands; endless loops need a budget.
         outcome = evaluate(module, entry, arguments, Context(), self.max_steps)
         match outcome:
             case Evaluated(results=results):
@@ -90,10 +86,10 @@ class CallEvaluator:
     def _module_of(self, call: Operation) -> tuple[ModuleOp, FuncOp]:
         """Return a module with a function that returns the results of `call` for its operands."""
         symbols = self.purity.symbols
-        names = dict.fromkeys([_name_of_callee(call)])
+        assert isinstance(call, CallOp | CallTIROp)
+        names = dict.fromkeys([call.callee.string_value()])
         pending = [*names]
-        # The callees of callees, too. Names that are not at the top level of the module are left
-        # out: the evaluation fails where it needs them.
+        # The callees of callees, too; the evaluation fails where it needs nested symbols.
         while pending:
             new = self._references.below(symbols[pending.pop()])
             found = [name for name in new if name in symbols and name not in names]
@@ -111,12 +107,6 @@ class CallEvaluator:
         block.add_ops([copy, ReturnOp(*copy.results)])
         func = FuncOp(entry, (call.operand_types, call.result_types), Region(block))
         return ModuleOp([func, *(clone(symbols[name]) for name in names)]), func
-
-
-def _name_of_callee(call: Operation) -> str:
-    assert isinstance(call, CallOp | CallTIROp)
-    callee: SymbolRefAttr = call.callee
-    return callee.string_value()
 
 
 def _attribute_of(type: Attribute, result: Value) -> Attribute | None:

@@ -95,8 +95,7 @@ class ConstantEvaluator:
         return self._values[key][1]
 
     def _refused(self, call: Operation, constants: Sequence[SSAValue]) -> NotEvaluated | None:
-        """Return why a call is not evaluated: because of the number of elements, or because all of
-        its tensors are fills."""
+        """Return why a call is not evaluated: too many elements, or only fills."""
         tensors = [constant for constant in constants if is_tensor(constant.type)]
         sizes = [_size(v.type) for v in (*tensors, *call.results) if is_tensor(v.type)]
         if None in sizes:
@@ -140,8 +139,7 @@ class ConstantEvaluator:
             return _failed(error)
 
     def _evaluate_on_fills(self, op: Operation, fills: Sequence[FullOp]) -> Values:
-        """Evaluate an element-wise operation for one element; return the number that fills each
-        result."""
+        """Evaluate an element-wise operation on one element; return the fill of each result."""
         from ...interpreters.arrays import element_of, number_of, scalar_of
 
         types = [result.type for result in op.results]

@@ -82,8 +82,7 @@ def _is_special(cls: type[Operation]) -> bool:
 
 
 def transparent_ops(module: ModuleOp) -> list[Operation]:
-    """Return the ops nested in `module` in order, without those in opaque functions: declarations,
-    and those that no pass may look into."""
+    """Return the ops in `module` in order, without those in declarations and opaque functions."""
     ops: list[Operation] = []
     inside: FuncOp | None = None
     for op in walk(module):
@@ -183,8 +182,7 @@ class DeviceAnalyzer:
                 self.define_lambda(op)
             case CallOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
-                # The same domains for all calls: a function is compiled for one device. TVM does
-                # the same.
+                # As in TVM, all calls have the same domains: it is compiled for one device.
                 self.slots[op] = signature.arguments
                 self.domains |= zip(op.res, signature.results)
             case MakeClosureOp() if isinstance(callee := self.callee(op), FuncOp):
@@ -204,17 +202,14 @@ class DeviceAnalyzer:
             case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
-                # Initial values, arguments, yielded values and results are in one place; otherwise
-                # each iteration would copy.
+                # All carried values are in one place; otherwise each iteration would copy.
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
             case WhileOp():
                 self.domains |= zip(op.results, self.all_of(op.after_region.block.args))
-            case InvokeOp() | IfOp() | IndexSwitchOp() | GraphOp() | ModuleOp():
-                pass
-            case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp() | ConditionOp():
-                pass
-            case _:
+            case CallOp() | MakeClosureOp() | OnHost():
                 self.define_other(op)
+            case _:
+                pass
 
     def signature(self, func: FuncOp) -> FunctionDomain:
         """Return the domains of the parameters and results of `func`, on the devices of their
@@ -237,8 +232,7 @@ class DeviceAnalyzer:
                     unplaced = [other for other in unplaced if other is not domain]
         signature = FunctionDomain(arguments, results)
         if _has_unknown_body(func):
-            # A unit of another compiler, or a kernel library, takes and returns memory of one
-            # device.
+            # Code of another compiler takes and returns memory of one device.
             shared = DevicePlace()
             for domain in unplaced:
                 unify(shared, domain)
@@ -290,8 +284,7 @@ class DeviceAnalyzer:
             self.constrain(self.of(op.result), op.device, site)
 
     def define_call_tir(self, op: CallTIROp | CallTIRInplaceOp) -> None:
-        """Put the operands and results of a kernel on one device, each in the memory space of its
-        buffer type."""
+        """Put all operands and results of a kernel on one device, each in its memory space."""
         kind: Variable[Kind] = Variable()
         # One device, but a memory for each: a kernel may read "global" and write "global.texture".
         slots = [DevicePlace(kind) for _ in (*op.arguments, *op.new_results())]
@@ -316,8 +309,7 @@ class DeviceAnalyzer:
         device = DevicePlace()
         operands, results = [device] * len(op.operands), [device] * len(op.results)
         if self.is_special[type(op)] and isinstance(op, OnHost):
-            # Sizes, for instance: the operand of a reshape is read by the host program, which
-            # allocates.
+            # Such as sizes: the host program, which allocates, reads those of a reshape.
             host = DevicePlace()
             self.constrain(host, HOST, Site(op, "has it on"))
             for sides, indices in (operands, op.host_operands()), (results, op.host_results()):
@@ -352,8 +344,7 @@ class DeviceAnalyzer:
         return [DomainUse(op, index, domain) for index, domain in numbered if domain is not None]
 
     def uses(self, op: Operation) -> tuple[int, Sequence[Domain | None]]:
-        """Return the index of the first operand of `op` that may be on a device, and the domains in
-        which it and the following ones are used."""
+        """Return the first operand of `op` that may be on a device, and the domains of these."""
         match op:
             case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
                 return 0, self.terminator_uses(op.parent_op())
@@ -364,8 +355,7 @@ class DeviceAnalyzer:
             case WhileOp():
                 return 0, self.all_of(op.before_region.block.args)
             case InvokeOp() if isinstance(callee := self.of(op.callee), FunctionDomain):
-                # Here and not in `define`: the domain of the callee may be defined by a later
-                # operation.
+                # Not in `define`: a later operation may define the domain of the callee.
                 for result, domain in zip(op.res, callee.results):
                     unify(self.of(result), domain)
                 return 1, callee.arguments

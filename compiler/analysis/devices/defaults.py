@@ -60,8 +60,7 @@ class DeviceDefaulter:
                     return first_device(self.analyzer.signatures[parent].results, self.fallback)
                 case LambdaOp():
                     results = self.analyzer.terminator_uses(parent)
-                    # A lambda that returns scalars only says nothing; the function around it
-                    # decides.
+                    # For a lambda that returns only scalars, the function around it decides.
                     if any(map(has_place, results)):
                         return first_device(results, self.fallback)
                 case _:
@@ -78,8 +77,7 @@ def assign_default(domains: Sequence[Domain | None], device: DeviceAttr) -> None
     """Put each place in `domains` that has no device on `device`."""
     for domain in domains:
         for place in places(domain):
-            # Setting one place sets all that are unified with it, so later ones find their device
-            # known.
+            # This also sets all places that are unified with it.
             if place.kind.value is None:
                 place.kind.set((device.device_type.data, device.index.data), None)
 

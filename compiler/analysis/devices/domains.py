@@ -186,8 +186,7 @@ def _pairs(a: Domain | None, b: Domain | None) -> Iterator[Conflict]:
 
 
 def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
-    """Put `domain` on the devices of `attribute`, of the form that `devices_of` returns; return
-    False if it has another form."""
+    """Put `domain` on the devices of `attribute`; return False if the forms differ."""
     if (assigned := _assigned(domain, attribute)) is None:
         return False
     for place, device in assigned:
@@ -202,8 +201,7 @@ def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
 def _assigned(
     domain: Domain | None, attribute: Attribute
 ) -> list[tuple[DevicePlace, DeviceAttr]] | None:
-    """Return the places in `domain`, each with its device in `attribute`; None if the forms
-    differ."""
+    """Return each place in `domain` with its device in `attribute`; None if forms differ."""
     if isinstance(attribute, DeviceAttr):
         return [(place, attribute) for place in places(domain)]
     if domain is None and isinstance(attribute, UnitAttr):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import Commutative, ConstantLike
 
@@ -38,9 +38,9 @@ class Pattern(ABC):
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
         """Yield `found` extended by this pattern, for each way to match `value`."""
 
-    @abstractmethod
     def last_ops(self) -> frozenset[str]:
-        """Return the names of the operations that can compute a matched value."""
+        """Return the names of the operations that can compute a matched value; none for any."""
+        return frozenset()
 
     def __or__(self, other: Pattern) -> Pattern:
         return Either(self, other)
@@ -78,13 +78,9 @@ class Wildcard(Pattern):
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
         if not self.name:
             yield found
-        # A match is immutable and extended by copying, so that a failed alternative leaves nothing
-        # behind.
+        # A match is copied to extend it, so that failed alternatives leave nothing.
         elif found.values.get(self.name, value) is value:
             yield Match(found.ops, {**found.values, self.name: value})
-
-    def last_ops(self) -> frozenset[str]:
-        return frozenset()
 
     def __str__(self) -> str:
         return f"%{self.name}" if self.name else "*"
@@ -99,9 +95,6 @@ class Constant(Pattern):
             ConstantLike, value_if_unregistered=False
         ):
             yield found
-
-    def last_ops(self) -> frozenset[str]:
-        return frozenset()
 
     def __str__(self) -> str:
         return "const"
@@ -159,10 +152,12 @@ class OpPattern(Pattern):
             return True
         if not isinstance(op, IRDLOperation):
             return False
-        if not self.attributes.keys() <= op.get_irdl_definition().properties.keys():
+        definitions = op.get_irdl_definition().properties
+        if not self.attributes.keys() <= definitions.keys():
             return False
+        given = {name: definitions[name].default_value for name in definitions} | op.properties
         expected = properties_of(type(op), self.attributes)
-        return all(_property(op, name) == value for name, value in expected.items())
+        return all(given[name] == value for name, value in expected.items())
 
     def last_ops(self) -> frozenset[str]:
         return frozenset([self.name])
@@ -186,8 +181,3 @@ def _match_all(
     # Backtracks: `add(%x, mul(%x, *))` has to try each way to bind %x.
     for first in patterns[0].matches(values[0], found):
         yield from _match_all(patterns[1:], values[1:], first)
-
-
-def _property(op: IRDLOperation, name: str) -> Attribute | None:
-    default = op.get_irdl_definition().properties[name].default_value
-    return op.properties.get(name, default)

@@ -48,8 +48,7 @@ class _PatternParser:
         return match and match[1]
 
     def take(self, token: str | None = None) -> bool:
-        """Consume the next token if it is `token`, or any token with None; return whether one was
-        consumed."""
+        """Consume the next token if it is `token`, or any with None; return whether it was."""
         match = self._TOKEN.match(self.text, self.position)
         if match is None or (token is not None and match[1] != token):
             return False

@@ -51,8 +51,7 @@ class FusionGraph:
         self.users: list[list[int]] = []
         """The fusible users of each operation in its block, ascending, each once."""
         self.visible: list[bool] = []
-        """True if an operation that is not fusible, or a live one in another block, uses a result
-        too."""
+        """True if a result also has a user that is not fusible, or a live one in another block."""
         self._users_outside: dict[int, list[int]] = {}
         """The fusible users of an operation in other blocks."""
         self.stops: list[StopFusionOp] = []
@@ -151,8 +150,7 @@ class FusionGraph:
         nearest = [-1] * len(self.ops)
         for i in reversed(range(len(self.ops))):
             users = self.users[i]
-            # A visible value leaves the kernel before its end, which only the last operation of a
-            # group may do.
+            # Only the last operation of a group may have a value that others see.
             if self.visible[i] or not users or self.kinds[i] is REDUCTION:
                 continue
             #   a -> b, a -> c, b -> d, c -> d: of a diamond, d is the post-dominator of a.
@@ -175,8 +173,7 @@ class FusionGraph:
                 return a
             if a > b:
                 a, b = b, a
-            # Between an operation and its post-dominator only cheap operations are recomputed in
-            # the kernel.
+            # The kernel recomputes only cheap operations before a post-dominator.
             a = nearest[a] if self.kinds[a] <= INJECTIVE else -1
             if a < 0:
                 return -1
@@ -248,8 +245,7 @@ def _is_fusible(cls: type[Operation]) -> bool:
 
 
 def _blocks_of(op: Operation) -> list[tuple[Operation | None, bool]]:
-    """Return the first op of each block directly in `op`, last block first, and whether the block
-    is executed in order."""
+    """Return the first op of each block of `op`, last block first, and whether it runs in order."""
     return [
         (block.first_op, not is_graph_region(region))
         for region in reversed(op.regions)

@@ -1,4 +1,4 @@
-"""The partition of a fusion graph into groups, each of which becomes one kernel.
+"""The partition of a fusion graph into groups that become kernels.
 
 Source: TVM's `GraphPartitioner`.
 """
@@ -21,7 +21,7 @@ REDUCTION = FusionKind.REDUCTION
 ANCHOR = FusionKind.ANCHOR
 
 COPIES = 4
-"""How often a kernel of the greatest depth may compute its operations for one element."""
+"""How often a kernel of the maximum depth may compute its operations for one element."""
 
 
 def is_prepared(op: Operation) -> bool:
@@ -80,8 +80,7 @@ class GraphPartitioner:
                 self.join(i, sink, INJECTIVE, ANCHOR)
 
     def join_anchor(self, i: int, sink: int) -> bool:
-        """Extend the group of an anchor, which ends with `i`, to `sink` if the operations up to it
-        are at most broadcasting, and keep the shape; return whether the group was extended."""
+        """Extend the group that ends with the anchor `i` to `sink`; return whether it fits."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
         # Two anchors in one kernel would be two loop nests with nothing in common.
@@ -95,8 +94,7 @@ class GraphPartitioner:
         return self.merge(i, sink, path)
 
     def join(self, i: int, sink: int, inner: FusionKind, last: FusionKind) -> None:
-        """Fuse `i` with `sink` if the kind of the group of `sink` is at most `last`, and the kinds
-        of the groups between them are at most `inner`."""
+        """Fuse `i` with `sink` unless its kind exceeds `last`, or one between them `inner`."""
         leader = self.find(sink)
         if self.find(i) == leader or self.kinds[leader] > last:
             return
@@ -107,8 +105,7 @@ class GraphPartitioner:
         """Return the operations between `i` and its post-dominator `sink`; None if one is in a
         group of a kind above `kind`, or if there are more than `max_depth`."""
         found: set[int] = set()
-        # All paths from `i` end in `sink`, as it post-dominates; a search of at most `max_depth`
-        # steps.
+        # All paths from `i` end in `sink`; the search takes at most `max_depth` steps.
         pending = [user for user in self.graph.users[i] if user != sink]
         while pending:
             if (user := pending.pop()) in found:
@@ -120,8 +117,7 @@ class GraphPartitioner:
         return found
 
     def merge(self, i: int, sink: int, path: set[int]) -> bool:
-        """Merge the groups of `i`, `sink` and `path` unless the result is too large; return whether
-        they were merged."""
+        """Merge the groups of `i`, `sink` and `path` unless too large; return whether merged."""
         leader = self.find(sink)
         merged = {self.find(i), *map(self.find, path)} - {leader}
         size = self.size[leader] + sum([self.size[group] for group in merged])
@@ -133,8 +129,7 @@ class GraphPartitioner:
             return self.too_many(sink, work, self.max_depth * COPIES)
         self.size[leader], self.work[leader] = size, work
         for group in merged:
-            # No union by rank: the last operation has to be the root, as its kind and position are
-            # the group's.
+            # No union by rank: kind and position of the last operation are the group's.
             self.parent[group] = leader
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR
@@ -154,8 +149,7 @@ class GraphPartitioner:
         return i
 
     def groups(self) -> list[list[Operation]]:
-        """Return the groups of live operations, each in the order of the IR, sorted by their last
-        operations."""
+        """Return the live groups in the order of their last operations, each in IR order."""
         groups: dict[int, list[Operation]] = {}
         for i, op in enumerate(self.graph.ops):
             if not self.graph.dead[i]:

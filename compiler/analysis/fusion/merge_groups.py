@@ -1,4 +1,4 @@
-"""The partition of the calls in a block into groups, each of which can become one call."""
+"""The partition of the calls in a block into groups that can become calls."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class FusionGroup:
     direct: int = 0
     """The groups whose results its operations use."""
     via: int = 0
-    """The groups on which its operations depend through operations of no group, as the first group
-    on the way."""
+    """The first groups on the ways through operations of no group."""
 
 
 @dataclass
@@ -52,8 +51,7 @@ class MergeGroups(Generic[K]):
     def add(self, block: Block) -> None:
         """Partition the operations of `block`."""
         for op, needed in dependences(block.ops, self.is_ordered):
-            # A set of groups is an integer: union and intersection are one operation each, on n/30
-            # digits.
+            # A set of groups is an integer, whose operations take n/30 digits.
             direct = via = 0
             neighbours: dict[int, None] = {}
             for producer in needed:
@@ -61,8 +59,7 @@ class MergeGroups(Generic[K]):
                     direct |= 1 << number
                     neighbours[number] = None
                 else:
-                    # Only the first groups: those behind them are found through `direct` and `via`
-                    # of the groups.
+                    # Only the first groups: these lead to those behind them.
                     via |= self._first_groups[producer]
             if (kind := self.kind(op)) is None:
                 self._first_groups[op] = direct | via
@@ -70,8 +67,7 @@ class MergeGroups(Generic[K]):
             number = self._group_of[op] = len(self.groups)
             self._root.append(number)
             self.groups.append(FusionGroup([op], 1 << number, direct, via))
-            # In the order of operands, greedily, as TVM's pass: another order may give fewer
-            # groups.
+            # Greedily in the order of operands, as TVM; others may give fewer groups.
             for neighbour in neighbours:
                 if self.kind(self.groups[self.root(neighbour)].ops[0]) == kind:
                     self.merge(number, neighbour)
@@ -98,8 +94,7 @@ class MergeGroups(Generic[K]):
         """Return whether `late` depends on `early` through an operation outside of both."""
         both = late.bits | early.bits
         found = 0
-        # A direct use of `early` is inside of the merged group; a way through another group, or
-        # through an operation of no group, is not.
+        # Direct uses of `early` are inside of the merged group, other ways are not.
         pending = late.via | late.direct & ~both
         while pending:
             if pending & early.bits:
@@ -125,8 +120,7 @@ class MergeGroups(Generic[K]):
 def dependences(
     ops: Iterable[Operation], is_ordered: Callable[[Operation], bool]
 ) -> Iterator[tuple[Operation, Iterable[Operation]]]:
-    """Yield operations of one block, each with those in the block that it depends on: by a value,
-    also one that a nested operation uses, or by an effect."""
+    """Yield the operations of a block with those that they depend on, by values or effects."""
     last: Operation | None = None
     for op in ops:
         needed: dict[Operation, None] = {}

@@ -62,7 +62,7 @@ def buffer_type(value: SSAValue) -> Buffer:
 
 def is_static(type: Buffer) -> bool:
     """Return whether all dimensions of `type` have a static size."""
-    # DYNAMIC_INDEX is the least i64, and the only negative size.
+    # DYNAMIC_INDEX is the minimum i64, and the only negative size.
     return all(size >= 0 for size in type.get_shape())
 
 
@@ -99,8 +99,7 @@ def element_bytes(type: Attribute) -> int | None:
 def byte_size(type: Buffer) -> int | None:
     """Return the bytes that a contiguous buffer of `type` takes, or None if unknown."""
     element = element_bytes(type.element_type)
-    # With strides a buffer may span more bytes than it has elements, or fewer, as with a stride of
-    # 0.
+    # With strides a buffer may span more bytes than its elements take, or fewer (stride 0).
     if element is None or not is_static(type) or not isinstance(type.layout, NoneAttr):
         return None
     return prod(type.get_shape()) * element

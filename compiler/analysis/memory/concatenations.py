@@ -16,8 +16,7 @@ __all__ = ["is_contiguous", "is_in_place"]
 
 
 def is_contiguous(op: ConcatenateOp) -> bool:
-    """Return whether the elements of each operand follow each other in the result: all dimensions
-    before the axis are 1."""
+    """Return whether each operand is contiguous in the result: sizes before the axis are 1."""
     type = op.result.type
     if (shape := static_shape(type)) is None or not is_tensor(type):
         return False
@@ -38,13 +37,10 @@ def is_in_place(op: ConcatenateOp) -> bool:
     return (
         is_contiguous(op)
         and len(op.tensors) > 1
-        # A value that is concatenated twice is in two places, and can be computed in one of them
-        # only.
+        # A value that is concatenated twice can be computed in one place only.
         and len({*sources}) == len(sources)
         and all(_is_computed_for(source, op) for source in sources)
-        and not any(
-            use.has_trait(IsTerminator, value_if_unregistered=True) for use in users_of(op.result)
-        )
+        and not any(map(_is_terminator, users_of(op.result)))
     )
 
 
@@ -57,9 +53,12 @@ def _is_computed_for(source: SSAValue, op: ConcatenateOp) -> bool:
         ConstantLike, value_if_unregistered=False
     ):
         return False
-    users = users_of(source)
     return not any(
-        user.has_trait(IsTerminator, value_if_unregistered=True) for user in users
-    ) and not any(
-        user is not op and isinstance(user, ConcatenateOp) and is_contiguous(user) for user in users
+        _is_terminator(user)
+        or (user is not op and isinstance(user, ConcatenateOp) and is_contiguous(user))
+        for user in users_of(source)
     )
+
+
+def _is_terminator(op: Operation) -> bool:
+    return op.has_trait(IsTerminator, value_if_unregistered=True)

@@ -71,7 +71,11 @@ def check_allocation(
     if not isinstance(buffer_type(op.memref).layout, NoneAttr):
         raise Refusal("it has a layout")
     # Both halves are allocated once, before the loop.
-    if any(is_defined_in(size, body) for size in op.operands):
+    sizes = (size.owner for size in op.operands)
+    if any(
+        owner is body if isinstance(owner, Block) else body.find_ancestor_op_in_block(owner)
+        for owner in sizes
+    ):
         raise Refusal("its size is computed in the loop")
     uses = find_uses(op, numbers)
     check_uses(uses)
@@ -112,13 +116,6 @@ def is_written_by(op: Operation, buffer: SSAValue) -> bool:
     return not isinstance(op, memref.LoadOp | vector.LoadOp | vector.MaskedLoadOp)
 
 
-def is_defined_in(value: SSAValue, block: Block) -> bool:
-    """Return whether `value` is an argument of `block` or is computed in it."""
-    if isinstance(value.owner, Block):
-        return value.owner is block
-    return block.find_ancestor_op_in_block(value.owner) is not None
-
-
 def backward_slice(op: Operation, body: Block) -> list[Operation]:
     """Return the operations of `body` that compute the operands of `op`, in order.
 
@@ -131,8 +128,7 @@ def backward_slice(op: Operation, body: Block) -> list[Operation]:
             for operand in inner.operands:
                 owner = operand.owner
                 if isinstance(owner, Operation) and owner.parent is body and owner not in found:
-                    # A buffer that the fill accesses, its own among them; `check_order` judges what
-                    # it does there.
+                    # `check_order` judges what the fill does with a buffer.
                     if isinstance(owner, Allocation):
                         continue
                     if not is_side_effect_free(owner) and not isinstance(owner, memref.LoadOp):
@@ -152,14 +148,13 @@ def check_order(
     for inner in walk(fill):
         if not has_known_effects(inner):
             raise Refusal(f"'{inner.name}' fills it")
-    ahead = find_effects([*inputs, fill], memory)
+    reads, writes = find_effects([*inputs, fill], memory)
     # The fill moves up across all of the body but itself, in which nothing may write what it reads.
-    rest = find_effects((other for other in body.ops if other is not fill), memory)
+    _, written = find_effects((other for other in body.ops if other is not fill), memory)
     local = {inner.memref for inner in walk(fill) if isinstance(inner, Allocation)}
-    may_conflict = None in ahead.reads or (ahead.reads and None in rest.writes)
-    if may_conflict or ahead.reads & rest.writes:
+    if None in reads or (reads and None in written) or reads & written:
         raise Refusal("the statement that fills it reads a buffer that the loop writes")
-    if ahead.writes - {op.memref} - local:
+    if writes - {op.memref} - local:
         raise Refusal("the statement that fills it writes another buffer")
 
 
@@ -173,21 +168,15 @@ def has_known_effects(op: Operation) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class OperandEffects:
-    """The memory that operations read and write through their operands; None if unknown."""
+def find_effects(
+    ops: Iterable[Operation], memory: Memory
+) -> tuple[set[Root | None], set[Root | None]]:
+    """Return the memory that `ops` read and write through their operands; None if unknown.
 
-    reads: set[Root | None]
-    writes: set[Root | None]
-
-
-def find_effects(ops: Iterable[Operation], memory: Memory) -> OperandEffects:
-    """Return the effects of `ops`; an unknown operation reads and writes its operands.
-
-    In contrast to `Memory.of`, an unknown operation has no effect on memory that it is not given:
-    the mark on the allocation asserts this.
+    An unknown operation reads and writes its operands. In contrast to `Memory.of`, it has no effect
+    on memory that it is not given: the mark on the allocation asserts this.
     """
-    effects = OperandEffects(set(), set())
+    read, written = set[Root | None](), set[Root | None]()
     for root in ops:
         for op in walk(root):
             if isinstance(op, View | memref.DimOp | memref.RankOp):
@@ -198,7 +187,7 @@ def find_effects(ops: Iterable[Operation], memory: Memory) -> OperandEffects:
                 known = isinstance(op, Access | memref.CopyOp)
                 writes = not known or is_written_by(op, buffer)
                 if writes:
-                    effects.writes.add(memory.root(buffer))
+                    written.add(memory.root(buffer))
                 if not writes or not known or isinstance(op, memref.AtomicRMWOp):
-                    effects.reads.add(memory.root(buffer))
-    return effects
+                    read.add(memory.root(buffer))
+    return read, written

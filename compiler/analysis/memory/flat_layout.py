@@ -107,8 +107,7 @@ def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayo
             return replace(source, strides=_collapsed(op, source))
         case memref.ExpandShapeOp():
             return replace(source, strides=_expanded(op, source, analyzer))
-        # The offset of a `reinterpret_cast` counts from the start of the allocation, not from the
-        # view that it is of.
+        # The offset of a `reinterpret_cast` counts from the start of the allocation.
         case memref.ReinterpretCastOp() if source.begin is not None:
             (offset,) = _forms(op.static_offsets, op.offsets, analyzer)
             strides = _forms(op.static_strides, op.strides, analyzer)
@@ -144,8 +143,7 @@ def _subview(op: memref.SubviewOp, source: FlatLayout, analyzer: Analyzer) -> Fl
         strides.append(analyzer.multiply(step, stride))
     shape = buffer_type(op.result).get_shape()
     kept: list[LinearForm] = []
-    # A rank-reducing subview drops dimensions of size 1. If the type does not say which of
-    # several, any will do: their index is 0.
+    # A rank-reducing subview drops any dimensions of size 1, whose index is 0.
     to_drop = len(strides) - len(shape)
     for size, stride in zip(op.static_sizes.get_values(), strides, strict=True):
         if to_drop and size == 1 and (len(kept) == len(shape) or shape[len(kept)] != 1):

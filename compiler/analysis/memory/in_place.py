@@ -48,8 +48,7 @@ def find_in_place_updates(
         store = allocations[new].accesses[0]
         key = kinds[new], _first_write(allocations[new], numbers)
         for old in ending[key] if key[1] is not None else ():
-            # The last load comes before the store, in the same block: as no element is stored
-            # twice, none is read after it was overwritten.
+            # The last load comes before the only store of the element, in one block.
             if numbers[allocations[old].accesses[-1]] < numbers[store]:
                 ending[key].remove(old)
                 first[new] = first[old]
@@ -186,30 +185,19 @@ class _Coefficients:
         match owner:
             case arith.ConstantOp():
                 return {}
-            case arith.AddiOp():
-                return self._sum(owner.lhs, owner.rhs, 1, depth)
-            case arith.SubiOp():
-                return self._sum(owner.lhs, owner.rhs, -1, depth)
-            case arith.MuliOp():
-                return self._product(owner.lhs, owner.rhs, depth)
+            case arith.AddiOp() | arith.SubiOp():
+                left, right = self.of(owner.lhs, depth + 1), self.of(owner.rhs, depth + 1)
+                if left is None or right is None:
+                    return None
+                sign = 1 if isinstance(owner, arith.AddiOp) else -1
+                total = {v: left.get(v, 0) + sign * right.get(v, 0) for v in {**left, **right}}
+                return {variable: factor for variable, factor in total.items() if factor}
+            case arith.MuliOp(lhs=a, rhs=b):
+                # A factor of 0 is not used: the sum could not determine the variable.
+                for one, scale in ((a, integer_constant(b)), (b, integer_constant(a))):
+                    if scale:
+                        factors = self.of(one, depth + 1)
+                        return factors and {variable: n * scale for variable, n in factors.items()}
+                return None
             case _:
                 return None
-
-    def _sum(
-        self, lhs: SSAValue, rhs: SSAValue, sign: int, depth: int
-    ) -> dict[SSAValue, int] | None:
-        left, right = self.of(lhs, depth + 1), self.of(rhs, depth + 1)
-        if left is None or right is None:
-            return None
-        total = dict(left)
-        for variable, factor in right.items():
-            total[variable] = total.get(variable, 0) + sign * factor
-        return {variable: factor for variable, factor in total.items() if factor}
-
-    def _product(self, lhs: SSAValue, rhs: SSAValue, depth: int) -> dict[SSAValue, int] | None:
-        # A factor of 0 is not used: it would drop a variable that the sum cannot determine then.
-        for value, scale in ((lhs, integer_constant(rhs)), (rhs, integer_constant(lhs))):
-            if scale:
-                factors = self.of(value, depth + 1)
-                return factors and {variable: n * scale for variable, n in factors.items()}
-        return None

@@ -13,7 +13,7 @@ __all__ = ["dies_at", "source_of", "users_of"]
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """Return the value of which `value` is a view, or itself."""
+    """Return the value that `value` is a view of, or itself."""
     while isinstance(value.owner, View | MatchCastOp):
         value = value.owner.operands[0]
     return value
@@ -50,8 +50,7 @@ def dies_at(op: Operation, value: SSAValue) -> bool:
     if users.count(op) != 1:
         return False
     return all(
-        # In O(distance): `is_before_in_block` walks on from `user`, to the end of the block if it
-        # is not before `op`.
+        # `is_before_in_block` walks on from `user`, to the end of the block if it is not before.
         user is op
         or (
             isinstance(user, View | MatchCastOp | CallTIROp | CallTIRInplaceOp)

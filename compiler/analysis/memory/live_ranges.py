@@ -110,8 +110,7 @@ def escape_reason(op: Operation, index: int) -> str:
         case _ if op.has_trait(IsTerminator, value_if_unregistered=True):
             return f"'{op.name}' passes it on"
         case _:
-            # An unknown operation can pass on a buffer only by a result, or an argument of a
-            # region, that is not a number.
+            # An unknown operation passes a buffer on only by a value that is no number.
             blocks = (block for region in op.regions for block in region.blocks)
             arguments = (type for block in blocks for type in block.arg_types)
             if all(map(_is_number, (*op.result_types, *arguments))):

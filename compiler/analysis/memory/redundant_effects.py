@@ -34,8 +34,7 @@ class RedundantEffects:
     def _visit_block(self, block: Block) -> None:
         for op in block.ops:
             if isinstance(op, ForOp):
-                # Within `if n < 1`, a loop of extent n never runs: conditions are assumed on the
-                # way down.
+                # Within `if n < 1`, which was assumed before, a loop of extent n never runs.
                 high = self._analyzer.bounds(op.extent).high
                 if high is not None and high <= 0:
                     self.loops.add(op)
@@ -82,6 +81,5 @@ class RedundantEffects:
         if effects.is_opaque or source is not buffer or places != indices:
             return False
         (root,) = effects.writes
-        # A loop that writes the root has another stamp from its start on (`_visit_regions`): loads
-        # before it do not count.
+        # Loads before a loop that writes the root do not count (`_visit_regions`).
         return self._loaded.get(value) == self._epochs.stamp(root)

@@ -132,8 +132,7 @@ def _sharing_kind(uses: AllocationUses) -> Hashable:
 
     Flat buffers of known size can be views of another type; others need the same type.
     """
-    # Without attributes, as an attribute of one buffer, such as an alignment, would become that of
-    # all.
+    # An attribute of one buffer, such as an alignment, would become that of all.
     is_convertible = is_flat(uses.type) and byte_size(uses.type) is not None
     if is_convertible and not uses.op.attributes:
         return _placement(uses)

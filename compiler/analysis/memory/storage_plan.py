@@ -98,8 +98,7 @@ def _place_by_time(ranges: Sequence[LiveRange], sizes: Sequence[int]) -> Storage
         if sizes[index] == 0:
             continue
         current = ranges[index]
-        # `last` is included: a buffer that is read by the operation that writes another overlaps
-        # it.
+        # `last` is included: the operands and results of an operation overlap.
         while live and live[0][0] < current.first:
             _, ended = heappop(live)
             free_list.free(offsets[ended], offsets[ended] + sizes[ended])
@@ -224,8 +223,7 @@ def share_storage(ranges: Sequence[LiveRange], kinds: Sequence[Hashable]) -> lis
             _, ended = heappop(live)
             number = numbers[ended]
             insort(free.setdefault(kinds[ended], []), (sizes[number], number))
-        # Without a limit on the ratio, a scalar would keep an allocation of megabytes from a later
-        # buffer.
+        # With no limit, a scalar would keep megabytes from a later buffer.
         number = _take_best_fit(free.get(kinds[index], []), current.size)
         if number is None:
             number = len(sizes)

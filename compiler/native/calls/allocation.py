@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["ALLOCATE", "HUGE_PAGE", "LARGE", "allocation_ir"]
+__all__ = ["ALLOCATE", "ALLOCATION_IR", "HUGE_PAGE", "LARGE"]
 
 ALLOCATE = "aligned_alloc"
 """The symbol that machine code calls, otherwise that of the C library."""
 LARGE = 1 << 25
-"""The bytes from which on glibc asks the system for the memory of each allocation anew, whose pages
-of 4 KB then take long at their first use."""
+"""The bytes from which glibc asks the system each time, whose new 4 KB pages are slow."""
 HUGE_PAGE = 1 << 21
 MADV_HUGEPAGE = 14
 
-IR = f"""\
+ALLOCATION_IR = f"""\
 declare i32 @posix_memalign(ptr, i64, i64)
 declare i32 @madvise(ptr, i64, i32)
 define ptr @{ALLOCATE}(i64 %least, i64 %size) {{
@@ -35,9 +34,6 @@ end:
   ret ptr %memory
 }}
 """
-
-
-def allocation_ir() -> str:
-    """Return the LLVM IR of the function; "" on systems other than Linux, where machine code calls
-    that of the C library."""
-    return IR if sys.platform == "linux" else ""
+"""The LLVM IR of the function."""
+if sys.platform != "linux":  # machine code calls the function of the C library
+    ALLOCATION_IR = ""

@@ -27,17 +27,14 @@ __all__ = ["ENTRY", "FAILED", "REFUSED", "builtin_function", "entry_ir"]
 ENTRY = "passline.entry"
 """The symbol of the entry."""
 DONE, REFUSED, FAILED = range(3)
-"""What the entry returns: REFUSED if an array does not fit, FAILED if an assertion does not
-hold."""
+"""The results of the entry: REFUSED for an array that does not fit, FAILED for an assertion."""
 
 INTERFACE = "{ i32, i32, i8, i32, i32, ptr }"
-"""The start of numpy's `PyArrayInterface`: its version, the number of dimensions, the kind and the
-size of elements, flags, the sizes."""
+"""The start of numpy's `PyArrayInterface`: version, rank, kind, item size, flags, sizes."""
 SIZES, DATA = 3, 5
 """The words of a `PyArrayInterface` with the pointers to the sizes and to the elements."""
 CONTIGUOUS, ALIGNED, NATIVE, WRITEABLE = 0x1, 0x100, 0x200, 0x400
-"""Flags of an array: its elements are in row-major order, aligned, in the byte order of the
-machine, and may be written to."""
+"""Flags of an array: contiguous in row-major order, aligned, native byte order, writeable."""
 
 PYTHON = """\
 declare ptr @PyLong_AsVoidPtr(ptr)
@@ -46,8 +43,7 @@ declare ptr @PyCapsule_GetPointer(ptr, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 """
-"""The functions of Python that the entry calls, which are in its limited API: all versions have
-them."""
+"""The functions of Python that the entry calls, all in its limited API."""
 
 FITS = f"""\
 define internal i1 @fits(ptr %array, i64 %rank, i8 %kind, i32 %bytes, i32 %flags, ptr %sizes) {{
@@ -90,8 +86,7 @@ refused:
   ret i1 false
 }}
 """
-"""The function that compares an array with a parameter: the type of its elements, its sizes, and
-flags that it needs."""
+"""The function that compares an array with a parameter: element type, sizes and flags."""
 
 TAKE = f"""\
 declare void @free(ptr)
@@ -174,17 +169,12 @@ def read_arrays(
     each after its type. A function that neither `returns` buffers nor has outputs writes to its
     arrays."""
     is_changed = len(inputs) == len(parameters) and not returns
-    arrays = [capsule_pointer(body, 1 + i) for i in range(len(parameters))]
+    capsules = [body.load("ptr", "%arguments", 1 + i) for i in range(len(parameters))]
+    arrays = [body.value(f"call ptr @PyCapsule_GetPointer(ptr {c}, ptr null)") for c in capsules]
     for array, parameter in zip(arrays, inputs):
         check_array(body, array, parameter, data, is_changed=is_changed)
     pairs = zip(arrays, parameters, strict=True)
     return [text for array, each in pairs for text in arguments(body, array, each)]
-
-
-def capsule_pointer(body: Body, position: int) -> str:
-    """Return the array interface in the capsule that is an argument of the entry."""
-    capsule = body.load("ptr", "%arguments", position)
-    return body.value(f"call ptr @PyCapsule_GetPointer(ptr {capsule}, ptr null)")
 
 
 def check_array(
@@ -204,26 +194,21 @@ def arguments(body: Body, array: str, parameter: Parameter) -> list[str]:
     """Return the arguments, each after its type, that stand for a parameter."""
     data = body.load("ptr", array, DATA)
     if isinstance(parameter, NumberParameter):
-        return [number(body, data, ModuleWriter().type(lowered_type(parameter.type)))]
+        type = ModuleWriter().type(lowered_type(parameter.type))
+        if type == "i1":  # it takes a byte
+            byte = body.value(f"load i8, ptr {data}")
+            return [f"i1 {body.value(f'trunc i8 {byte} to i1')}"]
+        return [f"{type} {body.value(f'load {type}, ptr {data}')}"]
     axes = [axis for axis, size in enumerate(parameter.shape) if size == DYNAMIC_INDEX]
     sizes = body.load("ptr", array, SIZES) if axes else ""
     return [f"ptr {data}", *(f"i64 {body.load('i64', sizes, axis)}" for axis in axes)]
-
-
-def number(body: Body, data: str, type: str) -> str:
-    """Return a number in memory, after its type; an i1 takes a byte."""
-    if type != "i1":
-        return f"{type} {body.value(f'load {type}, ptr {data}')}"
-    byte = body.value(f"load i8, ptr {data}")
-    return f"i1 {body.value(f'trunc i8 {byte} to i1')}"
 
 
 # Results
 
 
 def return_failure(body: Body, words: str, results: Sequence[Sequence[str]], thread: str) -> None:
-    """Return from the entry if an assertion has failed: the results, which are there even so, are
-    freed."""
+    """Return from the entry if an assertion has failed, and free the results."""
     status = body.load("i64", words, 0)
     failed, succeeded = body.unless(body.value(f"icmp eq i64 {status}, 0"))
     body.block(failed)

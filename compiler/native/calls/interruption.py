@@ -75,14 +75,11 @@ class Watcher:
 
     def _watch(self) -> None:
         while numbers := self._reader.recv(64):
+            # False if the program has a handler of its own.
+            is_raised = signal.getsignal(signal.SIGINT) is signal.default_int_handler
             with self._lock:
-                if self._stop is not None and signal.SIGINT in numbers and is_raised():
+                if self._stop is not None and signal.SIGINT in numbers and is_raised:
                     self._stop()
             if self._previous >= 0:
                 with suppress(OSError):
                     os.write(self._previous, numbers)
-
-
-def is_raised() -> bool:
-    """Return whether SIGINT raises KeyboardInterrupt: the program has no handler of its own."""
-    return signal.getsignal(signal.SIGINT) is signal.default_int_handler

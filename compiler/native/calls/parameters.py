@@ -1,5 +1,4 @@
-"""The parameters of a compiled function: conversion of arrays and numbers to the form that machine
-code reads."""
+"""The parameters of a compiled function, and the conversion of arrays and numbers for it."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ NOTHING = ctypes.c_char * 0
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:
-    """Return whether a memref type has no layout: its elements are contiguous, in row-major
-    order."""
+    """Return whether a memref type has no layout: row-major order without gaps."""
     return isinstance(type.layout, NoneAttr)
 
 
@@ -87,8 +85,7 @@ class NumberParameter:
         self.stored = buffer_dtype(type)
 
     def in_memory(self, value: object, *, writable: bool) -> Array:
-        """Return an array that holds `value`, converted to the type of the parameter as C does:
-        what exceeds f32 becomes infinity."""
+        """Return an array that holds `value`, converted as C does: f32 overflows to infinity."""
         import numpy as np
 
         with np.errstate(over="ignore"):
@@ -125,8 +122,7 @@ class BufferParameter:
         self._empty, self._array = np.empty, np.ndarray
         self._size = prod(self.shape) * self.stored.itemsize
         self.new = self._aligned
-        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes unless it
-        is `SMALL`."""
+        """Allocate an uninitialized array, aligned to `ALIGNMENT` unless it is `SMALL`."""
         if self._size < SMALL:
             self.new = partial(np.empty, self.shape, self.stored)
 
@@ -141,8 +137,7 @@ class BufferParameter:
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
-        """Return the elements contiguous in row-major order, in the type that machine code uses;
-        `array` itself if it already is so."""
+        """Return contiguous elements as machine code stores them, `array` itself if possible."""
         import numpy as np
 
         from ...interpreters.arrays import round_bf16
@@ -157,8 +152,7 @@ class BufferParameter:
         return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
 
     def from_memory(self, memory: Array) -> Array:
-        """Return `memory` as an array for the caller: narrow floats, which are stored as bits,
-        become f32."""
+        """Return `memory` as the caller's array: narrow floats become f32."""
         if self.narrow is None:
             return memory
         from ...interpreters.arrays import widen_bf16

@@ -38,8 +38,7 @@ Words: TypeAlias = "ctypes.Array[ctypes.c_int64]"
 
 
 class CallWords:
-    """The layout of the words of a call, with the buffers that a function returns, which belong to
-    its caller."""
+    """The layout of the words of a call, and the buffers that the function returns."""
 
     def __init__(self, function: Function) -> None:
         import numpy as np

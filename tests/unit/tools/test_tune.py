@@ -120,10 +120,10 @@ def test_a_process_measures_one_task_after_the_other_and_ends():
         first, second = sandbox.measure_apart(task()), sandbox.measure_apart(task())
         assert first.error == second.error == ""
         (process,) = sandbox._idle  # pyright: ignore[reportPrivateUsage]
-        assert process.is_alive
+        assert process.popen.poll() is None
     finally:
         sandbox.stop_processes()
-    assert not process.is_alive
+    assert process.popen.poll() is not None
 
 
 def test_a_process_that_takes_too_long_or_crashes_is_replaced(monkeypatch: pytest.MonkeyPatch):

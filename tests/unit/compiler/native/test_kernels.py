@@ -148,7 +148,7 @@ def test_kernels_that_take_long_are_interrupted_in_any_group(
     assert code.is_long
     texts = [text for text, _ in code.failures.assertions]
     assert texts.count(polls.INTERRUPTED) > 3
-    check(function.load_compiled(code, 0.0))
+    check(function.NativeFunction(code, 0.0))
 
 
 @needs_native

@@ -12,7 +12,13 @@ from support.programs.dynamic_programs import CHAIN
 
 from passline.compiler.native import compile_module, objects
 from passline.compiler.native.jit import machine_of, processor_of
-from passline.compiler.native.objects import Part, Worker, available_cores, object_code, parts_of
+from passline.compiler.native.objects import (
+    Part,
+    available_cores,
+    compile_apart,
+    object_code,
+    parts_of,
+)
 from passline.compiler.native.preparation.preparation import prepare
 from passline.compiler.native.preparation.soft_promotion import CONVERSION
 from passline.compiler.native.symbols import undefined_symbols
@@ -143,16 +149,10 @@ def test_missing_functions_of_a_part_are_reported_with_their_place():
 
 @needs_native
 def test_errors_of_a_worker():
-    with Worker() as worker, pytest.raises(PasslineError, match="LLVM cannot parse the IR"):
-        worker.compile("nonsense", (), processor_of(host()))
-    with Worker() as worker, pytest.raises(PasslineError, match="ended with status"):
-        worker.compile("", (), processor_of(host())._replace(triple="no-such-triple"))
-
-
-def test_a_worker_that_is_not_needed_ends():
-    with Worker() as worker:
-        pass
-    assert worker.process.returncode is not None
+    with pytest.raises(PasslineError, match="LLVM cannot parse the IR"):
+        compile_apart(Part("nonsense", ()), processor_of(host()))
+    with pytest.raises(PasslineError, match="ended with status"):
+        compile_apart(Part("", ()), processor_of(host())._replace(triple="no-such-triple"))
 
 
 def test_cores():

@@ -54,16 +54,8 @@ def tune(
     time_limit: float | None = None,
     executor: Executor | None = None,
 ) -> Tuning:
-    return tune_module(
-        module(),
-        path,
-        TARGET,
-        settings=Settings(trials),
-        measure=measure,
-        again=again,
-        time_limit=time_limit,
-        executor=executor,
-    )
+    settings = Settings(trials, again=again, time_limit=time_limit)
+    return tune_module(module(), path, TARGET, settings, measure=measure, executor=executor)
 
 
 def time_of(choices: tuple[Choice, ...]) -> float:
