@@ -119,16 +119,16 @@ class Term(ABC, Generic[S, T]):
 
 
 def folded(function: Function, a: Any, b: Any) -> Any:
-    """Return a function of two integers, or an operand that it leaves as it is; None if neither is
-    so."""
-    if isinstance(a, int) and isinstance(b, int):
-        return PYTHON[function](a, b)
-    if b == NEUTRAL.get(function):
-        return a
-    if function in ("add", "mul") and a == NEUTRAL[function]:
-        return b
-    if (function == "mul" and (a == 0 or b == 0)) or (function == "mod" and b == 1):
-        return 0
+    """Return a function of two integers, an operand that it leaves as it is, or the 0 that it is;
+    None if none of these is known."""
+    if isinstance(b, int):
+        if isinstance(a, int):
+            return PYTHON[function](a, b)
+        if b == NEUTRAL.get(function):
+            return a
+        return 0 if (function, b) in (("mul", 0), ("mod", 1)) else None
+    if isinstance(a, int) and function in ("add", "mul"):
+        return b if a == NEUTRAL[function] else 0 if a == 0 else None
     return None
 
 

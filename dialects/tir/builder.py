@@ -10,7 +10,6 @@ from typing import cast
 from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -86,9 +85,11 @@ class TirBuilder(IndexBuilder):
         )
         return self.insert(op).results[0]
 
-    def variable(self, value: Index) -> SSAValue:
-        """Allocate a buffer of one index, and store a value in it; LLVM keeps it in a register."""
-        variable = self.alloc((1,), IndexType(), "local")
+    def variable(self, value: SSAValue | Index) -> SSAValue:
+        """Allocate a buffer of one element, and store `value` in it; LLVM keeps it in a register."""
+        if not isinstance(value, SSAValue):
+            value = self.index(value)
+        variable = self.alloc((1,), value.type, "local")
         self.store(value, variable, [0])
         return variable
 
@@ -321,8 +322,7 @@ class TirBuilder(IndexBuilder):
         combine: Callable[[SSAValue, list[Index]], SSAValue],
     ) -> SSAValue:
         """Reduce over `extents`: return `combine(... combine(start, [0]) ..., [n - 1])`."""
-        accumulator = self.alloc((1,), start.type, "local")
-        self.store(start, accumulator, [0])
+        accumulator = self.variable(start)
         with self.loops(extents) as index:
             self.store(combine(self.load(accumulator, [0]), index), accumulator, [0])
         return self.load(accumulator, [0])

@@ -8,6 +8,7 @@ arithmetic of sizes in i64 is taken not to overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias
 
@@ -296,14 +297,6 @@ def _aligned(
     return [*zip(*([*row] * (number if len(row) == 1 else 1) for row in rows), strict=True)]
 
 
-def _product(op: ProdOp, facts: Facts) -> Sequence[Size | None] | None:
-    return _reduced(op, facts, product)
-
-
-def _sum(op: SumOp, facts: Facts) -> Sequence[Size | None] | None:
-    return _reduced(op, facts, sum)
-
-
 def _reduced(
     op: ProdOp | SumOp, facts: Facts, function: Callable[[Iterable[Number]], Number]
 ) -> Sequence[Size | None] | None:
@@ -332,11 +325,11 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     ((BroadcastToOp, DynamicBroadcastToOp, DynamicExpandOp, DynamicFullOp), _repeated),
     ((ConcatenateOp, StackOp), _concatenate),
     ((ConstantOp, FullOp), _literal),
-    (ProdOp, _product),
+    (ProdOp, partial(_reduced, function=product)),
     (ShapeOfOp, _shape_of),
     (SizeOfOp, _size_of),
     (StridedSliceOp, _slice),
-    (SumOp, _sum),
+    (SumOp, partial(_reduced, function=sum)),
     (TakeOp, _take),
     (WhereOp, _where),
 )

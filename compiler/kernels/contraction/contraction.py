@@ -136,8 +136,7 @@ class Contraction(Tensor):
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write a loop that computes one element; `tiles` computes all elements faster."""
         batch, m, rows, column = at = self.coordinates_of(b, index)
-        acc = b.alloc((1,), self.total, "local")
-        b.store(b.number(0, self.total), acc, [0])
+        acc = b.variable(b.number(0, self.total))
         with b.loops(self.terms) as terms, b.when(self.inside(b, rows, column, terms)):
             lhs = self.lhs(b, batch, m, b.flat(terms, self.terms))
             rhs = self.rhs(b, terms, at)

@@ -106,8 +106,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         with b.nest(shape, unrolled) as index:
             b.store(b.load(sums, index), tile_of_sums, index)
         with b.loop(at_once) as j:
-            total = b.alloc((1,), t.total, "local")
-            b.store(b.number(0, t.total), total, [0])
+            total = b.variable(b.number(0, t.total))
             with b.loop(lanes) as v:
                 b.store(b.sum(b.load(total, [0]), b.load(tile_of_sums, [j, v])), total, [0])
             value = t.element_of(b, b.load(total, [0]))

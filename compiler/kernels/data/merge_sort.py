@@ -247,8 +247,7 @@ def select_first(b: KernelBuilder, rows: SortBuffers, size: Index, count: Index)
     # keys are. Half of the bits leave few keys that may be first, as a rule.
     type = rows.key_type
     half = type.bitwidth // 2
-    bound = b.alloc((1,), type, "local")
-    b.store(b.number(minimum_of(type), type), bound, [0])
+    bound = b.variable(b.number(minimum_of(type), type))
     find_bits(b, rows, size, count, bound, half, half)
     limit = b.pure(arith.OrIOp, b.load(bound, [0]), b.number((1 << half) - 1, type))
     size = keep(b, rows, size, limit, size)

@@ -59,7 +59,7 @@ def tree_leaves(
 
 
 @dataclass(frozen=True)
-class Lanes:
+class TreeLanes:
     """The walks at once: those of some rows through some trees. A row or a tree beyond the last one
     stands for the last one."""
 
@@ -110,9 +110,9 @@ class Forest:
                 b.loop(b.ceildiv(count, at_once)) as i,
             ):
                 row, tree = first + i * at_once, group * together
-                self.walk(Lanes((at_once, row, rows), (together, tree, trees)), store)
+                self.walk(TreeLanes((at_once, row, rows), (together, tree, trees)), store)
 
-    def walk(self, lanes: Lanes, store: Store) -> None:
+    def walk(self, lanes: TreeLanes, store: Store) -> None:
         """Write loops over the levels of the trees for all lanes, and store the nodes that they
         reach."""
         b, depth = self.b, self.op.depth
@@ -125,8 +125,7 @@ class Forest:
 
         def step() -> SSAValue:
             """Let each lane take a step; return whether one is at another node then."""
-            moved = b.alloc((1,), i1, "local")
-            b.store(b.number(False, i1), moved, [0])
+            moved = b.variable(b.number(False, i1))
             with b.nest(lanes.shape, kinds) as lane:
                 node = b.load_index(at, lane)
                 child = self.child(lanes.place(b, lane)[0], node)
@@ -142,8 +141,7 @@ class Forest:
     def repeat(self, step: Callable[[], SSAValue], depth: int) -> None:
         """Write loops that call `step` up to `depth` times, and not again once nothing moves."""
         b = self.b
-        going = b.alloc((1,), i1, "local")
-        b.store(b.number(True, i1), going, [0])
+        going = b.variable(b.number(True, i1))
         with b.loop(depth // LEVELS), b.when([b.load(going, [0])]):
             with b.loop(LEVELS - 1):
                 step()

@@ -139,8 +139,7 @@ def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return wide_remainder(b, lhs, rhs)
     x = b.pure(math.AbsFOp, convert(b, lhs, f64))
     y = b.pure(math.AbsFOp, convert(b, rhs, f64))
-    left = b.alloc((1,), f64, "local")
-    b.store(x, left, [0])
+    left = b.variable(x)
     first = multiply(b, y, b.number(2.0**STEP, f64))
     with b.when([b.pure(arith.CmpfOp, x, first, arg="oge")]):
         for step in reversed(range(1, 10)):  # f32 / f32 < 2 ** 277
@@ -163,8 +162,7 @@ def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     without rounding."""
     x, y = b.pure(math.AbsFOp, lhs), b.pure(math.AbsFOp, rhs)
     infinity = b.number(float("inf"), f64)
-    left = b.alloc((1,), f64, "local")
-    b.store(x, left, [0])
+    left = b.variable(x)
     first = multiply(b, y, b.number(2.0**WIDE_STEP, f64))
     with b.when([b.pure(arith.CmpfOp, x, first, arg="oge")]):
         units = [y]

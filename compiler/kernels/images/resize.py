@@ -190,8 +190,7 @@ def interpolated(
         base = b.pure(math.FloorOp, x)
         whole = b.pure(arith.FPToSIOp, base, target_type=i64)
         start = as_index(b, whole)
-        total = b.alloc((1,), f64, "local")
-        b.store(b.number(0, f64), total, [0])
+        total = b.variable(b.number(0, f64))
         with b.loop(taps) as tap:
             offset = tap + first
             old = F64(b, convert(b, b.index(offset), f64))

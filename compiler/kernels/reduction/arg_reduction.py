@@ -147,8 +147,7 @@ class ArgSearch:
     def compare_all(self, outer: Sequence[Index]) -> SSAValue:
         """Write loops that keep the most extreme element and its index, element by element."""
         b = self.b
-        best = b.alloc((1,), self.type, "local")
-        b.store(self.worst(), best, [0])
+        best = b.variable(self.worst())
 
         def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
             x, old = self.element(outer, inner), b.load(best, [0])

@@ -36,8 +36,7 @@ class Scan:
     ) -> None:
         """Write a loop over `size` elements that stores the total up to each."""
         number = b.number(self.identity, step_type(element))
-        total = b.alloc((1,), number.type, "local")
-        b.store(number, total, [0])
+        total = b.variable(number)
         # Each total needs the one before it. Vectors are of adjacent columns, as below; along the
         # last axis there are none, and the scan runs at the latency of an addition. A prefix sum in
         # log2(lanes) steps (Hillis and Steele, 1986) is not used: it would change the order of

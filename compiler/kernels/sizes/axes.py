@@ -58,8 +58,7 @@ def reduce_along(op: DynamicReduceOp, b: KernelBuilder, data: Tensor, axes: Tens
 
     def loops(store: Store) -> None:
         with b.loops(outer) as index:
-            total = b.alloc((1,), type, "local")
-            b.store(b.number(identity(element), type), total, [0])
+            total = b.variable(b.number(identity(element), type))
             with b.loops(inner) as along:
                 place = [i + j for i, j in zip(index, along, strict=True)]
                 x = convert(b, b.read(data, place), type)

@@ -65,8 +65,7 @@ def combined(
             value = pooling.combine(b, value, at(offsets))
         return value
     # A range may be empty here (windows on padding only): then the result is the identity.
-    acc = b.alloc((1,), pooling.element, "local")
-    b.store(b.number(pooling.identity, pooling.element), acc, [0])
+    acc = b.variable(b.number(pooling.identity, pooling.element))
     with ExitStack() as stack:
         index = [stack.enter_context(b.loop(count, min=start)) for start, count in ranges]
         b.store(pooling.combine(b, b.load(acc, [0]), read(b, index)), acc, [0])

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     StringAttr,
-    VectorType,
     i64,
 )
 from xdsl.ir import Attribute, Operation
@@ -22,6 +21,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....compiler.analysis.memory.storage_plan import ALIGNMENT
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ....dialects.vector_types import is_vector
 from ....passmanager.diagnostics.actions import SILENT, Actions
 from ....passmanager.fast.edit import erase, insert_before
 from ....passmanager.ir.types import convert_types
@@ -90,7 +90,7 @@ def place_buffers(func: PrimFuncOp, stack_bytes: int, *, actions: Actions = SILE
 def _stack_size(type: MemRefType[Attribute]) -> int | None:
     """Return the bytes of a buffer of `type` without padding of vectors; None if unknown."""
     element, shape = type.element_type, type.get_shape()
-    if _is_vector(element):
+    if is_vector(element):
         element, shape = element.element_type, (*shape, *element.get_shape())
     if DYNAMIC_INDEX in shape:
         return None
@@ -101,10 +101,6 @@ def _stack_size(type: MemRefType[Attribute]) -> int | None:
             return -(-element.bitwidth // 8) * prod(shape)
         case _:
             return None
-
-
-def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
-    return isinstance(type, VectorType)
 
 
 def _put_on_stack(op: Allocation) -> None:
