@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, memref, vector
@@ -20,12 +21,11 @@ from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import read_fields
-from ...passmanager.fast.edit import erase, insert_before
-from ...passmanager.ir.location import location_of, place_text
+from ...passmanager.fast.access import Fields
+from ...passmanager.fast.edit import insert_before
 from ...passmanager.ir.per_class import PerClass
 from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE
-from ..generic.analysis.attribute_numbering import AttributeNumbering
+from ..generic.common_subexpressions import CommonSubexprEliminator, Frame
 from .base import PrimFuncPass
 
 __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
@@ -48,104 +48,83 @@ def eliminate_common_subexpressions(
     not matter: `(a + b) + c` equals `b + (c + a)`. On floats, only the two operands of an operation
     may be swapped.
     """
-    eliminator = SubexpressionEliminator(func, identify_equiv_terms, actions)
-    eliminator.visit_block(func.body.block)
-    eliminator.erase_merged()
+    HoistingEliminator(func, identify_equiv_terms, actions).run(func)
 
 
-Key = tuple[object, ...]
-
-
-class SubexpressionEliminator:
-    """Walks over a function in order and numbers its values: equal operations have equal keys."""
+class HoistingEliminator(CommonSubexprEliminator):
+    """The policy that merges loads too, and hoists operations that equal ones cannot see."""
 
     def __init__(self, func: PrimFuncOp, identify_equiv_terms: bool, actions: Actions) -> None:
+        super().__init__(actions)
         self.identify_equiv_terms = identify_equiv_terms
-        self.actions = actions
         self.memory = Memory(func)
         self.epochs = Epochs(self.memory)
-        self.numbers = AttributeNumbering()
         self.mergeable = PerClass(_is_mergeable)
-        self.reusable: dict[Key, Operation] = {}
-        """For each key the last operation that was kept; the walk may have left its region."""
         self.path: list[Block] = []
         """The blocks around the current operation, outermost first."""
         self.depths: dict[Block, int] = {}
         """The index in `path` that a block has, or had before the walk left it."""
-        self.renamed: dict[SSAValue, SSAValue] = {}
         self.terms: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """The terms of a sum or product, nested ones of the same operation included."""
-        self.merged: list[tuple[Operation, Operation]] = []
 
-    def visit_block(self, block: Block) -> None:
-        """Visit the operations of a block in order."""
+    def is_isolated(self, op: Operation) -> bool:
+        return False
+
+    def open(self, op: Operation) -> Frame:
+        frame = super().open(op)
+        if self.frames and not has_nested_effects(op):
+            frame.blocks = iter(())
+        return frame
+
+    def enter_block(self, frame: Frame, block: Block) -> None:
+        # An operation stays available after its region: it may be hoisted.
         self.depths[block] = len(self.path)
         self.path.append(block)
-        for op in [*block.ops]:
-            operands, results, _, _, _, regions, _ = read_fields(op)
-            # Operands first, so that `%1 = f(%0)` and `%3 = f(%2)` get one key once %2 is known to
-            # be %0.
-            if self.renamed and not self.renamed.keys().isdisjoint(operands):
-                op.operands = [self.renamed.get(operand, operand) for operand in operands]
-            if regions:
-                self.enter(op)
-            elif results and (self.mergeable[type(op)] or isinstance(op, LOADS)):
-                self.merge(op)
-            else:
-                access = self.memory.of(op)
-                self.epochs.change(access.writes, access.is_opaque)
-        self.path.pop()
+        frame.mark = self.epochs.mark()
+        # An earlier iteration of a loop may write.
+        if len(self.frames) > 1 and not isinstance(frame.owner, IfOp):
+            self.change(frame.owner)
 
-    def enter(self, op: Operation) -> None:
-        """Visit the regions of an operation."""
+    def leave_block(self, frame: Frame) -> None:
+        self.path.pop()
+        self.epochs.rollback(frame.mark)
+
+    def close(self, frame: Frame) -> None:
+        if self.frames:
+            self.change(frame.owner)
+
+    def change(self, op: Operation) -> None:
+        """Record the effects of `op` on memory."""
         access = self.memory.of(op)
-        if has_nested_effects(op):
-            for region in op.regions:
-                for block in region.blocks:
-                    with self.epochs.scope():
-                        if not isinstance(op, IfOp):  # an earlier iteration of a loop may write
-                            self.epochs.change(access.writes, access.is_opaque)
-                        self.visit_block(block)
         self.epochs.change(access.writes, access.is_opaque)
 
-    def merge(self, op: Operation) -> None:
-        """Rename the results of an operation to those of an equal one, or remember it."""
-        key = self.key_of(op)
-        if key is None:
+    def visit(self, op: Operation, fields: Fields, frame: Frame) -> None:
+        is_load = isinstance(op, LOADS)
+        if not fields[1] or not (is_load or self.mergeable[type(op)]):
+            self.change(op)
             return
-        existing = self.reusable.get(key)
+        ids = [*map(id, fields[0])]
+        operands: Iterable[object] = ids
+        cls = type(op)
+        # With `nsw` the order matters: another one may overflow on the way.
+        if self.identify_equiv_terms and cls in REORDERABLE and not has_flags(op):
+            operands = sorted(map(id, self.terms_of(op)))
+            fields = (*fields[:2], {}, *fields[3:])  # flags that are all off are none
+        elif self.identify_equiv_terms and cls in COMMUTATIVE:
+            operands = sorted(ids)
+        elif is_load:
+            reads = self.memory.of(op).reads
+            if not reads:  # of unknown memory
+                return
+            # Two loads are equal at equal stamps: no write may have come between them.
+            operands = (*ids, *map(self.epochs.stamp, reads))
+        key, existing = self.find(op, self.key_of(op, fields, operands))
         # If `existing` cannot be made visible, `op` takes its place: later operations can see that
         # one.
         if existing is None or not self.make_visible(existing):
-            self.reusable[key] = op
-            return
-        if not self.actions.allowed(op):
-            return
-        self.actions.count("merged")
-        self.merged.append((op, existing))
-        self.renamed |= zip(op.results, existing.results, strict=True)
-
-    def key_of(self, op: Operation) -> Key | None:
-        """Return a key that equal operations share; None for a load of unknown memory."""
-        operands, results, properties, attributes, _, _, _ = read_fields(op)
-        cls = type(op)
-        key: Key = (cls, *(self.numbers.of(result.type) for result in results))
-        # With `nsw` the order matters: another one may overflow on the way.
-        if self.identify_equiv_terms and cls in REORDERABLE and not has_flags(op):
-            terms = self.terms_of(op)
-            return (*key, *sorted(map(id, terms)), None, *self.numbers.of_all(attributes))
-        numbers = [*map(id, operands)]
-        if self.identify_equiv_terms and cls in COMMUTATIVE:
-            numbers.sort()
-        all_of = self.numbers.of_all
-        key = (*key, *numbers, None, *all_of(properties), None, *all_of(attributes))
-        if isinstance(op, LOADS):
-            reads = self.memory.of(op).reads
-            if not reads:
-                return None
-            # Two loads are equal at equal stamps: no write may have come between them.
-            key = (*key, *map(self.epochs.stamp, reads))
-        return key
+            self.available.put(key, op)
+        else:
+            self.merge(op, existing)
 
     def terms_of(self, op: Operation) -> tuple[SSAValue, ...]:
         """Return the terms of a sum, product or other operation in REORDERABLE."""
@@ -198,27 +177,6 @@ class SubexpressionEliminator:
         if home is None or not self.is_in_path(home):
             return False
         return self.depths[home] <= self.depths[block]
-
-    def erase_merged(self) -> None:
-        """Erase the operations whose results were renamed.
-
-        The walk renamed the uses that it passed: replacing them one by one would take time
-        quadratic in the operands of an operation. Only uses in regions that it did not enter are
-        replaced here.
-        """
-        for op, existing in self.merged:
-            if self.actions.wants_remarks:
-                self.report_merged(op, existing)
-            for old, new in zip(op.results, existing.results, strict=True):
-                old.replace_all_uses_with(new)
-            erase(op)
-
-    def report_merged(self, op: Operation, existing: Operation) -> None:
-        message = "replaced by an equal operation"
-        if at := location_of(existing):
-            self.actions.passed(op, "Merged", message, First=place_text(at))
-        else:
-            self.actions.passed(op, "Merged", message)
 
 
 def _is_mergeable(cls: type[Operation]) -> bool:

@@ -20,12 +20,12 @@ from ...compiler.analysis.memory.effects import (
     has_nested_effects,
 )
 from ...compiler.analysis.memory.redundant_effects import RedundantEffects
-from ...compiler.analysis.scoped_dict import ScopedDict
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
 from ..generic.analysis.buffers import Allocation
+from ..generic.analysis.scoped_dict import ScopedDict
 from ..generic.dead_code.dead_code import is_used
 from .base import PrimFuncPass
 

@@ -117,6 +117,8 @@ def _script(parser: argparse.ArgumentParser, shell: str, passes: Sequence[str]) 
 
     if shell not in shtab.SUPPORTED_SHELLS:
         raise PasslineError(f"the installed shtab has no completion for {shell}: update it")
+    # `passline opt` is completed as `passline-opt`: the name of a command has no space.
+    parser.prog = parser.prog.replace(" ", "-")
     preamble = _PREAMBLES[shell].replace("NAMES", " ".join(passes))
     script = shtab.complete(parser, shell, preamble=preamble)
     script = _ADVICE.sub("", script)

@@ -18,7 +18,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.tir.ops import ForOp, LikelyOp
-from ..scoped_dict import ScopedDict
+from ....passes.generic.analysis.scoped_dict import ScopedDict
 from .bounds.ranges import Range
 from .expressions import negated_operand
 from .integer_types import bit_width

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefT
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ....dialects.tir.ops import ForOp
+from ....passes.generic.analysis.scoped_dict import ScopedDict
 from ....passmanager.releases.floats import key_of
-from ..scoped_dict import ScopedDict
 from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic
 from .expressions import has_pure_class

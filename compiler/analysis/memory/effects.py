@@ -21,8 +21,8 @@ from xdsl.traits import (
 
 from ....dialects.tir.ops import PrimFuncOp
 from ....passes.generic.analysis.buffers import Allocation, View
+from ....passes.generic.analysis.scoped_dict import ScopedDict
 from ....passmanager.ir.per_class import PerClass
-from ..scoped_dict import ScopedDict
 from .buffers import uses_of
 
 __all__ = ["PURE", "Effects", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
@@ -227,11 +227,19 @@ class Epochs:
         if is_opaque:
             self._marks.put(None, self._last)
 
+    def mark(self) -> int:
+        """Return a mark of the current state, for `rollback`."""
+        return self._marks.mark()
+
+    def rollback(self, mark: int) -> None:
+        """Undo the effects recorded since `mark`."""
+        self._marks.rollback(mark)
+
     @contextmanager
     def scope(self) -> Generator[None]:
         """Undo the effects recorded within the `with` statement at its end."""
-        mark = self._marks.mark()
+        mark = self.mark()
         try:
             yield
         finally:
-            self._marks.rollback(mark)
+            self.rollback(mark)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
 
 from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from ....passmanager.diagnostics.actions import SILENT, Actions
@@ -19,10 +16,10 @@ from ....passmanager.ir.effects import (
     OBSERVABLE,
     VARYING,
     class_effects,
+    is_kept,
     own_effects,
     would_be_dead,
 )
-from ....passmanager.ir.per_class import PerClass
 from ....passmanager.ir.walk import walk
 from ..analysis.purity import Purity, is_call
 from .results import remove_dead_results
@@ -61,41 +58,6 @@ def is_used(values: Iterable[SSAValue]) -> bool:
     return False
 
 
-class Effects(Enum):
-    """The memory effects common to all operations of a class."""
-
-    NONE = "no effect that another operation can observe"
-    NESTED = "the effects of the operations in its regions"
-    VARYING = "different for each operation"
-    CALLEE = "those of the function that is called"
-    UNKNOWN = "unknown, or observable"
-
-
-@dataclass(frozen=True)
-class ClassLiveness:
-    """The properties of an operation class that decide whether its operations can be dead."""
-
-    effects: Effects
-    is_live: bool
-    """Terminators and symbols are live without any use."""
-
-
-def _liveness_of(cls: type[Operation]) -> ClassLiveness:
-    live = cls.get_trait(IsTerminator) or cls.get_trait(SymbolOpInterface)
-    return ClassLiveness(_effects_of(cls), live is not None)
-
-
-def _effects_of(cls: type[Operation]) -> Effects:
-    effects = class_effects[cls]
-    if is_call[cls]:
-        return Effects.CALLEE
-    if effects & VARYING:
-        return Effects.VARYING
-    if effects & OBSERVABLE:
-        return Effects.UNKNOWN
-    return Effects.NESTED if effects & NESTED else Effects.NONE
-
-
 class DeadCodeRemover:
     """Sweeps blocks backwards and erases dead operations.
 
@@ -108,7 +70,6 @@ class DeadCodeRemover:
         self.removed = 0
         self.has_branches = False
         """Whether a branch or loop was met that may have dead results."""
-        self.liveness = PerClass(_liveness_of)
         self.unused: list[SSAValue] = []
         """Values that lost their last use. The sweep reaches their operations later, except in
         graph regions, where an operation may stand after its users."""
@@ -136,12 +97,11 @@ class DeadCodeRemover:
                     regions_have_no_effects.append(True)
                     break
                 previous = op.prev_op
-                liveness = self.liveness[type(op)]
                 inner = regions_have_no_effects.pop() if regions else True
                 # What has an effect keeps the operations around it alive, one level at a time.
-                if not self.has_no_effects(op, liveness.effects, inner):
+                if not self.has_no_effects(op, inner):
                     regions_have_no_effects[-1] = False
-                elif not liveness.is_live and not is_used(results):
+                elif not is_kept[type(op)] and not is_used(results):
                     self.remove(op)
                 op, entered = previous, False
         self.remove_unused_owners()
@@ -149,21 +109,15 @@ class DeadCodeRemover:
             self.actions.count("removed", self.removed)
         return self.removed
 
-    def has_no_effects(self, op: Operation, effects: Effects, regions_have_none: bool) -> bool:
+    def has_no_effects(self, op: Operation, regions_have_none: bool) -> bool:
         """Return whether `op`, with the operations nested in it, has no observable effect."""
-        match effects:
-            case Effects.NONE:
-                return True
-            case Effects.NESTED:
-                return regions_have_none
+        cls = type(op)
+        effects = self.effects_of(op) if is_call[cls] else class_effects[cls]
+        if effects & VARYING:
             # xDSL's own answer, which walks the regions: rare, as nearly all classes have fixed
             # effects.
-            case Effects.VARYING:
-                return result_only_effects(op)
-            case Effects.CALLEE:
-                return not self.effects_of(op) & OBSERVABLE
-            case Effects.UNKNOWN:
-                return False
+            return result_only_effects(op)
+        return not effects & OBSERVABLE and (regions_have_none or not effects & NESTED)
 
     def remove(self, op: Operation) -> None:
         """Erase a dead operation if that is allowed."""

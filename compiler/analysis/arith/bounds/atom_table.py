@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from ...scoped_dict import ScopedDict
+from .....passes.generic.analysis.scoped_dict import ScopedDict
 from ..linear_form import DIVISIONS, Atom, AtomKind, LinearForm
 
 __all__ = ["AtomTable", "factors_of"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from ...scoped_dict import ScopedDict
+from .....passes.generic.analysis.scoped_dict import ScopedDict
 from ..linear_form import Atom, AtomKind, LinearForm, Terms
 from .atom_ranges import range_of_function
 from .ranges import Range

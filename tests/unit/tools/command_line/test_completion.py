@@ -49,6 +49,15 @@ Script = Callable[[str, str], str]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_a_command_of_two_words_is_completed_under_its_name_of_one(
+    shell: str, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = script("passline-opt", shell)
+    monkeypatch.setitem(COMMANDS, "passline opt", COMMANDS["passline-opt"])
+    assert script("passline opt", shell) == text
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_a_script_that_the_shell_reads(
     command: str, shell: str, script: Script

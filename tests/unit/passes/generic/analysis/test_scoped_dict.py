@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passline.compiler.analysis.scoped_dict import ScopedDict
+from passline.passes.generic.analysis.scoped_dict import ScopedDict
 
 
 def test_rollback_restores_replaced_and_removes_new_entries() -> None:
