@@ -26,7 +26,7 @@ from ..base import OneResultOp
 from ..interfaces import Injective, InLayout
 from ..layout import Layout
 from ..shapes import computed_size, num_elements, scaled
-from ..types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
+from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
 from ..windows.windows import per_dimension, spatial_op_definition
 
 __all__ = [
@@ -139,7 +139,7 @@ class ResizeOp(InLayout, Injective, ResampleOp, ABC):
         return Layout.of(self.layout, "NC" + self.SPATIAL)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         self.check_sampling(len(self.SPATIAL))
         layout = self.data_layout()
         extents = layout.extents(shape_of(type))
@@ -201,7 +201,7 @@ class ImageOp(InLayout, Injective, OneResultOp, ABC):
 
     def extents(self) -> dict[str, int]:
         """Return the size of each axis of the data."""
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         return self.data_layout().extents(shape_of(type))
 
     def image_type(self, **extents: int) -> Tensor:

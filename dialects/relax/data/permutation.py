@@ -32,15 +32,7 @@ from ..interfaces import (
 )
 from ..layout import Layout, Relayout
 from ..shapes import merge, normalize_axes, normalize_axis, shape_text
-from ..types import (
-    TENSOR,
-    check_indices,
-    check_number,
-    number_type,
-    shape_of,
-    tensor_type,
-    with_shape,
-)
+from ..types import TENSOR, check_indices, number_type, shape_of, tensor_type, with_shape
 
 __all__ = ["FlipOp", "LayoutTransformOp", "ReverseSequenceOp", "TransposeOp"]
 
@@ -111,7 +103,7 @@ class LayoutTransformOp(LayoutRule, Injective, OneResultOp):
     dst_layout = string_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
+        type = number_type(self.input)
         src, dst = Layout.parse(self.src_layout), Layout.parse(self.dst_layout)
         return (with_shape(type, src.transform(shape_of(type), dst)),)
 

@@ -18,7 +18,7 @@ from ..attributes import bool_prop, int_prop
 from ..base import SameTypeOp, TensorOp
 from ..interfaces import AlongAxes
 from ..shapes import normalize_axis, shape_text
-from ..types import TENSOR, check_number, shape_of, tensor_type, with_element, with_shape
+from ..types import TENSOR, number_type, shape_of, tensor_type, with_element, with_shape
 
 __all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
 
@@ -72,7 +72,7 @@ class TopkOp(AlongAxes, TensorOp):
     indices = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         k = self.k
         if (shape := shape_of(type)) is not None:
             axis = normalize_axis(self.axis, len(shape))

@@ -16,8 +16,8 @@ from ..types import (
     TENSOR,
     check_float,
     check_indices,
-    check_number,
     is_integer,
+    number_type,
     shape_of,
     tensor_type,
     with_element,
@@ -128,7 +128,7 @@ class RequantizeOp(QuantizationOp):
     name = "relax.requantize"
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         self.check_broadcast()
         _check_width(self.zero_point)
         return (with_element(type, tensor_type(self.zero_point).element_type),)

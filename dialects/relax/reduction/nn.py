@@ -40,8 +40,8 @@ from ..types import (
     TENSOR,
     Float,
     check_float,
-    check_number,
     check_parameter,
+    number_type,
     shape_of,
     tensor_type,
     with_shape,
@@ -113,7 +113,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, OneResultOp):
     axis = int_prop(1)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         axis = self.axis
         if (shape := shape_of(type)) is not None:
             axis = normalize_axis(axis, len(shape))
@@ -165,7 +165,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, OneResultOp):
     pad_mode = string_prop("constant")
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         mode = check_choice("pad_mode", self.pad_mode, PAD_MODES)
         value = self.pad_value
         if not isinstance(type.element_type, Float) and not value.is_integer():
@@ -239,7 +239,7 @@ class BatchFlattenOp(CompositeOp, View, OneResultOp):
     data = operand_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         if (shape := shape_of(type)) is None:
             return (with_shape(type, (DYNAMIC_INDEX, DYNAMIC_INDEX)),)
         if not shape:

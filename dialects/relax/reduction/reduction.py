@@ -22,6 +22,7 @@ from ..types import (
     Tensor,
     check_bool,
     check_number,
+    number_type,
     shape_of,
     tensor_type,
     with_element,
@@ -151,7 +152,7 @@ class ArgReductionOp(LayoutRule, Reduction, OneResultOp, ABC):
     select_last_index = bool_prop(False)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
+        type = number_type(self.input)
         axes = None if self.axis is None else [self.axis]
         if (shape := shape_of(type)) is not None:
             over = shape if axes is None else [shape[normalize_axis(axes[0], len(shape))]]

@@ -13,7 +13,7 @@ from ..attributes import bool_prop, ints_prop, string_prop
 from ..base import OneResultOp
 from ..interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
 from ..layout import Layout, Relayout
-from ..types import TENSOR, check_number, shape_of, tensor_type, with_shape
+from ..types import TENSOR, number_type, shape_of, with_shape
 from .windows import Window, WindowOp, per_dimension, spatial_op_definition
 
 __all__ = [
@@ -109,7 +109,7 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
         return self.windows(sizes, self.ceil_mode)
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         layout, out_layout = self.layouts()
         extents = layout.extents(shape_of(type))
         for window in self.pool_windows():
@@ -154,7 +154,7 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, OneResultOp, ABC):
         return self.data_layout(), self.data_layout()
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.data))
+        type = number_type(self.data)
         layout = self.data_layout()
         extents = layout.extents(shape_of(type))
         sizes = zip(self.SPATIAL, self.output_sizes(), strict=True)
