@@ -9,18 +9,18 @@ from ....dialects.relax.contraction import convolution as ops
 from ....dialects.relax.expression import by_operation
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows.windows import Window
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS", "relayout"]
 
 
-def relayout(x: Variable, src: Layout | str, dst: Layout | str) -> Variable:
+def relayout(x: Traced, src: Layout | str, dst: Layout | str) -> Traced:
     """Transform a tensor to another layout."""
     old, new = (layout if isinstance(layout, str) else layout.text for layout in (src, dst))
     return x if old == new else x.op("layout_transform", src_layout=old, dst_layout=new)
 
 
-def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Compute the adjoint of the data by the transposed convolution, and that of the weight by a
     convolution of the data with the adjoint of the result."""
     data_layout, kernel_layout, out_layout = op.layouts()
@@ -58,7 +58,7 @@ def conv(op: ops.ForwardConvolutionOp, b: Tensors, g: Variable) -> Sequence[Vari
     )
 
 
-def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Compute the adjoint of the data by the convolution; that of the weight is that of the
     convolution, whose data is the adjoint of the result."""
     data_layout, kernel_layout, out_layout = op.layouts()
@@ -90,8 +90,8 @@ def conv_transpose(op: ops.TransposedConvolutionOp, b: Tensors, g: Variable) -> 
 
 
 def weight_gradient(
-    x: Variable, g: Variable, windows: Sequence[Window], groups: int, spatial: str
-) -> Variable:
+    x: Traced, g: Traced, windows: Sequence[Window], groups: int, spatial: str
+) -> Traced:
     """Return the adjoint of the weight of a convolution of `x`, in the layout OI and `spatial`.
 
     The sum over the batch and all windows is a convolution in which batch and channels have changed

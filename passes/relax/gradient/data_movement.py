@@ -20,21 +20,21 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import PadOp
 from ....dialects.relax.shapes import normalize_axis
 from .indexing import scatter_along
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
 
-def view(op: Operation, b: Tensors, g: Variable) -> Sequence[Variable]:
+def view(op: Operation, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Reshape the adjoint to the shape of the operand."""
     return (g.reshape(*b.of(op.operands[0]).shape),)
 
 
-def broadcast_to(op: broadcast.BroadcastToOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def broadcast_to(op: broadcast.BroadcastToOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g.sum_to(op.data),)
 
 
-def tile(op: broadcast.TileOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def tile(op: broadcast.TileOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x = b.of(op.data)
     rank = g.rank
     reps = (1,) * (rank - len(op.reps)) + op.reps
@@ -44,7 +44,7 @@ def tile(op: broadcast.TileOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (parts.sum(*range(0, 2 * rank, 2)).reshape(*x.shape),)
 
 
-def repeat(op: broadcast.RepeatOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def repeat(op: broadcast.RepeatOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x = b.of(op.data)
     if op.axis is None:
         return (g.reshape(prod(x.shape), op.repeats).sum(1).reshape(*x.shape),)
@@ -53,42 +53,40 @@ def repeat(op: broadcast.RepeatOp, b: Tensors, g: Variable) -> Sequence[Variable
     return (parts.sum(axis + 1),)
 
 
-def transpose(op: permutation.TransposeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def transpose(op: permutation.TransposeOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     # The inverse permutation: axis i of the data is where `op.order()` has i.
     order = op.order() or []
     return (g.transpose(*map(order.index, range(len(order)))),)
 
 
-def layout_transform(
-    op: permutation.LayoutTransformOp, b: Tensors, g: Variable
-) -> Sequence[Variable]:
+def layout_transform(op: permutation.LayoutTransformOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     swapped = {"src_layout": op.dst_layout, "dst_layout": op.src_layout}
     return (g.op("layout_transform", **swapped),)
 
 
-def flip(op: permutation.FlipOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def flip(op: permutation.FlipOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g.op("flip", axis=op.axis),)
 
 
 def reverse_sequence(
-    op: permutation.ReverseSequenceOp, b: Tensors, g: Variable
-) -> Sequence[Variable | None]:
+    op: permutation.ReverseSequenceOp, b: Tensors, g: Traced
+) -> Sequence[Traced | None]:
     """Reverse the same elements: the operation is its own inverse."""
     axes = {"seq_axis": op.seq_axis, "batch_axis": op.batch_axis}
     return g.op("reverse_sequence", b.of(op.seq_lengths), **axes), None
 
 
-def trilu(op: TriluOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def trilu(op: TriluOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     return g.op("trilu", b.of(op.k), upper=op.upper), None
 
 
-def concatenate(op: ConcatenateOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def concatenate(op: ConcatenateOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     axis = normalize_axis(op.axis, g.rank)
     sizes = [b.of(operand).shape[axis] for operand in op.tensors]
     return [g.slice(axis, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
 
 
-def stack(op: StackOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def stack(op: StackOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     axis = normalize_axis(op.axis, g.rank)
     return [
         g.slice(axis, i, i + 1).reshape(*b.of(operand).shape)
@@ -96,7 +94,7 @@ def stack(op: StackOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     ]
 
 
-def split(op: SplitOp, b: Tensors, *adjoints: Variable) -> Sequence[Variable]:
+def split(op: SplitOp, b: Tensors, *adjoints: Traced) -> Sequence[Traced]:
     """Concatenate the adjoints of the parts; if parts overlap or leave elements out, add them up,
     each padded to the size of the data."""
     x = b.of(op.data)
@@ -114,7 +112,7 @@ def split(op: SplitOp, b: Tensors, *adjoints: Variable) -> Sequence[Variable]:
     return (total,)
 
 
-def strided_slice(op: StridedSliceOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def strided_slice(op: StridedSliceOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Put the adjoint back at its places, with zeros between, before and after."""
     x = b.of(op.data)
     # For `x[1:8:3]` of 10 elements: [a b c] becomes 0 a 0 0 b 0 0 c 0 0.
@@ -130,7 +128,7 @@ def strided_slice(op: StridedSliceOp, b: Tensors, g: Variable) -> Sequence[Varia
     return (g,)
 
 
-def dilate(x: Variable, axis: int, step: int) -> Variable:
+def dilate(x: Traced, axis: int, step: int) -> Traced:
     """Insert `step - 1` zeros behind each element along an axis."""
     if step == 1 or not x.shape[axis]:
         return x
@@ -145,7 +143,7 @@ def _along(axis: int, rank: int, widths: tuple[int, int]) -> list[tuple[int, int
     return [widths if i == axis else (0, 0) for i in range(rank)]
 
 
-def pad(op: PadOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def pad(op: PadOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Cut the padding off; what the padding copies is added to the elements that it copies."""
     widths = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
     if op.pad_mode == "constant":

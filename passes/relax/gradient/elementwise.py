@@ -12,35 +12,35 @@ from ....dialects.relax.elementwise import activation, binary, unary
 from ....dialects.relax.elementwise.elementwise import AstypeOp, ClipOp, WhereOp
 from ....dialects.relax.expression import by_operation
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Rule, Tensors, Variable
+from .tensors import Rule, Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
-Derivative: TypeAlias = Callable[[Variable, Variable], Variable]
+Derivative: TypeAlias = Callable[[Traced, Traced], Traced]
 """Computes f'(x) from x and f(x)."""
 
 
 def by_derivative(derivative: Derivative) -> Rule:
     """Return the rule of a function of one tensor."""
 
-    def rule(op: unary.UnaryOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    def rule(op: unary.UnaryOp, b: Tensors, g: Traced) -> Sequence[Traced]:
         # From f(x) where it is there already: `tanh'` is 1 - y^2, with no second tanh.
         return (g * derivative(b.of(op.input), b.of(op.result)),)
 
     return rule
 
 
-def sigmoid(x: Variable) -> Variable:
+def sigmoid(x: Traced) -> Traced:
     return x.op("sigmoid")
 
 
-def gelu_derivative(x: Variable, _: Variable) -> Variable:
+def gelu_derivative(x: Traced, _: Traced) -> Traced:
     """Return cdf(x) + x * pdf(x) of the normal distribution."""
     cdf = 0.5 * (1 + (x * math.sqrt(0.5)).op("erf"))
     return cdf + x * ((x * x * -0.5).op("exp") * (1 / math.sqrt(2 * math.pi)))
 
 
-def gelu_tanh_derivative(x: Variable, _: Variable) -> Variable:
+def gelu_tanh_derivative(x: Traced, _: Traced) -> Traced:
     scale, cubic = math.sqrt(2 / math.pi), 0.044715
     square = x * x
     t = (x * (1 + square * cubic) * scale).op("tanh")
@@ -81,29 +81,29 @@ DERIVATIVES: Mapping[str, Derivative] = {
 }
 
 
-def zero(op: Operation, b: Tensors, g: Variable) -> Sequence[None]:
+def zero(op: Operation, b: Tensors, g: Traced) -> Sequence[None]:
     """The gradient of a function that is constant almost everywhere."""
     return [None] * len(op.operands)
 
 
-def identity(op: Operation, b: Tensors, g: Variable) -> Sequence[Variable]:
+def identity(op: Operation, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g,)
 
 
-def negative(op: unary.NegativeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def negative(op: unary.NegativeOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (-g,)
 
 
-def relu(op: activation.ReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def relu(op: activation.ReluOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     # A selection, not a product with 0 or 1: the adjoint may be infinite where it is not wanted.
     return ((b.of(op.input) > 0).where(g, 0),)
 
 
-def leaky_relu(op: activation.LeakyReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def leaky_relu(op: activation.LeakyReluOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return ((b.of(op.input) > 0).where(g, g * op.alpha),)
 
 
-def prelu(op: activation.PReluOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def prelu(op: activation.PReluOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x, alpha = b.of(op.data), b.of(op.alpha)
     axis = normalize_axis(op.axis, x.rank)
     along = alpha.reshape(-1, *(1,) * (x.rank - axis - 1))
@@ -113,23 +113,23 @@ def prelu(op: activation.PReluOp, b: Tensors, g: Variable) -> Sequence[Variable]
     return positive.where(g, g * along), d_alpha
 
 
-def softplus(op: activation.SoftplusOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def softplus(op: activation.SoftplusOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     scaled = b.of(op.input) * op.beta
     return ((scaled > op.threshold).where(g, g * sigmoid(scaled)),)
 
 
-def clip(op: ClipOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def clip(op: ClipOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Pass the adjoint on within the bounds, which are included."""
     x = b.of(op.input)
     below = (x <= op.max).where(g, 0)
     return ((x < op.min).where(0, below),)
 
 
-def astype(op: AstypeOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def astype(op: AstypeOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g.cast(b.of(op.input).element),)
 
 
-def where(op: WhereOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def where(op: WhereOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     condition = b.of(op.condition)
     taken = condition.where(g, 0)
     other = condition.where(0, g)
@@ -138,21 +138,21 @@ def where(op: WhereOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
 
 # Functions of two tensors: the adjoint of each operand before it is summed to the operand's shape.
 
-Partial: TypeAlias = Callable[[Variable, Variable, Variable, Variable], tuple[Variable, Variable]]
+Partial: TypeAlias = Callable[[Traced, Traced, Traced, Traced], tuple[Traced, Traced]]
 """Computes the adjoints of x and y from x, y, f(x, y) and the adjoint of the result."""
 
 
 def by_partials(partials: Partial) -> Rule:
     """Return the rule of a function of two tensors that broadcast."""
 
-    def rule(op: binary.BinaryOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+    def rule(op: binary.BinaryOp, b: Tensors, g: Traced) -> Sequence[Traced]:
         adjoints = partials(b.of(op.lhs), b.of(op.rhs), b.of(op.result), g)
         return [a.sum_to(x) for a, x in zip(adjoints, op.operands, strict=True)]
 
     return rule
 
 
-def power(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
+def power(x: Traced, y: Traced, z: Traced, g: Traced) -> tuple[Traced, Traced]:
     """Return zero, not 0 * inf, where the exponent is 0; and where the base is 0, for the
     exponent."""
     d_x = y.equals(0).where(0, y * x.op("power", y - 1))
@@ -162,18 +162,18 @@ def power(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable,
     return g * d_x, g * d_y
 
 
-def maximum(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
+def maximum(x: Traced, y: Traced, z: Traced, g: Traced) -> tuple[Traced, Traced]:
     """Return the adjoints; of equal elements the first operand's has it all, as in TVM."""
     second = x < y
     return second.where(0, g), second.where(g, 0)
 
 
-def minimum(x: Variable, y: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
+def minimum(x: Traced, y: Traced, z: Traced, g: Traced) -> tuple[Traced, Traced]:
     second = x > y
     return second.where(0, g), second.where(g, 0)
 
 
-def atan2(y: Variable, x: Variable, z: Variable, g: Variable) -> tuple[Variable, Variable]:
+def atan2(y: Traced, x: Traced, z: Traced, g: Traced) -> tuple[Traced, Traced]:
     scaled = g / (x * x + y * y)
     return scaled * x, -(scaled * y)
 

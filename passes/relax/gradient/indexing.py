@@ -15,12 +15,12 @@ from ....dialects.relax.data.sorting import SortOp, TopkOp
 from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS", "scatter_along"]
 
 
-def scatter_along(g: Variable, indices: Variable, axis: int, size: int) -> Variable:
+def scatter_along(g: Traced, indices: Traced, axis: int, size: int) -> Traced:
     """Return the adjoint of a tensor whose slices at `indices`, a vector, were taken.
 
     The tensor has `size` elements along the axis.
@@ -34,7 +34,7 @@ def scatter_along(g: Variable, indices: Variable, axis: int, size: int) -> Varia
     return added.transpose(*map(order.index, range(len(order))))
 
 
-def take(op: TakeOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def take(op: TakeOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     x, indices = b.of(op.x), b.of(op.indices)
     axis = 0 if op.axis is None else normalize_axis(op.axis, x.rank)
     shape = (prod(x.shape),) if op.axis is None else x.shape
@@ -48,13 +48,13 @@ def take(op: TakeOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
     return scatter_along(rows, indices.reshape(count), axis, size).reshape(*x.shape), None
 
 
-def gather(op: GatherOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def gather(op: GatherOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     zeros = b.zeros(op.data.type)
     added = zeros.op("scatter_elements", b.of(op.indices), g, axis=op.axis, reduction="add")
     return added, None
 
 
-def gather_nd(op: GatherNDOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def gather_nd(op: GatherNDOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     """Add up the slices; the positions in the batch become coordinates."""
     indices, batch = b.of(op.indices), op.batch_dims
     if batch:
@@ -67,7 +67,7 @@ def gather_nd(op: GatherNDOp, b: Tensors, g: Variable) -> Sequence[Variable | No
     return b.zeros(op.data.type).op("scatter_nd", indices, g, reduction="add"), None
 
 
-def scatter_elements(op: ScatterElementsOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def scatter_elements(op: ScatterElementsOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     """Pass the adjoint on, without the elements that the updates replace; of several updates of
     one element each gets it."""
     check_reduction(op)
@@ -78,7 +78,7 @@ def scatter_elements(op: ScatterElementsOp, b: Tensors, g: Variable) -> Sequence
     return g, None, d_updates
 
 
-def scatter_nd(op: ScatterNDOp, b: Tensors, g: Variable) -> Sequence[Variable | None]:
+def scatter_nd(op: ScatterNDOp, b: Tensors, g: Traced) -> Sequence[Traced | None]:
     check_reduction(op)
     indices = b.of(op.indices)
     d_updates = g.op("gather_nd", indices)
@@ -95,14 +95,14 @@ def check_reduction(op: ScatterOp) -> None:
         )
 
 
-def sort(op: SortOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def sort(op: SortOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     # Place k of the result has the element `order[k]` of the data. A permutation, so nothing is
     # added up.
     order = b.of(op.data).op("argsort", axis=op.axis, descending=op.descending)
     return (b.zeros(op.data.type).op("scatter_elements", order, g, axis=op.axis),)
 
 
-def topk(op: TopkOp, b: Tensors, g: Variable, _: Variable) -> Sequence[Variable]:
+def topk(op: TopkOp, b: Tensors, g: Traced, _: Traced) -> Sequence[Traced]:
     indices = b.of(op.indices)
     return (b.zeros(op.data.type).op("scatter_elements", indices, g, axis=op.axis),)
 

@@ -8,12 +8,12 @@ from ....dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp
 from ....dialects.relax.contraction.subscripts import Subscripts
 from ....dialects.relax.expression import by_operation
 from ....dialects.relax.interfaces import NotDifferentiable
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
 
-def matmul(op: MatmulOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def matmul(op: MatmulOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Compute `g @ y^T` and `x^T @ g`; a vector is a matrix of one row or one column."""
     x, y = b.of(op.lhs), b.of(op.rhs)
     shape = g.shape
@@ -30,7 +30,7 @@ def matmul(op: MatmulOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return d_rows.reshape(*x.shape), d_columns.reshape(*y.shape)
 
 
-def dense(op: DenseOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def dense(op: DenseOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x, w = b.of(op.data), b.of(op.weight)
     g = g.cast(x.element)
     outputs, inputs = w.shape
@@ -39,7 +39,7 @@ def dense(op: DenseOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return g @ w, d_w
 
 
-def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Compute the adjoints of the matrices as they are multiplied, then transpose them back."""
     x, y = b.of(op.lhs), b.of(op.rhs)
     g = g.cast(x.element)
@@ -53,7 +53,7 @@ def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Variable) -> Sequence[Variabl
     )
 
 
-def einsum(op: EinsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def einsum(op: EinsumOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Sum the products of the adjoint and the other operands over all indices that an operand does
     not have; an index that nothing else has is broadcast."""
     subscripts = Subscripts.parse(op.subscripts)
@@ -64,7 +64,7 @@ def einsum(op: EinsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     ]
     output = Subscripts.dimensions(subscripts.output, g.rank)
     letters = {name: _letter(i) for i, name in enumerate(dict.fromkeys(sum(names, output)))}
-    adjoints: list[Variable] = []
+    adjoints: list[Traced] = []
     for i, own in enumerate(names):
         if len({*own}) < len(own):
             raise NotDifferentiable(

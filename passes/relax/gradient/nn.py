@@ -13,23 +13,23 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.nn import LogSoftmaxOp, SoftmaxOp
 from ....dialects.relax.reduction.normalization import LRNOp
 from ....dialects.relax.shapes import normalize_axis
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
 
-def softmax(op: SoftmaxOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def softmax(op: SoftmaxOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     # The Jacobian is diag(y) - y y^T, which is never built: its product with g is y * (g - sum(g *
     # y)).
     y = b.of(op.result)
     return (y * (g - (g * y).sum(op.axis, keepdims=True)),)
 
 
-def log_softmax(op: LogSoftmaxOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def log_softmax(op: LogSoftmaxOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g - b.of(op.result).op("exp") * g.sum(op.axis, keepdims=True),)
 
 
-def lrn(op: LRNOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def lrn(op: LRNOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Spread the adjoints of the sums of squares over their windows, whose matrix is a band."""
     x = b.of(op.data)
     axis = normalize_axis(op.axis, x.rank)

@@ -16,7 +16,7 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.windows import pooling
 from ....dialects.relax.windows.windows import Window
 from .convolution import relayout
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
@@ -49,7 +49,7 @@ def elements_of(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
     return [range_elements(*pair) for pair in zip(op.output_sizes(), sizes, strict=True)]
 
 
-def max_pool(op: AnyPoolOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def max_pool(op: AnyPoolOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Add the adjoint of each result to the first maximum of its window."""
     (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
     x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
@@ -89,7 +89,7 @@ def _flat(elements: Sequence[Array], sizes: Sequence[int]) -> Array:
     return np.where(flat < 0, prod(sizes), flat)
 
 
-def avg_pool(op: AnyPoolOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def avg_pool(op: AnyPoolOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Spread the adjoint of each result over its window, divided by the number of elements."""
     (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
     x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
@@ -120,7 +120,7 @@ def divisors(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
     return [(places >= 0).sum(axis=1) for places in padded]
 
 
-def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Apply the transposed matrix of the interpolation along each dimension."""
     layout, count = op.data_layout(), g.rank - 2
     plain = "NC" + "DHW"[-count:]
@@ -141,11 +141,11 @@ def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Variable) ->
     return (relayout(g, plain, layout),)
 
 
-def space_to_depth(op: image.SpaceToDepthOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def space_to_depth(op: image.SpaceToDepthOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     return (g.op("nn.depth_to_space", block_size=op.block_size, layout=op.layout),)
 
 
-def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Split the pixels into blocks, and move the positions in a block to the channels."""
     layout, block = op.data_layout(), op.block_size
     x, g = relayout(b.of(op.data), layout, "NCHW"), relayout(g, layout, "NCHW")

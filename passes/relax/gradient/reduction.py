@@ -11,7 +11,7 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.reduction.reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
 from ....dialects.relax.reduction.scan import CumprodOp, CumsumOp, ScanOp
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from .tensors import Tensors, Variable
+from .tensors import Tensors, Traced
 
 __all__ = ["GRADIENTS"]
 
@@ -21,24 +21,24 @@ def axes_of(op: ReductionOp, rank: int) -> list[int]:
     return [*range(rank)] if op.axis is None else [*normalize_axes(op.axis, rank)]
 
 
-def kept(op: ReductionOp, x: Variable, reduced: Variable) -> Variable:
+def kept(op: ReductionOp, x: Traced, reduced: Traced) -> Traced:
     """Return a tensor of the shape of the result, with the reduced dimensions of size 1."""
     axes = axes_of(op, x.rank)
     return reduced.reshape(*[1 if i in axes else size for i, size in enumerate(x.shape)])
 
 
-def sum(op: SumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def sum(op: SumOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x = b.of(op.input)
     return (kept(op, x, g).broadcast(*x.shape),)
 
 
-def mean(op: MeanOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def mean(op: MeanOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     x = b.of(op.input)
     count = product(x.shape[axis] for axis in axes_of(op, x.rank))
     return (kept(op, x, g / max(count, 1)).broadcast(*x.shape),)
 
 
-def extremum(op: MaxOp | MinOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def extremum(op: MaxOp | MinOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Share the adjoint evenly among the elements that are equal to the extremum."""
     x = b.of(op.input)
     mask = x.equals(kept(op, x, b.of(op.result))).cast(x.element)
@@ -47,7 +47,7 @@ def extremum(op: MaxOp | MinOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (mask * (kept(op, x, g) / count),)
 
 
-def prod(op: ProdOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def prod(op: ProdOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Multiply the products of the elements before and after each: no division by an element that
     may be zero."""
     x = b.of(op.input)
@@ -63,7 +63,7 @@ def prod(op: ProdOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (kept(op, x, g) * others.transpose(*map(order.index, range(len(order)))),)
 
 
-def cumsum(op: CumsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def cumsum(op: CumsumOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Sum the adjoint in the other direction."""
     x = b.of(op.input)
     axis = 0 if op.axis is None else op.axis
@@ -72,7 +72,7 @@ def cumsum(op: CumsumOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (total.reshape(*x.shape),)
 
 
-def cumprod(op: CumprodOp, b: Tensors, g: Variable) -> Sequence[Variable]:
+def cumprod(op: CumprodOp, b: Tensors, g: Traced) -> Sequence[Traced]:
     """Compute all partial derivatives `d result[k] / d x[i]`, a matrix along the axis, without a
     division: the cumulative product with element i replaced by 1, where i takes part."""
     x, axis = _along_last(op, b)
@@ -95,7 +95,7 @@ def cumprod(op: CumprodOp, b: Tensors, g: Variable) -> Sequence[Variable]:
     return (total.transpose(*order[:axis], total.rank - 1, *order[axis:]),)
 
 
-def _along_last(op: ScanOp, b: Tensors) -> tuple[Variable, int]:
+def _along_last(op: ScanOp, b: Tensors) -> tuple[Traced, int]:
     """Return the input with the scanned axis last, and that axis."""
     x = b.of(op.input)
     if op.axis is None:
@@ -104,7 +104,7 @@ def _along_last(op: ScanOp, b: Tensors) -> tuple[Variable, int]:
     return _to_last(x, axis), axis
 
 
-def _to_last(x: Variable, axis: int) -> Variable:
+def _to_last(x: Traced, axis: int) -> Traced:
     return x.transpose(*(i for i in range(x.rank) if i != axis), axis)
 
 

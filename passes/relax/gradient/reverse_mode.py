@@ -32,7 +32,7 @@ from . import (
     pooling,
     reduction,
 )
-from .tensors import Rule, Tensors, Variable
+from .tensors import Rule, Tensors, Traced
 
 __all__ = ["GRADIENTS", "ReverseMode", "is_differentiable"]
 
@@ -50,7 +50,7 @@ GRADIENTS: Mapping[str, Rule] = {
 their decomposition."""
 
 
-Adjoint: TypeAlias = "Variable | list[Adjoint | None]"
+Adjoint: TypeAlias = "Traced | list[Adjoint | None]"
 """The adjoint of a tensor, or of each element of a tuple; None stands for zero."""
 OnError: TypeAlias = Callable[[Operation, str], object]
 """Reports an operation that has no gradient, and why."""
@@ -76,7 +76,7 @@ class ReverseMode:
         self.on_error = on_error
         self.adjoints: dict[SSAValue, Adjoint] = {}
 
-    def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Variable]]) -> None:
+    def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Traced]]) -> None:
         """Compute the adjoints through `ops` of one block from those of the `seeds`, which are
         results of `ops` or defined before."""
         # Forward first: what does not depend on a source needs no adjoint, and no rule.
@@ -174,7 +174,7 @@ class ReverseMode:
             self.add(value, self.b.of(adjoint))
 
     def differentiate_branch(
-        self, region: Region, sources: Sequence[SSAValue], seeds: Sequence[Variable]
+        self, region: Region, sources: Sequence[SSAValue], seeds: Sequence[Traced]
     ) -> None:
         """Let a branch yield the adjoints of `sources` in the place of its results."""
         block = region.block
@@ -195,7 +195,7 @@ class ReverseMode:
         if adjoint is not None and value in self.active:
             self.adjoints[value] = _sum(self.adjoints.get(value), adjoint)
 
-    def add_all(self, op: Operation, adjoints: Sequence[Variable | None]) -> None:
+    def add_all(self, op: Operation, adjoints: Sequence[Traced | None]) -> None:
         """Add to the adjoints of the operands of `op`; NotDifferentiable for another type."""
         for operand, adjoint in zip(op.operands, adjoints, strict=True):
             if adjoint is not None and operand in self.active:
@@ -205,9 +205,9 @@ class ReverseMode:
                     )
                 self.add(operand, adjoint)
 
-    def tensors(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> list[Variable]:
+    def tensors(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> list[Traced]:
         """Return the adjoints of the results of `op`, with zeros for those that have none."""
-        found: list[Variable] = []
+        found: list[Traced] = []
         for result, adjoint in zip(op.results, adjoints, strict=True):
             if isinstance(adjoint, list) or not is_tensor(result.type):
                 raise NotDifferentiable(f"has a result of type {result.type}")
@@ -238,7 +238,7 @@ def _sum(old: Adjoint | None, new: Adjoint) -> Adjoint:
         assert isinstance(new, list)
         pairs = zip(old, new, strict=True)
         return [a if b is None else _sum(a, b) for a, b in pairs]
-    assert isinstance(new, Variable)
+    assert isinstance(new, Traced)
     return old + new
 
 

@@ -20,7 +20,7 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape, tensor_type
 from ...constants.arrays import Known, constant_of
 
-__all__ = ["Rule", "Tensors", "Variable"]
+__all__ = ["Rule", "Tensors", "Traced"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Tensors:
 
     builder: Builder
 
-    def of(self, value: SSAValue) -> Variable:
+    def of(self, value: SSAValue) -> Traced:
         """Return `value` as a tensor that can be computed with."""
-        return Variable(self, value)
+        return Traced(self, value)
 
     def op(self, name: str, *operands: SSAValue, **properties: PropertyValue) -> SSAValue:
         """Insert the operation `relax.<name>` and return its first result."""
@@ -43,16 +43,16 @@ class Tensors:
         fill = Known(np.asarray(value, np.float64), shape)
         return self.builder.insert(constant_of(fill, element)).result
 
-    def constant(self, array: Array, element: Element) -> Variable:
+    def constant(self, array: Array, element: Element) -> Traced:
         """Insert a constant with these elements."""
         known = Known(array, array.shape)
         return self.of(self.builder.insert(constant_of(known, element)).result)
 
-    def integers(self, array: Array) -> Variable:
+    def integers(self, array: Array) -> Traced:
         """Insert a constant of i64, such as indices."""
         return self.constant(array.astype(np.int64), i64)
 
-    def zeros(self, type: Attribute) -> Variable:
+    def zeros(self, type: Attribute) -> Traced:
         """Insert a fill of zeros; NotDifferentiable if the shape of `type` is unknown."""
         shape = known_shape(type)
         assert is_tensor(type)
@@ -69,8 +69,8 @@ class Tensors:
         return len(shape)
 
 
-class Variable(TensorExpression[Tensors]):
-    """A tensor of a rule: an operand, a result, an adjoint, or what is computed of them."""
+class Traced(TensorExpression[Tensors]):
+    """A tensor in a gradient rule: an operand, a result, an adjoint, or computed from these."""
 
     def reshape(self, *shape: int) -> Self:
         """Return the tensor in another known shape."""
@@ -89,7 +89,7 @@ class Variable(TensorExpression[Tensors]):
             return self
         return self.op("nn.pad", pad_width=[width for pair in widths for width in pair])
 
-    def contract(self, axis: int, matrix: Array) -> Variable:
+    def contract(self, axis: int, matrix: Array) -> Traced:
         """Return the products of a constant matrix with the vectors along an axis."""
         shape = self.shape
         rows = self.builder.constant(matrix, self.element)
@@ -125,6 +125,6 @@ def known_shape(type: Attribute) -> Shape:
     return shape
 
 
-Rule: TypeAlias = Callable[..., "Sequence[Variable | None]"]
+Rule: TypeAlias = Callable[..., "Sequence[Traced | None]"]
 """Inserts the vector-Jacobian product of an operation and returns the adjoint of each operand; None
 stands for zero. The arguments are the operation, a builder, and the adjoint of each result."""

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ..node import Converter, Converters, Node, direct
+from .expression import Expression, indices
 
 __all__ = ["INDEXING"]
 
@@ -15,8 +16,8 @@ _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max"
 
 def gather(node: Node) -> SSAValue:
     """Negative places count from the end."""
-    x, indices = node.input(0), node.cast(node.input(1), i64)
-    return node.op("take", x, indices, axis=node.int("axis"), mode="raise")
+    x, places = node.input(0), node.cast(node.input(1), i64)
+    return node.op("take", x, places, axis=node.int("axis"), mode="raise")
 
 
 def at_places(name: str, **attributes: str) -> Converter:
@@ -30,16 +31,16 @@ gather_nd = at_places("gather_nd", batch_dims="batch_dims")
 
 
 def scatter_elements(node: Node) -> SSAValue:
-    x, indices, updates = node.input(0), node.cast(node.input(1), i64), node.input(2)
+    x, places, updates = node.input(0), node.cast(node.input(1), i64), node.input(2)
     reduction = node.choice("reduction", _REDUCTIONS, "none")
     axis = node.int("axis")
-    return node.op("scatter_elements", x, indices, updates, axis=axis, reduction=reduction)
+    return node.op("scatter_elements", x, places, updates, axis=axis, reduction=reduction)
 
 
 def scatter_nd(node: Node) -> SSAValue:
-    x, indices, updates = node.input(0), node.cast(node.input(1), i64), node.input(2)
+    x, places, updates = node.input(0), node.cast(node.input(1), i64), node.input(2)
     reduction = node.choice("reduction", _REDUCTIONS, "none")
-    return node.op("scatter_nd", x, indices, updates, reduction=reduction)
+    return node.op("scatter_nd", x, places, updates, reduction=reduction)
 
 
 def tensor_scatter(node: Node) -> SSAValue:
@@ -48,51 +49,40 @@ def tensor_scatter(node: Node) -> SSAValue:
     past, update = node.input(0), node.input(1)
     axis = node.axis(node.int("axis", -2), past)
     sizes = node.sizes(update, node.rank(past))
-    node.check_size(sizes[axis])
-    places = node.array(np.arange(sizes[axis]), i64)
+    places = indices(sizes[axis], node)
     if node.has(2):
-        starts = node.op("expand_dims", node.cast(node.input(2), i64), axis=[1])
-        places = node.op("add", starts, places)
+        places = Expression(node, node.input(2)).cast(i64).expand(1) + places
     else:
-        places = node.op("expand_dims", places, axis=[0])
+        places = places.expand(0)
     if node.choice("mode", {"linear": False, "circular": True}, "linear"):
-        places = node.op("floor_mod", places, node.full(node.static_shape(past)[axis], i64))
+        places = places % node.static_shape(past)[axis]
     others = [i for i in range(1, len(sizes)) if i != axis]
-    places = node.op("expand_dims", places, axis=others) if others else places
-    places = node.op("broadcast_to", places, shape=sizes)
+    places = places.expand(*others).broadcast(*sizes).value
     return node.op("scatter_elements", past, places, update, axis=axis)
 
 
-def one_hot(node: Node) -> SSAValue:
+def one_hot(node: Node) -> Expression:
     """Negative places count from the end; the values are off and on."""
-    indices, values, axis = node.cast(node.input(0), i64), node.input(2), node.int("axis", -1)
-    off, on = (
-        node.op("squeeze", node.op("strided_slice", values, begin=[i], end=[i + 1]), axis=[0])
-        for i in range(2)
-    )
-    if (depth := node.number_of(1)) is not None:
-        count = int(depth)
-        indices = from_start(node, indices, node.full(count, i64))
-        return node.op("one_hot", indices, on, off, depth=count, axis=axis)
-    count_value = node.cast(node.input(1), i64)
-    if node.rank(count_value):
-        count_value = node.op("squeeze", count_value)
-    indices = from_start(node, indices, count_value)
-    return node.op("dyn.one_hot", indices, on, off, count_value, axis=axis)
-
-
-def from_start(node: Node, indices: SSAValue, count: SSAValue) -> SSAValue:
-    """Places that all count from the start."""
-    negative = node.op("less", indices, node.full(0, i64))
-    return node.op("where", negative, node.op("add", indices, count), indices)
+    places, values = Expression(node, node.input(0)).cast(i64), Expression(node, node.input(2))
+    off, on = (values.slice(0, i, i + 1).squeeze(0) for i in range(2))
+    axis, depth = node.int("axis", -1), node.number_of(1)
+    if depth is None:
+        count = Expression(node, node.input(1)).cast(i64)
+        count = count.op("squeeze") if count.rank else count
+    else:
+        count = places.scalar(int(depth))
+    places = (places < 0).where(places + count, places)
+    if depth is None:
+        return places.op("dyn.one_hot", on, off, count, axis=axis)
+    return places.op("one_hot", on, off, depth=int(depth), axis=axis)
 
 
 def compress(node: Node) -> SSAValue:
     x, axis = node.input(0), node.opt_int("axis")
     if (condition := node.constant(1)) is None:
         return node.op("dyn.compress", x, node.input(1), axis=axis)
-    indices = node.array(np.flatnonzero(condition), i64)
-    return node.op("take", x, indices, axis=axis, mode="wrap")
+    places = node.array(np.flatnonzero(condition), i64)
+    return node.op("take", x, places, axis=axis, mode="wrap")
 
 
 def trilu(node: Node) -> SSAValue:

@@ -18,26 +18,15 @@ __all__ = ["NORMALIZATION"]
 def batch_normalization(node: Node) -> Sequence[SSAValue | None]:
     """Convert BatchNormalization at inference; in training mode it also updates mean and
     variance."""
-    x, scale, bias, mean, variance = (node.input(i) for i in range(5))
+    x = node.input(0)
     if node.opset < 9 and node.int("spatial", 1) == 0:
         raise Unsupported("attribute spatial = 0")
     if (node.opset < 7 and not node.bool("is_test")) or node.bool("training_mode"):
         return batch_normalization_in_training(node)
-    element = node.element(x)
-    scale, bias, mean, variance = (node.cast(v, element) for v in (scale, bias, mean, variance))
+    parameters = [node.cast(node.input(i), node.element(x)) for i in range(1, 5)]
     epsilon, momentum = node.float("epsilon"), node.float("momentum")
-    return [
-        node.op(
-            "nn.batch_norm",
-            x,
-            scale,
-            bias,
-            mean,
-            variance,
-            epsilon=epsilon,
-            momentum=1 - momentum if momentum != 0.9 else 0.1,
-        )
-    ]
+    momentum = 1 - momentum if momentum != 0.9 else 0.1
+    return [node.op("nn.batch_norm", x, *parameters, epsilon=epsilon, momentum=momentum)]
 
 
 def batch_normalization_in_training(node: Node) -> Sequence[SSAValue]:
