@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 from support.releases import has_xdsl
 from support.suites.inprocess import mlir_opt, passline_opt
+from support.tables import table_test
 
 # Of dialects that are not registered: torch-mlir, IREE, StableHLO, Triton and CIRCT write such.
 FORMS = {
@@ -156,7 +157,7 @@ def unnumbered(text: str) -> str:
     return re.sub(r"\br(_\d+)+\b", "r", text)
 
 
-@pytest.mark.parametrize("name", NOT_READ)
+@table_test("name", NOT_READ)
 def test_what_is_not_read_is_an_error(name: str) -> None:
     text, message = NOT_READ[name]
     result = passline_opt(*OPTIONS, stdin=text)

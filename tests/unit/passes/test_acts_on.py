@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
@@ -69,7 +70,7 @@ def test_body_changes_nothing_without_these_operations(name: str) -> None:
     assert tried > 100
 
 
-@pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
+@table_test("form", FORMS)
 def test_recognized_forms_have_an_operation_that_is_acted_on(form: OperationForm) -> None:
     names = {op.name for op in RecognizeOps.acts_on if issubclass(op, Operation)}
     assert holds(parse_pattern(form.pattern), names)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pytest
 from support.operations.evaluation import constant, run
+from support.tables import table_test
 from xdsl.dialects.builtin import TensorType, f32, f64, i1, i8, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
@@ -60,7 +60,7 @@ def result_of_folding(*ops: Operation) -> Operation:
     return owner
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
+@table_test("op", OPERATIONS)
 def test_fold_of_fills(op: type[TensorOp]):
     accepted = 0
     build = BUILDERS.get(op, op)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from support.parsing import parsed
+from support.tables import table_test
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, f32, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
@@ -240,7 +241,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("body", "name", "message"), WRONG.values(), ids=WRONG.keys())
+@table_test("body, name, message", WRONG.values())
 def test_wrong_is(body: str, name: str, message: str):
     module = parse(f"""
     func.func @main(
@@ -401,8 +402,8 @@ def test_settled_types_are_left_without_a_walk_through_the_calls():
     assert retyped(module) == 0
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
+@table_test(
+    "old, new",
     [
         ("negative %a : (tensor<4xf32>) -> tensor<4", "negative %a : (tensor<4xf32>) -> tensor<?"),
         ("negative %a : (tensor<4xf32>) -> tensor<4", "negative %a : (tensor<4xf32>) -> tensor<5"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.parsing import parsed
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import PassFailedException
@@ -47,8 +48,8 @@ matmul = is_op("relax.matmul")(wildcard(), is_const())
 biased = is_op("relax.add")(wildcard("bias"), matmul)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@table_test(
+    "pattern, expected",
     [
         (matmul, ["fused_matmul"]),
         (is_op("relax.matmul")(is_const(), wildcard()), []),
@@ -68,7 +69,6 @@ biased = is_op("relax.add")(wildcard("bias"), matmul)
             ["fused_matmul_add_sum_subtract"],
         ),
     ],
-    ids=str,
 )
 def test_patterns(pattern: Pattern, expected: list[str]):
     assert calls(f"p={pattern}") == expected
@@ -109,8 +109,8 @@ def test_the_value_of_a_named_wildcard():
     assert [op.name for op in match.ops] == ["relax.add", "relax.matmul"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@table_test(
+    "text, message",
     [
         ("p=", "expected an operation, *, %name, const or (, got 'the end'"),
         ("p=relax.add(*, *) relax", "expected the end, got 'relax'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.operations.evaluation import constant, run
+from support.tables import table_test
 from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
@@ -83,10 +84,9 @@ def test_conversions_that_are_left_out_change_nothing(element: Element):
         np.testing.assert_array_equal(run(rewritten(func, MergeAstypes())), expected)
 
 
-@pytest.mark.parametrize(
-    ("element", "other"),
+@table_test(
+    "element, other",
     [(i8, f16), (ui8, bf16), (i1, ui1), (f16, f32), (bf16, f64), (i32, f64), (ui8, i16)],
-    ids=str,
 )
 def test_conversions_that_lose_nothing_are_left_out(element: Element, other: Attribute):
     values = constant([0, 1], element)
