@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
+import pytest
+from _pytest.mark import ParameterSet
+
 __all__ = ["table_test"]
 
 Test = Callable[..., None]
@@ -17,10 +20,12 @@ def table_test(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Tes
     pytest.mark.parametrize does.
 
     All rows are one test, with the same fixtures. It fails with the errors of all rows that fail,
-    each with its row.
+    each with its row. A row made by pytest.param is left out if one of its marks is `skipif` with a
+    condition that holds.
     """
     split = names.replace(",", " ").split() if isinstance(names, str) else [*names]
-    kept = [(row,) for row in rows] if names == split[0] else [*rows]
+    alone = names == split[0]
+    kept = [values for row in rows if (values := _values(row, alone)) is not None]
 
     def decorate(test: Test) -> Test:
         @wraps(test)
@@ -44,3 +49,15 @@ def table_test(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Tes
         return run
 
     return decorate
+
+
+def _values(row: Any, alone: bool) -> Sequence[object] | None:
+    """Return the values of a row, or None if it is skipped; if `alone`, a row is its only value."""
+    if isinstance(row, ParameterSet):
+        skipped = any(mark.name == "skipif" and mark.args[0] for mark in map(_mark, row.marks))
+        return None if skipped else row.values
+    return (row,) if alone else row
+
+
+def _mark(mark: pytest.MarkDecorator | pytest.Mark) -> pytest.Mark:
+    return mark.mark if isinstance(mark, pytest.MarkDecorator) else mark
