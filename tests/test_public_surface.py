@@ -28,7 +28,9 @@ def test_modules_have_docstrings_and_offer_what_they_say() -> None:
     loaded = {name: importlib.import_module(name) for name in modules()}
     assert len(loaded) > 70 and "passline.passmanager.instruments.time.timing" in loaded
     assert [name for name, module in loaded.items() if not module.__doc__] == []
-    offered = {name: getattr(module, "__all__", None) for name, module in loaded.items()}
+    offered: dict[str, list[str] | None] = {
+        name: getattr(module, "__all__", None) for name, module in loaded.items()
+    }
     silent = [name for name, names in offered.items() if names is None]
     assert [name for name in silent if not hasattr(loaded[name], "__path__")] == [], (
         "only a package offers nothing itself"
@@ -36,7 +38,8 @@ def test_modules_have_docstrings_and_offer_what_they_say() -> None:
     wrong = [
         f"{name}.{public}"
         for name, names in offered.items()
-        for public in names or ()
+        if names is not None
+        for public in names
         if names.count(public) > 1 or getattr(loaded[name], public, None) is None
     ]
     assert wrong == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 import pytest
 from xdsl import __version__
@@ -124,7 +125,8 @@ def lack_in(error: BaseException) -> str | None:
     """Return what the installed xDSL lacks, if that is what an error says; else None. A group of
     errors says so if all of them do."""
     if isinstance(error, ExceptionGroup):
-        lacks = [lack_in(inner) for inner in error.exceptions]
+        group = cast("ExceptionGroup[Exception]", error)
+        lacks = [lack_in(inner) for inner in group.exceptions]
         return lacks[0] if None not in lacks else None
     text = f"{error}"
     if isinstance(error, NotImplementedError) and _is_of_bf16(error.__traceback__):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
 from xdsl.dialects.func import Func, FuncOp
 from xdsl.dialects.test import Test, TestOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
+from xdsl.passes import ModulePass as XDSLModulePass
 
 from passline.passmanager import (
     Diagnostic,
@@ -19,7 +21,9 @@ from passline.passmanager import (
     PassContext,
     PassInfo,
     PassInstrument,
+    register_pass,
 )
+from passline.passmanager.registry import installed
 
 __all__ = [
     "Append",
@@ -31,6 +35,7 @@ __all__ = [
     "function_names",
     "module",
     "named",
+    "register_in_test",
     "tags",
     "toy_context",
 ]
@@ -49,6 +54,15 @@ def module(*names: str) -> ModuleOp:
     bodies = "".join(f"func.func @{name}() {{ func.return }}\n" for name in names)
     text = f"builtin.module {{\n{bodies}}}"
     return Parser(toy_context(), text, "toy.mlir").parse_module()
+
+
+def register_in_test(monkeypatch: pytest.MonkeyPatch, *passes: type[XDSLModulePass]) -> None:
+    """Register passes, and forget after the test all that were registered in it."""
+    offer = installed()
+    monkeypatch.setattr(offer, "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
+    for pass_ in passes:
+        register_pass(pass_)
 
 
 def function_names(op: ModuleOp) -> list[str]:

@@ -33,9 +33,13 @@ GATED = [name for name in PASSES if getattr(find_pass(name), "acts_on", ())]
 
 @cache
 def modules() -> list[tuple[ModuleOp, str, OpClasses]]:
-    """The modules in the FileCheck files of relax, with their text and the classes of their
-    operations."""
-    return [(module, str(module), Snapshot(module).op_classes) for module in _modules()]
+    """The modules in the FileCheck files of relax, and their functions that refer to no other, with
+    their text and the classes of their operations."""
+    found = [*_modules()]
+    for module in [*found]:
+        alone = [op for op in module.ops if str(op).count("@") == 1]
+        found += [ModuleOp([clone(op)]) for op in alone] if len(alone) > 1 else []
+    return [(module, str(module), Snapshot(module).op_classes) for module in found]
 
 
 def _modules() -> Iterator[ModuleOp]:

@@ -75,7 +75,7 @@ def test_not_kept_over_the_end_of_the_run() -> None:
     assert Size.computed == 2
 
 
-@table_test("verify_each", [True, False])
+@pytest.mark.parametrize("verify_each", [True, False])
 def test_computed_again_after_a_change(verify_each: bool) -> None:
     assert run(asks(), Append(), asks(), verify_each=verify_each) == [3, 4]
     assert Size.computed == 2

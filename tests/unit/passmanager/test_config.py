@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
-from support.passes.toy import Append, Recorder, module, tags
+from support.passes.toy import Append, Recorder, module, register_in_test, tags
 from support.tables import table_test
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
@@ -20,7 +20,6 @@ from passline.passmanager import (
     PassInfo,
     Sequential,
     register_config_option,
-    register_pass,
 )
 from passline.passmanager.config import option_type, register_config_hint
 from passline.passmanager.registry import installed
@@ -103,12 +102,8 @@ class Choosy:
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the passes of this file, and restore the registry after each test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
+    register_in_test(monkeypatch, Append, Even, Foreign, Needs, UnrollLoop)
     monkeypatch.setattr("passline.passmanager.config._registered", {})
-    for cls in (Append, Even, Foreign, Needs, UnrollLoop):
-        register_pass(cls)
 
 
 def ran(pass_: ModulePass | Sequential | Fixpoint, config: dict[str, object]) -> list[str]:
@@ -549,21 +544,18 @@ def test_list_of_all_options_has_their_types(monkeypatch: pytest.MonkeyPatch) ->
     }
 
 
-@table_test(
-    ("key", "type_"),
-    [
-        ("tir.UnrollLoop.auto_max_step", int),
-        ("tir-unroll-loop.auto-max-step", int),
-        ("tir.UnrollLoop", None),
-        ("toy.flag", bool),
-        ("toy.Settings.depth", int),
-        ("toy.Settings", None),
-    ],
-)
-def test_type_of_a_key(key: str, type_: object) -> None:
+def test_type_of_a_key() -> None:
     register_config_option("toy.flag", bool)
     register_config_option("toy.Settings", Settings)
-    assert option_type(key) is type_
+    types: dict[str, object] = {
+        "tir.UnrollLoop.auto_max_step": int,
+        "tir-unroll-loop.auto-max-step": int,
+        "tir.UnrollLoop": None,
+        "toy.flag": bool,
+        "toy.Settings.depth": int,
+        "toy.Settings": None,
+    }
+    assert {key: option_type(key) for key in types} == types
 
 
 def test_type_of_a_key_or_field_that_there_is_not() -> None:

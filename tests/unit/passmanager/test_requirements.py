@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from support.passes.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
+from support.passes.toy import (
+    Append,
+    Nothing,
+    Recorder,
+    collect,
+    module,
+    named,
+    register_in_test,
+    tags,
+    toy_context,
+)
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
@@ -20,15 +30,12 @@ from passline.passmanager import (
     Sequential,
     register_pass,
 )
-from passline.passmanager.registry import installed
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Restore the registry after each test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
+    register_in_test(monkeypatch)
 
 
 def ran(pipeline: Pass, ctx: PassContext | None = None, silent: bool = True) -> list[str]:

@@ -238,19 +238,6 @@ def test_fixpoint_of_a_sequential() -> None:
     assert len(runs) == 3
 
 
-def test_plan_shows_what_is_inside_of_a_fixpoint() -> None:
-    inner = Sequential([Append("a"), named("b", level=3), Fixpoint(Nothing())])
-    plan = Sequential([Fixpoint(inner)]).plan(PassContext(opt_level=2))
-    assert str(plan).splitlines() == [
-        "run  fixpoint",
-        "run    sequential  # until nothing changes",
-        'run      toy-append{tag="a"}',
-        "skip     b  # opt_level 3 > 2",
-        "run      fixpoint",
-        "run        toy-nothing  # until nothing changes",
-    ]
-
-
 def test_fixpoint_takes_a_list_as_sequential_does() -> None:
     pass_, _ = counting(2)
     fixpoint = Fixpoint([pass_, Nothing()])
@@ -271,11 +258,6 @@ def test_fixpoint_of_a_string_is_an_error_that_says_what_to_write() -> None:
 def test_fixpoint_without_iterations_is_an_error(limit: int) -> None:
     with pytest.raises(ValueError, match=f"1 or more, not {limit}"):
         Fixpoint(Nothing(), limit)
-
-
-def test_fixpoint_of_a_class_is_an_error() -> None:
-    with pytest.raises(TypeError, match=r"write Nothing\(\)"):
-        Fixpoint(Nothing)  # pyright: ignore[reportArgumentType]
 
 
 # Plans

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import Result, mlir_opt, passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager import ModulePass, PassContext, Severity, register_pass
-from passline.passmanager.registry import installed
 
 TEXT = "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n"
 BANNER = re.compile(r"^// -----// (IR .+) //----- //$", re.MULTILINE)
@@ -25,11 +24,7 @@ BANNER = re.compile(r"^// -----// (IR .+) //----- //$", re.MULTILINE)
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (Append, Fail, Nothing, Invalid):
-        register_pass(pass_)
+    register_in_test(monkeypatch, Append, Fail, Nothing, Invalid)
     yield
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.needs_numpy import needs_numpy
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import Result, passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.fast.acceleration import acceleration_text
 from passline.passmanager.fast.parts import OFF
-from passline.passmanager.registry import installed
 from passline.passmanager.releases import release
 from passline.tools import commands
 
@@ -40,9 +39,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes that a test registers are gone after it."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
+    register_in_test(monkeypatch)
 
 
 @pytest.fixture
@@ -260,9 +257,7 @@ def test_level_that_filters_nothing_says_nothing() -> None:
 
 
 @needs_numpy
-@pytest.mark.parametrize(
-    ("level", "adds", "constants"), [(0, 2, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)]
-)
+@table_test(("level", "adds", "constants"), [(0, 2, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)])
 def test_levels_of_the_default_pipeline(file: str, level: int, adds: int, constants: int) -> None:
     result = passline_opt(file, f"-O{level}", "--disable-pass=fuse-ops")
     assert result.stderr == ""
@@ -285,7 +280,7 @@ def test_unknown_level() -> None:
     assert "argument -O: expected 0, 1, 2 or 3" in failing(2, "-O4", stdin="")
 
 
-@pytest.mark.parametrize("pipeline", ["cse", "canonicalize,dce", "cse , canonicalize"])
+@table_test("pipeline", ["cse", "canonicalize,dce", "cse , canonicalize"])
 def test_passes_of_xdsl_run(file: str, pipeline: str) -> None:
     assert passline_opt(file, "-p", pipeline).status == 0
 
@@ -733,7 +728,7 @@ def test_constants_keep_every_bit_in_generic_form() -> None:
 HUGE = "1" * 6000
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         (["--opt-bisect=7-3"], "argument --opt-bisect: the range 7-3 is empty: write 3-7"),
@@ -815,7 +810,7 @@ def test_bound_that_is_the_variable_of_its_own_loop(bounds: str, column: int) ->
 # Overwriting
 
 
-@pytest.mark.parametrize(
+@table_test(
     "option",
     ["trace", "record", "report", "remarks-output", "crash-reproducer", "generate-reproducer"],
 )
@@ -827,7 +822,7 @@ def test_no_option_but_the_result_overwrites_the_input(file: str, option: str) -
     assert passline_opt(file, "-p", "cse", "-o", file).status == 0
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         (["--verify-each=2"], "argument --verify-each: expected 0, 1, true or false, got '2'"),

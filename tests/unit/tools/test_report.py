@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from support.needs_numpy import needs_numpy
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import Result, capture, passline_opt
+from support.tables import table_test
 
-from passline.passmanager import register_pass
-from passline.passmanager.registry import installed
 from passline.tools.report import main
 
 TEXT = "func.func @f() {\n  func.return\n}\n"
@@ -20,11 +19,7 @@ TEXT = "func.func @f() {\n  func.return\n}\n"
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (Append, Fail, Nothing):
-        register_pass(pass_)
+    register_in_test(monkeypatch, Append, Fail, Nothing)
     yield
 
 
@@ -185,7 +180,7 @@ DAMAGE: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), DAMAGE)
+@table_test(("old", "new"), DAMAGE)
 def test_damaged_record_is_refused_by_the_views_that_need_the_field(
     record: str, old: str, new: str
 ) -> None:

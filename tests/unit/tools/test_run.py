@@ -504,7 +504,7 @@ def test_engines_have_names(file: str):
     assert result.status == 2 and "native" in result.stderr
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         (["--seed", "-1"], "argument --seed: expected a whole number, got '-1'"),

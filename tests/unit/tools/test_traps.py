@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import interruptible, passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,6 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
 from passline.passmanager import ModulePass, PassContext, register_pass
-from passline.passmanager.registry import installed
 
 OPT = Path(sys.executable).with_name("passline-opt")
 FUNCTION = "func.func @f() {\n  func.return\n}\n"
@@ -26,11 +25,7 @@ FUNCTION = "func.func @f() {\n  func.return\n}\n"
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (Append, Fail, Nothing):
-        register_pass(pass_)
+    register_in_test(monkeypatch, Append, Fail, Nothing)
 
 
 def doing(body: Callable[[ModuleOp], object]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.native.needs_llvmlite import needs_native
 from support.parsing import parsed
+from support.passes.toy import register_in_test
 from support.suites.inprocess import Result, capture, passline_opt
 from support.tables import table_test
 from xdsl.dialects import arith
@@ -18,9 +19,8 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.compiler.interpreters.equivalence import SemanticsError
 from passline.compiler.interpreters.signature import entry_function
 from passline.instruments import SemanticsInstrument
-from passline.passmanager import ModulePass, PassContext, Sequential, register_pass
+from passline.passmanager import ModulePass, PassContext, Sequential
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import installed
 from passline.tools.run import PasslineRunMain
 
 TEXT = """\
@@ -49,10 +49,7 @@ class Swap(ModulePass):
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The wrong pass is installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    register_pass(Swap)
+    register_in_test(monkeypatch, Swap)
     yield
 
 

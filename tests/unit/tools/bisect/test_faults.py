@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.models.seeded import light_path
 from support.passes.faults import FAULTY, MENDED
+from support.passes.toy import register_in_test
 from support.suites.inprocess import (
     RunLineError,
     passline_bisect,
@@ -27,17 +28,12 @@ from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.elementwise.unary import TanhOp
 from passline.passmanager import PatternPass, register_pass
-from passline.passmanager.registry import installed
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The faulty passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in FAULTY:
-        register_pass(pass_)
+    register_in_test(monkeypatch, *FAULTY)
 
 
 def mend() -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from support.needs_numpy import needs_numpy
 from support.passes.faults import FAULTY, Lower
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import Result, interruptible, passline_bisect
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from passline.passmanager import FunctionPass, ModulePass, PassContext, register_pass
-from passline.passmanager.registry import installed
 
 BISECT = Path(sys.executable).with_name("passline-bisect")
 PROGRAM = """\
@@ -34,11 +34,7 @@ func.func @main(%x: i32) -> i32 {
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (*FAULTY, Append, Fail, Nothing):
-        register_pass(pass_)
+    register_in_test(monkeypatch, *FAULTY, Append, Fail, Nothing)
 
 
 @pytest.fixture
@@ -242,7 +238,7 @@ def test_a_command_that_takes_too_long(file: str, tmp_path: Path) -> None:
 # Mistakes
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         ([], "say what to bisect: -p PIPELINE, -O or --run-reproducer"),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from support.suites.inprocess import capture
+from support.tables import table_test
 
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.command_line.argument_parser import OptionalValue
@@ -57,8 +58,8 @@ def test_a_command_of_two_words_is_completed_under_its_name_of_one(
     assert script("passline opt", shell) == text
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("command", COMMANDS)
+@table_test("shell", SHELLS)
+@table_test("command", COMMANDS)
 def test_each_command_has_a_script_that_the_shell_reads(
     command: str, shell: str, script: Script
 ) -> None:
@@ -83,7 +84,7 @@ def completed(text: str, *words: str) -> list[str]:
 FUSE = ["fuse-ops", "fuse-ops-by-pattern"]
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("words", "expected"),
     [
         (["-p", "fold-cons"], ["fold-constant"]),
@@ -106,7 +107,7 @@ def test_bash_completes_values(words: list[str], expected: list[str], script: Sc
     assert completed(script("passline-opt", "bash"), "passline-opt", *words) == expected
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("words", "expected"),
     [
         (["comp"], ["compile"]),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.passes.toy import register_in_test
 from support.suites.inprocess import passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
@@ -16,10 +17,8 @@ from passline.passmanager import (
     ModulePass,
     PassContext,
     register_config_option,
-    register_pass,
 )
 from passline.passmanager import config as config_module
-from passline.passmanager.registry import installed
 from passline.tools.command_line.configuration import read_config
 
 
@@ -49,11 +48,8 @@ class Device:
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The pass and the options of this file are there, and gone afterwards."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
+    register_in_test(monkeypatch, Unroll)
     monkeypatch.setattr(config_module, "_registered", dict(config_module._registered))  # pyright: ignore[reportPrivateUsage]
-    register_pass(Unroll)
     register_config_option("toy.fallback_device_type", int, 1)
     register_config_option("toy.device", Device)
     yield

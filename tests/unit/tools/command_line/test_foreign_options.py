@@ -6,12 +6,10 @@ import re
 from typing import TextIO
 
 import pytest
-from support.passes.toy import Append, Nothing
+from support.passes.toy import Append, Nothing, register_in_test
 from support.suites.inprocess import Result, capture, passline_opt
 from support.tables import table_test
 
-from passline.passmanager import register_pass
-from passline.passmanager.registry import installed
 from passline.tools.command_line.foreign_options import ADVICE, advice
 from passline.tools.run import PasslineRunMain
 
@@ -21,11 +19,7 @@ FUNCTION = "func.func @f() {\n  func.return\n}\n"
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (Append, Nothing):
-        register_pass(pass_)
+    register_in_test(monkeypatch, Append, Nothing)
 
 
 def run(*args: str, status: int = 0) -> Result:

@@ -9,14 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from support.passes.toy import Append, Fail, Nothing
+from support.passes.toy import Append, Fail, Nothing, register_in_test
 from support.suites.inprocess import Result, interruptible, passline_opt, passline_reduce
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.registry import installed
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.trials.interestingness import Failure
 from passline.tools.trials.trial import Trials
@@ -50,11 +49,7 @@ class Refuse(ModulePass):
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy passes are installed, and gone after the test."""
-    offer = installed()
-    monkeypatch.setattr(offer, "passes", dict(offer.passes))
-    monkeypatch.setattr(offer, "names", dict(offer.names))
-    for pass_ in (Append, Fail, Nothing, Stumble, Refuse):
-        register_pass(pass_)
+    register_in_test(monkeypatch, Append, Fail, Nothing, Stumble, Refuse)
 
 
 def program(count: int = 200) -> str:
@@ -272,7 +267,7 @@ def test_script_that_is_none(file: str, tmp_path: Path) -> None:
     assert "argument --test: No closing quotation" in failing(2, file, "--test", "a 'b")
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("args", "message"),
     [
         ([], "say what is interesting: either --test COMMAND or -p PIPELINE"),

@@ -49,7 +49,7 @@ def dense(type: IntegerType | AnyFloat, values: Sequence[float]) -> DenseIntOrFP
 TOO_MANY = "a number of 6000 digits: at most 4300 are supported"
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("line", "wrong", "message"),
     [
         ("%0 = arith.constant 300 : i8", "300", "300 is out of range for type i8"),

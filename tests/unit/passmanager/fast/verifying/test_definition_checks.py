@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from support.releases import needs_xdsl
+from support.tables import table_test
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, StringAttr, f32, i1, i32, i64
 from xdsl.dialects.test import TestOp
@@ -187,7 +188,7 @@ def test_xdsl_is_not_asked_about_valid_ops(
     check(op)
 
 
-@pytest.mark.parametrize("make", INVALID)
+@table_test("make", INVALID)
 def test_errors_are_those_of_xdsl(make: Callable[[], Operation]) -> None:
     op = make()
     with pytest.raises(VerifyException) as expected:

@@ -43,7 +43,7 @@ ALLOWED = "--allow-unregistered-dialect allows it in generic form"
 NUMBER = "a float is written as 1.0 or 1.0e5, a hexadecimal integer as 0x1F"
 
 
-@pytest.mark.parametrize(
+@table_test(
     ("line", "error"),
     [
         ("%é = foo.bar", f"2:3: error: expected a name after '%', but found 'é': {NAME}"),
