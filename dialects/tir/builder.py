@@ -86,7 +86,7 @@ class TirBuilder(IndexBuilder):
         return self.insert(op).results[0]
 
     def variable(self, value: SSAValue | Index) -> SSAValue:
-        """Allocate a buffer of one element, and store `value` in it; LLVM keeps it in a register."""
+        """Allocate a buffer of one element that holds `value`; LLVM keeps it in a register."""
         if not isinstance(value, SSAValue):
             value = self.index(value)
         variable = self.alloc((1,), value.type, "local")
