@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, unified_diff
-from itertools import islice
+from difflib import SequenceMatcher
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from .fast.clone import clone
-from .instruments.ir.diff import CONSTANTS_BY_NAME, named_text, renamed, scopes
+from .instruments.ir.diff import CONSTANTS_BY_NAME, renamed, scopes, text_to_name, unified
 from .ir.symbols import brief, name_of
 from .ir.text.highlight import highlighted
 from .output.html import block, fold
@@ -79,12 +78,12 @@ def diff(before: ModuleOp, after: ModuleOp | ModulePass) -> Diff:
     else:
         after.apply(make_ir_context(), module)
         new = {scope: renamed(old.get(scope, {}), v) for scope, v in scopes(module).items()}
-    lines = unified_diff(old_lines, _lines(module, new), lineterm="")
-    return Diff((*islice(lines, 2, None),), title)  # without the names of files
+    return Diff((*unified(old_lines, _lines(module, new)),), title)
 
 
 def _lines(module: ModuleOp, names: Names) -> list[str]:
-    return named_text(module, names.values(), CONSTANTS_BY_NAME).split("\n")
+    words = {value: name for scope in names.values() for value, name in scope.items()}
+    return text_to_name(module, style=CONSTANTS_BY_NAME).lines(words)
 
 
 # Values of two modules

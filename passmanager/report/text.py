@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import unified_diff
 from typing import Literal
 
+from ..instruments.ir.diff import unified
 from ..instruments.ir.ir_text import banner
 from ..instruments.ir.record import Event
 from ..instruments.time.statistics import PassStatistics, StatisticsInstrument
@@ -57,7 +57,7 @@ def _diff(recording: Recording, step: RecordedChange) -> Iterator[str]:
     yield banner(f"IR Diff After {title}" + " Failed" * (step.end["event"] == "fail"))
     for pair in pairs:
         before, after = ([] if hash is None else _lines(recording, hash) for hash in pair)
-        yield from [*unified_diff(before, after, lineterm="")][2:]  # without the names of files
+        yield from unified(before, after)
     yield ""
 
 

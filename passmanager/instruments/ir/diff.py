@@ -23,7 +23,7 @@ from ...registration.info import PassInfo
 from ...run import Run
 from .ir_text import banner, ir_text, title_of, top_level
 
-__all__ = ["CONSTANTS_BY_NAME", "PrintDiff"]
+__all__ = ["CONSTANTS_BY_NAME", "PrintDiff", "unified"]
 
 CONSTANTS_BY_NAME = PrintStyle(resource_elements=16)
 """The style of a diff: constants of more elements are names, which differ if the elements do."""
@@ -113,7 +113,12 @@ class _LastText:
             kept = [value for value in self._scopes.get(scope, ()) if value in self._text.names]
             names |= renamed({value: self._text.names[value] for value in kept}, order)
         before, after = text.lines(names), self._text.lines(self._text.names)
-        return [*unified_diff(before, after, lineterm="")][2:]  # without the names of files
+        return unified(before, after)
+
+
+def unified(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return the unified diff of two texts, given by their lines, without the names of files."""
+    return [*unified_diff(before, after, lineterm="")][2:]
 
 
 # Text without names
@@ -170,29 +175,6 @@ class _NamelessPrinter(ExactPrinter):
 
 
 # Names that stay
-
-
-class _NamedPrinter(ExactPrinter):
-    """A printer that is given the names of values."""
-
-    def __init__(
-        self, stream: StringIO, names: Iterable[dict[SSAValue, str]], style: PrintStyle
-    ) -> None:
-        super().__init__(stream, style)
-        self.name_values(chain.from_iterable(scope.items() for scope in names))
-
-
-def named_text(
-    module: ModuleOp, names: Iterable[dict[SSAValue, str]], style: PrintStyle = PLAIN
-) -> str:
-    """Return the text of a module with these names of values; the plain text if it cannot be
-    printed.
-    """
-    try:
-        _NamedPrinter(stream := StringIO(), names, style).print_op(module)
-        return stream.getvalue()
-    except Exception:
-        return ir_text(module, style)
 
 
 def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import ChainMap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 from io import StringIO
@@ -24,7 +25,6 @@ from passline.passmanager.instruments import PrintDiff
 from passline.passmanager.instruments.ir import diff
 from passline.passmanager.instruments.ir.diff import (
     NamelessText,
-    named_text,
     renamed,
     scopes,
     text_to_name,
@@ -202,8 +202,8 @@ func.func @g(%x : i32) {
 
 def test_names_are_the_printers_at_first() -> None:
     for m in (parsed(CHAIN), parsed('%0 = "test.op"() : () -> i32\n%a = "test.op"() : () -> i32')):
-        names = [renamed({}, values) for values in scopes(m).values()]
-        assert named_text(m, names) == ir_text(m)
+        names = ChainMap(*(renamed({}, values) for values in scopes(m).values()))
+        assert text_to_name(m).lines(names) == ir_text(m).split("\n")
 
 
 def test_deleting_an_op_is_a_change_of_one_line(capsys: Capture) -> None:
