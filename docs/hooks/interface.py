@@ -23,7 +23,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.compiler.native": ("compile_module",),
     "passline.tools.corpus.corpus": ("map", "InputOutcome"),
     "passline.tools.extension": ("ToolExtension",),
-    "passline.compiler.compile.runtime": ("Library", "Function", "Tensor", "LibraryError"),
+    "passline.compiler.compile.runtime": ("Library", "Function", "RuntimeTensor", "LibraryError"),
 }
 """Public names that other pages mention, by module."""
 
