@@ -13,6 +13,8 @@ when it is first used. `docs/python.md` shows them at work; `passline.passmanage
 the infrastructure, and `passline.tools` the commands.
 """
 
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 import sys
@@ -23,13 +25,15 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import dialects as dialects
-    from . import instrument as instrument
-    from . import instruments as instruments
-    from . import passes as passes
-    from . import passmanager as passmanager
-    from . import tools as tools
-    from . import transform as transform
+    from . import (  # noqa: F401  # a submodule needs no alias to be seen
+        dialects,
+        instrument,
+        instruments,
+        passes,
+        passmanager,
+        tools,
+        transform,
+    )
     from .compiler import analysis as analysis
     from .compiler import frontends as frontends
     from .compiler import interpreters as interpreters

@@ -14,7 +14,7 @@ from .names import missing_name
 
 __all__ = ["factory_of", "lazy_names", "load_place", "typed_places"]
 
-_TYPED_IMPORT = re.compile(r"^    from \.([\w.]*) import \(?\s*(\w+|\*)", re.MULTILINE)
+_TYPED_IMPORT = re.compile(r"^    from \.([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def load_place(place: str, package: str) -> Any:
@@ -37,13 +37,13 @@ def typed_places(module: str) -> dict[str, str]:
     """Return the places of the names that `module` imports under `if TYPE_CHECKING:`.
 
     They are read from its source, as `lazy_loader.attach_stub` reads a stub: type checkers and the
-    program have one list. Each import has a line of its own; `*` stands for all names of a module.
+    program have one list. `*` stands for all names of a module.
     """
     source = cast(InspectLoader, sys.modules[module].__loader__).get_source(module)
     places: dict[str, str] = {}
-    for home, name in _TYPED_IMPORT.findall(source or ""):
-        names = [name]
-        if name == "*":
+    for home, imported in _TYPED_IMPORT.findall(source or ""):
+        names = re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", imported))
+        if imported == "*":
             names = import_module(f".{home}", sys.modules[module].__package__).__all__
         places |= {name: f"{home}:{name}" for name in names}
     return places
