@@ -21,9 +21,9 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "passline.passes.relax.functions.bind_params": ("bind_params",),
     "passline.compiler.interpreters.codegens": ("Codegen", "register_codegen"),
     "passline.compiler.native": ("compile_module",),
-    "passline.tools.corpus.corpus": ("map", "Outcome"),
+    "passline.tools.corpus.corpus": ("map", "InputOutcome"),
     "passline.tools.extension": ("ToolExtension",),
-    "passline.compiler.compile.runtime": ("Library", "Function", "Tensor", "LibraryError"),
+    "passline.compiler.compile.runtime": ("Library", "Function", "RuntimeTensor", "LibraryError"),
 }
 """Public names that other pages mention, by module."""
 
