@@ -2,8 +2,8 @@
 
 A rule takes a `RegionBuilder`, the operation, and its operands: a `Quantity` for each tensor that
 is dequantized or computed in the region, the SSA value of any other, such as a constant. It builds
-the integer arithmetic and returns its result, or raises `NotQuantizable`. In the docstrings, *numbers* are
-what the floats of the program are, *integers* what stands for them.
+the integer arithmetic and returns its result, or raises `NotQuantizable`. In the docstrings,
+*numbers* are what the floats of the program are, *integers* what stands for them.
 """
 
 from __future__ import annotations
