@@ -25,15 +25,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import (  # noqa: F401  # a submodule needs no alias to be seen
-        dialects,
-        instrument,
-        instruments,
-        passes,
-        passmanager,
-        tools,
-        transform,
-    )
+    from . import dialects, instrument, instruments, passes, passmanager, tools, transform  # noqa: F401  # a submodule needs no alias to be seen
     from .compiler import analysis as analysis
     from .compiler import frontends as frontends
     from .compiler import interpreters as interpreters
@@ -63,15 +55,15 @@ if TYPE_CHECKING:
     from .passmanager import register_pass as register_pass
     from .passmanager.difference import Diff as Diff
     from .passmanager.difference import diff as diff
-    from .passmanager.notebook.display import load_ipython_extension as load_ipython_extension
-    from .passmanager.notebook.display import show as show
+    from .passmanager.notebook import load_ipython_extension as load_ipython_extension
+    from .passmanager.notebook import show as show
     from .tools.corpus import corpus as corpus
 
     __all__: list[str]
 else:
     # `import passline` alone imports no other module of it.
     def __getattr__(name: str) -> object:
-        from .passmanager.registration.places import lazy_names
+        from .passmanager.names import lazy_names
 
         hooks = lazy_names(__name__, ["__version__"], also="passes")
         globals().update(zip(("__all__", "__getattr__", "__dir__"), hooks, strict=True))
@@ -85,8 +77,7 @@ __version__ = "0.1.0"
 """The version of this package; that of `pyproject.toml`."""
 
 _MODULES = {
-    "analysis.calls.call_graph": "passes.generic.analysis.call_graph",
-    "analysis.calls.purity": "passes.generic.analysis.purity",
+    "analysis.calls": "passes.generic",
     "analysis": "compiler.analysis",
     "corpus": "tools.corpus.corpus",
     "frontends": "compiler.frontends",
@@ -139,7 +130,7 @@ class _Missing(MetaPathFinder):
         while frame.f_back and _module_of(frame).partition(".")[0] == "importlib":
             frame = frame.f_back
         if _module_of(frame).startswith(f"{__name__}."):
-            from .passmanager.registration.installation import report_missing
+            from .passmanager.errors import report_missing
 
             report_missing(name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .passmanager.registration.places import lazy_names
+from .passmanager.names import lazy_names
 
 if TYPE_CHECKING:
     from .passmanager import PassInstrument as PassInstrument

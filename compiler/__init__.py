@@ -1,1 +1,2 @@
-"""The compiler, from ONNX and tensor programs to machine code, on `passline.passmanager`."""
+"""The compiler: from ONNX models and tensor programs (`relax`, `tir`) to machine code, as a project
+on the infrastructure of `passline.passmanager`."""

@@ -2,38 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, cast
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
-from ..dialects.target import Target
+from ..dialects.target import NAMED, Target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
+from ..passmanager.limits import deep_recursion
 from ..passmanager.pipeline import parse_pipeline
-from ..passmanager.recursion import deep_recursion
-from ..passmanager.registration.info import check_context_level
+from ..passmanager.registry import check_context_level
 from ..passmanager.sequential import Sequential
-from .engines import Engine, array_function, flat, returning_results
 from .interpreters.arguments import named_arguments
-from .interpreters.interpret import ArrayFunction
+from .interpreters.interpret import ArrayFunction, interpret
 from .interpreters.signature import (
     Function,
     Value,
     entry_function,
+    is_buffer,
     result_names,
     result_values,
 )
 from .source import Source, load
-from .targets import parse_processor
 
 if TYPE_CHECKING:
     from .interpreters.arrays import Array
+    from .native import NativeFunction
 
-__all__ = ["Argument", "CompiledFunction", "compile", "optimize", "run"]
+__all__ = [
+    "PROCESSORS",
+    "Argument",
+    "CompiledFunction",
+    "Engine",
+    "array_function",
+    "compile",
+    "flat",
+    "optimize",
+    "parse_processor",
+    "returning_results",
+    "run",
+]
+
+
+# The engines that run a function of a module: numpy, and machine code.
+
+
+Engine: TypeAlias = Literal["numpy", "native"]
+
+
+def array_function(
+    module: ModuleOp,
+    func: Function,
+    engine: Engine,
+    ctx: Context | None = None,
+    target: Target | None = None,
+    threads: int = 1,
+) -> ArrayFunction:
+    """Return `func` as a function of arrays, which does not change its arguments.
+
+    `ctx` is the context of xDSL's own interpreter functions, `target` and `threads` are those of
+    machine code.
+    """
+    if engine == "numpy":
+        return interpret(module, func, ctx, output=sys.stdout)
+    from .native import compile_module
+
+    native = compile_module(module, func.sym_name.data, target, threads)
+    return returning_results(native)
+
+
+def returning_results(native: NativeFunction) -> ArrayFunction:
+    """Return a function that does not change its arguments: one that writes to buffers runs on
+    copies of them, and returns the copies."""
+    if native.returns_results:
+        return native
+    import numpy as np
+
+    def call(*arguments: Value) -> tuple[Value, ...]:
+        copies = [np.array(argument) for argument in arguments]
+        native(*copies)
+        types = native.function.function_type.inputs
+        return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
+
+    return call
+
+
+def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays in a result, those of tuples as `name.0`; PasslineError for functions."""
+    if isinstance(value, tuple):
+        for i, element in enumerate(cast("tuple[Value, ...]", value)):
+            yield from flat(f"{name}.{i}", element)
+    elif callable(value):
+        raise PasslineError(f"result '{name}' is a function, which cannot be shown")
+    else:
+        yield name, value
+
+
+# The processors that options and functions name.
+
+
+PROCESSORS = (*NAMED, "host")
+"""The names of processors."""
+
+
+def parse_processor(named: str | Target | None) -> Target | None:
+    """Return the processor that an option names; PasslineError for a mistake in it."""
+    try:
+        return Target.parse(named) if isinstance(named, str) else named
+    except ValueError as error:
+        raise PasslineError(str(error)) from None
+
+
+# The optimization of modules, and their functions as Python functions on arrays.
+
 
 Argument: TypeAlias = "Value | float | Mapping[str, Array]"
 """An argument of a function: an array, a number, a tuple; or all arguments by their names."""

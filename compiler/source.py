@@ -18,17 +18,15 @@ from xdsl.utils.exceptions import ParseError
 
 from ..passmanager.context import PassContext
 from ..passmanager.errors import InvalidIRError, PasslineError
-from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import place_of, remember_source
-from ..passmanager.ir.symbols import brief
-from ..passmanager.ir.text.inputs import decode_mlir
-from ..passmanager.ir.text.parser import parse_module
+from ..passmanager.ir.text.parser import decode_mlir, parse_module
 from ..passmanager.ir.text.printer import module_text
-from ..passmanager.ir.walk import walk
-from ..passmanager.notebook.display import offer_display
+from ..passmanager.ir.verifier import verify
+from ..passmanager.ir.walk import brief, walk
+from ..passmanager.limits import deep_recursion
+from ..passmanager.names import nearest_file
+from ..passmanager.notebook import offer_display
 from ..passmanager.output.files import replace_file
-from ..passmanager.recursion import deep_recursion
-from ..passmanager.registration.names import nearest_file
 from ..passmanager.registry import make_ir_context
 from .frontends.onnx_frontend import parse_onnx
 from .interpreters.shape_bindings import Bindings
@@ -154,7 +152,7 @@ def _parse(
 ) -> ModuleOp:
     """Parse IR; the pipeline in a reproducer is left out."""
     if "mlir_reproducer" in text:
-        from ..passmanager.instruments.ir.reproducer import read_reproducer
+        from ..passmanager.instruments.reproducer import read_reproducer
 
         text, _ = read_reproducer(text)
     try:
@@ -166,7 +164,7 @@ def _parse(
             error.add_note("in Python: passline.load(source, allow_unregistered=True)")
         raise
     if bindings:
-        from ..passes.relax.sizes.bind_shapes import bind_module
+        from ..passes.relax.bind_shapes import bind_module
 
         bind_module(module, "main", bindings)
     return module

@@ -9,13 +9,12 @@ from ..dialects.target import Target, host
 from ..passes.relax.legalize_ops import LegalizeOps
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
-from .execution import optimize_with
+from .execution import optimize_with, parse_processor
 from .native.function import check_runnable
 from .native.jit import load_llvm
 from .source import Source, load
-from .targets import parse_processor
+from .tune.module_tuning import Tuning, TuningOutcome, tune_module
 from .tune.search import Settings
-from .tune.tuning import Tuning, TuningOutcome, tune_module
 
 __all__ = ["Tuning", "TuningOutcome", "tune"]
 

@@ -29,7 +29,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ..compiler.releases.llvm import BrOp, FPTruncOp, InsertElementOp, ShuffleVectorOp
+from ..compiler.releases import BrOp, FPTruncOp, InsertElementOp, ShuffleVectorOp
 
 __all__ = [
     "UNPREDICTABLE",

@@ -1,9 +1,10 @@
-"""Targets: the processors that kernels are made for."""
+"""Targets: processors and types of devices."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, fields, replace
+from enum import Enum
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -12,12 +13,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
-from ..passmanager.registration.names import did_you_mean
+from ..passmanager.names import did_you_mean
 
 __all__ = [
     "DEFAULT",
     "NAMED",
     "ByteDotProduct",
+    "DeviceType",
     "Target",
     "has_target",
     "host",
@@ -25,6 +27,9 @@ __all__ = [
     "set_target",
     "target_of",
 ]
+
+
+# Targets: the processors that kernels are made for.
 
 
 ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "vpmaddwd", "usdot", "sdot"]
@@ -261,3 +266,26 @@ def _caches() -> dict[int, int]:
         except (OSError, ValueError):
             continue
     return {level: size for level, size in sizes.items() if size >= 1 << 10}
+
+
+# The types of devices, as the config option `relax.fallback_device_type` names them.
+
+
+class DeviceType(Enum):
+    """A type of device, with its number in DLPack and TVM."""
+
+    cpu = 1
+    cuda = 2
+    cuda_host = 3
+    opencl = 4
+    vulkan = 7
+    metal = 8
+    vpi = 9
+    rocm = 10
+    rocm_host = 11
+    ext_dev = 12
+    cuda_managed = 13
+    oneapi = 14
+    webgpu = 15
+    hexagon = 16
+    maia = 17

@@ -9,8 +9,13 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
 from ..passmanager.config import register_config_hint, register_config_option
-from ..passmanager.registration.names import register_namespace, register_successor
-from ..passmanager.registration.places import factory_of, lazy_names, load_place
+from ..passmanager.names import (
+    factory_of,
+    lazy_names,
+    load_place,
+    register_namespace,
+    register_successor,
+)
 from ..passmanager.registry import ExtendingUniverse
 from . import generic
 from .generic import passes_of
@@ -31,72 +36,60 @@ if TYPE_CHECKING:
     from .pipelines import LOWER_TO_TIR as LOWER_TO_TIR
     from .pipelines import OPTIMIZE as OPTIMIZE
     from .relax.adjust_matmul_order import AdjustMatmulOrder as AdjustMatmulOrder
-    from .relax.alter_op_layout.alter_op_layout import AlterOpLayout as AlterOpLayout
+    from .relax.alter_op_layout import AlterOpLayout as AlterOpLayout
+    from .relax.bind_params import BindParams as BindParams
+    from .relax.bind_shapes import BindShapes as BindShapes
     from .relax.cancel_transposes import CancelTransposes as CancelTransposes
     from .relax.canonicalize_ops import CanonicalizeOps as CanonicalizeOps
-    from .relax.combine_parallel.combine_parallel_conv2d import (
-        CombineParallelConv2D as CombineParallelConv2D,
-    )
-    from .relax.combine_parallel.combine_parallel_matmul import (
-        CombineParallelMatmul as CombineParallelMatmul,
-    )
+    from .relax.combine_parallel import CombineParallelConv2D as CombineParallelConv2D
+    from .relax.combine_parallel import CombineParallelMatmul as CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout as ConvertLayout
     from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls as DataflowUseInplaceCalls
-    from .relax.fake_quantization_to_integer.fake_quantization_to_integer import (
+    from .relax.dynamic_to_static import DynamicToStatic as DynamicToStatic
+    from .relax.fake_quantization_to_integer import (
         FakeQuantizationToInteger as FakeQuantizationToInteger,
     )
     from .relax.flatten_concatenate import FlattenConcatenate as FlattenConcatenate
     from .relax.fold_constant import FoldConstant as FoldConstant
     from .relax.fold_explicit_padding import FoldExplicitPadding as FoldExplicitPadding
-    from .relax.fold_scale_axis.backward_fold_scale_axis import (
-        BackwardFoldScaleAxis as BackwardFoldScaleAxis,
-    )
-    from .relax.fold_scale_axis.fold_scale_axis import FoldScaleAxis as FoldScaleAxis
-    from .relax.fold_scale_axis.forward_fold_scale_axis import (
-        ForwardFoldScaleAxis as ForwardFoldScaleAxis,
-    )
-    from .relax.functions.bind_params import BindParams as BindParams
-    from .relax.functions.inline import Inline as Inline
-    from .relax.functions.lambda_lift import LambdaLift as LambdaLift
-    from .relax.functions.run_codegen import RunCodegen as RunCodegen
-    from .relax.fuse_ops.fuse_ops import FuseOps as FuseOps
-    from .relax.fuse_ops.fuse_ops_by_pattern import FuseOpsByPattern as FuseOpsByPattern
-    from .relax.fuse_ops.merge_composite_functions import (
-        MergeCompositeFunctions as MergeCompositeFunctions,
-    )
+    from .relax.fold_scale_axis import BackwardFoldScaleAxis as BackwardFoldScaleAxis
+    from .relax.fold_scale_axis import FoldScaleAxis as FoldScaleAxis
+    from .relax.fold_scale_axis import ForwardFoldScaleAxis as ForwardFoldScaleAxis
+    from .relax.fold_symbolic_shapes import FoldSymbolicShapes as FoldSymbolicShapes
+    from .relax.fuse_ops import FuseOps as FuseOps
+    from .relax.fuse_ops_by_pattern import FuseOpsByPattern as FuseOpsByPattern
+    from .relax.fuse_ops_by_pattern import MergeCompositeFunctions as MergeCompositeFunctions
     from .relax.gradient.gradient import Gradient as Gradient
+    from .relax.infer_symbolic_shapes import InferSymbolicShapes as InferSymbolicShapes
     from .relax.infer_type import InferType as InferType
+    from .relax.inline import Inline as Inline
+    from .relax.lambda_lift import LambdaLift as LambdaLift
     from .relax.legalize_ops import LegalizeOps as LegalizeOps
-    from .relax.lift_transform_params.lift_transform_params import (
-        LiftTransformParams as LiftTransformParams,
-    )
+    from .relax.lift_transform_params import LiftTransformParams as LiftTransformParams
     from .relax.plan_devices import PlanDevices as PlanDevices
     from .relax.plan_memory.plan_memory import PlanMemory as PlanMemory
     from .relax.preallocate_collections import PreallocateCollections as PreallocateCollections
-    from .relax.recognize_ops.recognize_ops import RecognizeOps as RecognizeOps
-    from .relax.simplify_expr.simplify_expr import SimplifyExpr as SimplifyExpr
+    from .relax.recognize_ops import RecognizeOps as RecognizeOps
+    from .relax.run_codegen import RunCodegen as RunCodegen
+    from .relax.simplify_expr import SimplifyExpr as SimplifyExpr
     from .relax.simplify_inference import SimplifyInference as SimplifyInference
-    from .relax.sizes.bind_shapes import BindShapes as BindShapes
-    from .relax.sizes.dynamic_to_static import DynamicToStatic as DynamicToStatic
-    from .relax.sizes.fold_symbolic_shapes import FoldSymbolicShapes as FoldSymbolicShapes
-    from .relax.sizes.infer_symbolic_shapes import InferSymbolicShapes as InferSymbolicShapes
     from .relax.to_a_normal_form import ToANormalForm as ToANormalForm
-    from .relax.to_mixed_precision.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
+    from .relax.to_mixed_precision import ToMixedPrecision as ToMixedPrecision
     from .relax.unroll_loops import UnrollLoops as UnrollLoops
     from .tir.bind_target import BindTarget as BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim as CommonSubexprElim
-    from .tir.flatten_buffer.flatten_buffer import FlattenBuffer as FlattenBuffer
+    from .tir.flatten_buffer import FlattenBuffer as FlattenBuffer
     from .tir.hoist_if_then_else import HoistIfThenElse as HoistIfThenElse
     from .tir.inject_double_buffer import InjectDoubleBuffer as InjectDoubleBuffer
-    from .tir.loop_partition.loop_partition import LoopPartition as LoopPartition
-    from .tir.lower_tir.lower_tir import LowerTIR as LowerTIR
+    from .tir.loop_partition import LoopPartition as LoopPartition
+    from .tir.lower_tir import LowerTIR as LowerTIR
     from .tir.outline_parallel import OutlineParallel as OutlineParallel
     from .tir.parallelize import Parallelize as Parallelize
     from .tir.remove_no_op import RemoveNoOp as RemoveNoOp
     from .tir.simplify import Simplify as Simplify
     from .tir.storage_rewrite import StorageRewrite as StorageRewrite
     from .tir.unroll_loop import UnrollLoop as UnrollLoop
-    from .tir.vectorize_loop.vectorize_loop import VectorizeLoop as VectorizeLoop
+    from .tir.vectorize_loop import VectorizeLoop as VectorizeLoop
 
     __all__: list[str]
 else:
@@ -120,7 +113,7 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     """Return a function that makes the class of the pipeline `name`."""
 
     def make() -> type[ModulePass]:
-        from .named_pipeline import named_pipeline
+        from .pipelines import named_pipeline
 
         return named_pipeline(name, PIPELINES[name])
 
@@ -146,8 +139,8 @@ UNIVERSE = ExtendingUniverse(
 )
 
 for key, place, default in (
-    ("relax.fallback_device_type", ".dialects.device_type:DeviceType", "cpu"),
-    ("relax.fastmath", ".dialects.fast_math:FastMath", "none"),
+    ("relax.fallback_device_type", ".dialects.target:DeviceType", "cpu"),
+    ("relax.fastmath", ".dialects.arith_types:FastMath", "none"),
 ):
     register_config_option(key, factory_of(place, __name__), default)
 

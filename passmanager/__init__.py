@@ -6,9 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .registration.places import lazy_names
+from .names import lazy_names
 
 if TYPE_CHECKING:
+    from .actions import SILENT as SILENT
+    from .actions import Actions as Actions
+    from .actions import Recorder as Recorder
+    from .actions import Remark as Remark
+    from .actions import RemarkKind as RemarkKind
     from .analysis_manager import AnalysisManager as AnalysisManager
     from .base import FunctionPass as FunctionPass
     from .base import ModulePass as ModulePass
@@ -17,15 +22,10 @@ if TYPE_CHECKING:
     from .context import PassContext as PassContext
     from .decorators import function_pass as function_pass
     from .decorators import module_pass as module_pass
-    from .diagnostics.actions import SILENT as SILENT
-    from .diagnostics.actions import Actions as Actions
-    from .diagnostics.actions import Recorder as Recorder
-    from .diagnostics.diagnostics import Diagnostic as Diagnostic
-    from .diagnostics.diagnostics import DiagnosticContext as DiagnosticContext
-    from .diagnostics.diagnostics import DiagnosticError as DiagnosticError
-    from .diagnostics.diagnostics import Severity as Severity
-    from .diagnostics.remarks import Remark as Remark
-    from .diagnostics.remarks import RemarkKind as RemarkKind
+    from .diagnostics import Diagnostic as Diagnostic
+    from .diagnostics import DiagnosticContext as DiagnosticContext
+    from .diagnostics import DiagnosticError as DiagnosticError
+    from .diagnostics import Severity as Severity
     from .errors import ChangedResultError as ChangedResultError
     from .errors import ConfigError as ConfigError
     from .errors import InvalidIRError as InvalidIRError
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from .errors import PipelineSyntaxError as PipelineSyntaxError
     from .instrument import PassInstrument as PassInstrument
     from .instrument import pass_instrument as pass_instrument
+    from .names import Rounding as Rounding
     from .pipeline import parse_pipeline as parse_pipeline
-    from .registration.info import PassInfo as PassInfo
-    from .registration.rounding import Rounding as Rounding
+    from .registry import PassInfo as PassInfo
     from .registry import find_pass as find_pass
     from .registry import register_pass as register_pass
-    from .rewriting.rewriting import NonConvergenceError as NonConvergenceError
-    from .rewriting.rewriting import PatternPass as PatternPass
-    from .rewriting.rewriting import apply_patterns as apply_patterns
+    from .rewriting import NonConvergenceError as NonConvergenceError
+    from .rewriting import PatternPass as PatternPass
+    from .rewriting import apply_patterns as apply_patterns
     from .runner import info_of as info_of
     from .sequential import Fixpoint as Fixpoint
     from .sequential import Plan as Plan

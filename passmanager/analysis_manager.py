@@ -15,8 +15,6 @@ from .instrument import PassInstrumentor
 from .ir.changes import Changes
 from .ir.walk import top_level_op
 
-__all__ = ["AnalysisManager"]
-
 A = TypeVar("A")
 Key = tuple[type[object], Operation]
 

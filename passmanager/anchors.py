@@ -16,14 +16,12 @@ from .base import FunctionPass, Pass
 from .context import PassContext
 from .errors import PassContractError, PasslineError
 from .ir.per_class import OpClasses
-from .ir.symbols import brief, is_skipped, name_of, symbol_of
-from .registration.info import PassInfo
-from .registration.names import did_you_mean
+from .ir.walk import brief, is_skipped, name_of, symbol_of
+from .names import did_you_mean
+from .registry import PassInfo
 from .run import Run
 from .runner import info_of, is_own, nested_passes
 from .sequential import Fixpoint, Repeat, Sequential
-
-__all__ = ["ANY", "Anchored", "anchor_of", "nest"]
 
 ANY = "any"
 """MLIR's name for an anchor that may be any op that is isolated from above."""

@@ -18,16 +18,14 @@ from xdsl.ir import Block, Operation
 from .context import PassContext
 from .errors import PassContractError
 from .fast.clone import clone
-from .ir.symbols import brief, is_skipped, symbol_of
-from .notebook import to_html
-from .options.options import check_values, pass_text
-from .registration.info import PassInfo, check_level, check_name, check_names, check_spelling
-from .registration.names import closest_name, kebab_case
+from .ir.walk import brief, is_skipped, symbol_of
+from .names import closest_name, kebab_case
+from .options import check_values, pass_text
+from .output.html import to_html
+from .registry import PassInfo, check_level, check_name, check_names, check_spelling
 from .requirements import run_required
 from .run import PassFrame, Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
-
-__all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 
 _METADATA = (
     *("name", "opt_level", "required", "preserves"),

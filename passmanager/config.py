@@ -12,19 +12,9 @@ from xdsl.passes import ModulePass
 
 from .errors import ConfigError
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .options.options import check_range, find_option, pass_options
-from .options.types import from_value
-from .registration.names import closest_name, name_key
+from .names import closest_name, name_key
+from .options import check_range, find_option, from_value, pass_options
 from .registry import installed
-
-__all__ = [
-    "Config",
-    "ConfigValue",
-    "config_types",
-    "option_type",
-    "register_config_hint",
-    "register_config_option",
-]
 
 ConfigValue = object
 """A number, a string, a tuple, a dict of these, or an instance of a registered dataclass."""

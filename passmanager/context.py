@@ -12,19 +12,16 @@ from typing import NamedTuple, Self
 
 from xdsl.context import Context
 
+from .actions import PassActions, RemarkFilter
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
-from .diagnostics.actions import PassActions
-from .diagnostics.diagnostics import DiagnosticContext, Renderer, print_diagnostics
-from .diagnostics.remarks import RemarkFilter
+from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .instrument import AnyInstrument, PassInstrument, PassInstrumentor, check_instruments
 from .limits import DEFAULT_MAX_ELEMENTS, MAX_ELEMENTS
-from .notebook import to_html
-from .registration.info import PassInfo, check_context_level, check_names
-from .registration.names import name_key
+from .names import name_key
+from .output.html import to_html
+from .registry import PassInfo, check_context_level, check_names
 from .run import Run
-
-__all__ = ["PassContext"]
 
 
 class PassContext:

@@ -14,10 +14,8 @@ from xdsl.ir import Operation
 
 from .base import FunctionPass, ModulePass, Pass, check_metadata
 from .context import PassContext
-from .registration.info import check_level, check_name, check_names
-from .registration.names import kebab_case
-
-__all__ = ["function_pass", "module_pass"]
+from .names import kebab_case
+from .registry import check_level, check_name, check_names
 
 C = TypeVar("C")
 OpT = TypeVar("OpT", bound=Operation)

@@ -12,9 +12,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from .fast.clone import clone
-from .instruments.ir.diff import CONSTANTS_BY_NAME, renamed, scopes, text_to_name, unified
-from .ir.symbols import brief, name_of
+from .instruments.diff import CONSTANTS_BY_NAME, renamed, scopes, text_to_name, unified
 from .ir.text.highlight import highlighted
+from .ir.walk import brief, name_of
 from .output.html import block, fold
 from .registry import make_ir_context
 from .runner import info_of

@@ -11,15 +11,7 @@ from typing import Protocol, TypeAlias, TypeVar, cast, overload
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .registration.info import PassInfo
-
-__all__ = [
-    "AnyInstrument",
-    "PassInstrument",
-    "PassInstrumentor",
-    "check_instruments",
-    "pass_instrument",
-]
+from .registry import PassInfo
 
 T = TypeVar("T")
 

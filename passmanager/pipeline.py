@@ -15,9 +15,8 @@ from xdsl.passes import ModulePass
 
 from .anchors import ANY, nest
 from .errors import PipelineSyntaxError
-from .options.options import MLIR_OPTIONS, check_range, find_option, pass_options
-from .options.text import OptionText, from_text
-from .registration.names import did_you_mean, name_key
+from .names import did_you_mean, name_key
+from .options import MLIR_OPTIONS, OptionText, check_range, find_option, from_text, pass_options
 from .registry import installed
 from .runner import info_of
 from .sequential import (

@@ -1,35 +1,48 @@
-"""The registry of passes, dialects, targets and frontends, filled from the entry points
-`xdsl.universe`, and the entry points by which projects extend the tools."""
+"""The registry of passes, dialects, targets and frontends, filled from entry points."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache, cached_property, partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
-from .errors import PassNotFoundError
-from .registration.names import did_you_mean, name_key
+from .errors import ConfigError, PassNotFoundError
+from .names import PassName, Rounding, did_you_mean, name_key
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-    from .releases.frontends import Frontend
+    from .releases.targets import Frontend
 
 __all__ = [
+    "DialectTable",
     "ExtendingUniverse",
     "Installed",
+    "PassInfo",
+    "check_context_level",
+    "check_level",
+    "check_name",
+    "check_names",
+    "check_spelling",
+    "dialect_of",
     "find_pass",
     "installed",
+    "is_registered_here",
     "make_ir_context",
     "register_pass",
 ]
+
+
+# The registry of passes, dialects, targets and frontends, filled from the entry points
+# `xdsl.universe`, and the entry points by which projects extend the tools.
+
 
 PassFactory = Callable[[], type[ModulePass]]
 FrontendFactory: TypeAlias = "Callable[[], type[Frontend]]"
@@ -193,3 +206,182 @@ def make_ir_context(allow_unregistered: bool = False) -> Context:
     for name, dialect in installed().dialects.items():
         context.register_dialect(name, dialect)
     return context
+
+
+# PassInfo, the metadata of a pass, and the checks of what it is made of.
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """The name, level and requirements of a pass.
+
+    `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
+    names the passes whose result it needs. `name` is equal to all its spellings, also to TVM's:
+    `info.name == "FuseOps"`; `key` is the `name_key` of the name. The other fields are not compared
+    when two infos are: `text` is the pass with its options as a pipeline spells them; `composite`
+    is true for a pass made of passes, `rounds` for one that may change how floats are rounded,
+    `changes_interface` for one that may change the public functions.
+    TVM's order of arguments works too: `PassInfo(2, "fold-constant", [])`.
+    """
+
+    name: str = field(compare=False)
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+    text: str = field(default="", compare=False)
+    composite: bool = field(default=False, compare=False)
+    rounds: bool | Rounding = field(default=False, compare=False)
+    changes_interface: bool = field(default=False, compare=False)
+    key: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.name, int) and isinstance(self.opt_level, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            level, name = self.name, self.opt_level
+            object.__setattr__(self, "name", name)
+            object.__setattr__(self, "opt_level", level)
+        check_name(self.name)
+        check_level(self.opt_level)
+        object.__setattr__(self, "required", check_names("required", self.required))
+        object.__setattr__(self, "text", self.text or self.name)
+        object.__setattr__(self, "key", name_key(self.name))
+        object.__setattr__(self, "name", PassName(self.name))
+
+
+def check_name(name: object) -> None:
+    """Raise TypeError if `name` is not a string, ValueError if it has only '-', '.' and '_'."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a pass is a string, not {name!r}")
+    if not name_key(name):
+        raise ValueError(
+            f"the name of a pass needs at least one letter or digit; {name!r} has none"
+        )
+
+
+def check_spelling(name: str) -> None:
+    """Raise ValueError if `name` has characters that a pipeline cannot spell."""
+    if not re.fullmatch(r"[\w.\-]+", name, re.ASCII):
+        raise ValueError(
+            f"the name of a pass consists of letters, digits, '-', '.' and '_', not {name!r}"
+        )
+
+
+def check_level(opt_level: object) -> None:
+    """Raise TypeError if `opt_level` is not an int, ValueError if it is negative."""
+    if _whole(opt_level, "opt_level") < 0:
+        raise ValueError(f"opt_level is 0 or more, not {opt_level}")
+
+
+HIGHEST_LEVEL = 4
+"""The highest level of a context: passes of Passline and of TVM have levels up to 4."""
+
+
+def check_context_level(
+    level: object, highest: int = HIGHEST_LEVEL, setting: str = "opt_level"
+) -> None:
+    """Raise TypeError if the level of a context is not an int, ConfigError if it is out of
+    range."""
+    if not 0 <= (number := _whole(level, setting)) <= highest:
+        limit = "0 or more" if number < 0 else f"{highest} or less"
+        raise ConfigError(f"{setting} is {limit}, not {level}: levels are 0 to {highest}")
+
+
+def _whole(level: object, setting: str) -> int:
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise TypeError(f"{setting} is a whole number, not {level!r}")
+    return level
+
+
+def check_names(setting: str, names: object) -> tuple[str, ...]:
+    """Return the pass names in `names` as a tuple; messages name the setting that has them.
+
+    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or not
+    an iterable of strings.
+    """
+    if isinstance(names, str):
+        raise TypeError(f"{setting} is a list of names: write [{names!r}] instead of {names!r}")
+    if not isinstance(names, Iterable):
+        raise TypeError(f"{setting} is a list of names, not {names!r}")
+    checked: list[str] = []
+    for name in cast(Iterable[object], names):
+        if not isinstance(name, str):
+            raise TypeError(f"{setting} is a list of names, but holds {name!r}")
+        checked.append(name)
+    return tuple(checked)
+
+
+# Tables that other projects extend, with one entry for each dialect.
+
+
+T = TypeVar("T")
+
+
+def dialect_of(op: type[Operation]) -> str:
+    """Return the name of the dialect of an operation class."""
+    return op.name.partition(".")[0]
+
+
+_registered_here: set[str] = set()
+"""The dialects of which a table got an entry in this process."""
+
+
+def is_registered_here(dialect: str) -> bool:
+    """Return whether an entry of a dialect, in any table, was set in this process: no file tells
+    what it is."""
+    return dialect in _registered_here
+
+
+class DialectTable(Generic[T]):
+    """A table of facts about the operations of dialects: dialect name -> entry.
+
+    An entry comes from `register`, else from `builtin`, else from the entry point of `group` that
+    has the name of the dialect. It is loaded when it is first asked for.
+    """
+
+    def __init__(self, group: str, builtin: Mapping[str, Callable[[], T]]) -> None:
+        self._group = group
+        self._factories = dict(builtin)
+        self._loaded: dict[str, T | None] = {}  # None: there is no entry, or it failed to load
+
+    def register(self, dialect: str, entry: T) -> None:
+        """Set the entry of a dialect for this process."""
+        self._loaded[dialect] = entry
+        _registered_here.add(dialect)
+
+    def __contains__(self, dialect: str) -> bool:
+        """Return whether a dialect has an entry, without loading it."""
+        return (
+            dialect in self._factories
+            or self._loaded.get(dialect) is not None
+            or dialect in self._entry_points
+        )
+
+    def names(self) -> set[str]:
+        """Return the names that have an entry."""
+        loaded = {name for name, entry in self._loaded.items() if entry is not None}
+        return {*self._factories, *loaded, *self._entry_points}
+
+    def get(self, dialect: str) -> T | None:
+        """Return the entry of a dialect, or None. An entry point that fails to load is ignored with
+        a warning.
+        """
+        if dialect not in self._loaded:
+            self._loaded[dialect] = self._load(dialect)
+        return self._loaded[dialect]
+
+    def _load(self, dialect: str) -> T | None:
+        if dialect in self._factories:
+            return self._factories[dialect]()
+        if (plugin := self._entry_points.get(dialect)) is None:
+            return None
+        try:
+            return plugin.load()
+        except Exception as error:
+            import logging
+
+            logging.getLogger(__name__).warning(
+                "%s '%s' cannot be loaded: %r", self._group, dialect, error
+            )
+            return None
+
+    @cached_property
+    def _entry_points(self) -> Mapping[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self._group)}

@@ -14,13 +14,10 @@ from xdsl import passes as xdsl_passes
 
 from .context import PassContext
 from .errors import PassDependencyError, PassNotFoundError
-from .registration.info import PassInfo
-from .registration.names import did_you_mean, name_key
-from .registry import find_pass, installed
+from .names import did_you_mean, name_key
+from .registry import PassInfo, find_pass, installed
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
-
-__all__ = ["RequirementScope", "Step", "enter_scope", "run_required", "run_requirements"]
 
 
 class Step(NamedTuple):

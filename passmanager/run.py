@@ -16,20 +16,16 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from .analysis_manager import AnalysisManager
-from .diagnostics.diagnostics import DiagnosticContext, DiagnosticError, Renderer
+from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .instrument import PassInstrumentor
 from .ir.changes import Changes, Snapshot
 from .ir.location import place_of
 from .ir.per_class import OpClasses
-from .ir.symbols import symbol_of
-from .ir.walk import ancestors, walk
-from .recursion import deep_recursion
-from .registration.info import PassInfo
-from .registration.names import name_key
-from .registry import make_ir_context
-
-__all__ = ["PassFrame", "Run", "strip_ir_notes"]
+from .ir.walk import ancestors, symbol_of, walk
+from .limits import deep_recursion
+from .names import name_key
+from .registry import PassInfo, make_ir_context
 
 
 class Run:

@@ -26,24 +26,11 @@ from .fast.clone import clone
 from .instrument import PassInstrumentor
 from .ir.changes import Changes, Snapshot
 from .ir.per_class import OpClasses, PerClass, has_any
-from .ir.symbols import brief
-from .options.options import pass_text
-from .registration.info import PassInfo
-from .registration.names import did_you_mean, name_key
-from .registration.rounding import Rounding
-from .registry import installed
+from .ir.walk import brief
+from .names import Rounding, did_you_mean, name_key
+from .options import pass_text
+from .registry import PassInfo, installed
 from .run import PassFrame, Run
-
-__all__ = [
-    "AbstractPass",
-    "Loading",
-    "current_instrumentor",
-    "info_of",
-    "is_own",
-    "nested_passes",
-    "replace_contents",
-    "run_pass",
-]
 
 
 class AbstractPass(xdsl_passes.ModulePass):
@@ -273,7 +260,7 @@ def _process_changes(frame: PassFrame, run: Run) -> None:
         try:
             if changes and frame.verify_each:
                 # Here: it is a quarter of the code, which a run without changes does not need.
-                from .ir.checks.verifier import verify_changes
+                from .ir.verifier import verify_changes
 
                 verify_changes(run.module, changes, dominance=frame.verify_dominance)
         finally:  # also if verification fails, so that timing instruments see it

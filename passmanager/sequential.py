@@ -12,16 +12,14 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass
 from .context import PassContext
-from .ir.symbols import brief
-from .notebook import to_html
-from .options.options import options_text
-from .registration.info import PassInfo, check_level, check_name, check_names
-from .registration.names import name_key
+from .ir.walk import brief
+from .names import name_key
+from .options import options_text
+from .output.html import to_html
+from .registry import PassInfo, check_level, check_name, check_names
 from .requirements import RequirementScope, Step, enter_scope, run_required, run_requirements
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
-
-__all__ = ["Fixpoint", "Plan", "Repeat", "Sequential"]
 
 
 @dataclass(frozen=True)

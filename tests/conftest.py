@@ -127,7 +127,8 @@ def one_process(pytestconfig: pytest.Config) -> Iterator[None]:
     cores. Tests of the division into parts set the number of cores themselves."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(pytestconfig, "workerinput") and HAS_NUMPY:
-            from passline.compiler.native import kernels, objects
+            from passline.compiler.native import kernel_groups as kernels
+            from passline.compiler.native import objects
 
             for module in (objects, kernels):
                 patch.setattr(module, "available_cores", lambda: 1)

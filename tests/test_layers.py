@@ -177,7 +177,7 @@ def test_the_graph_has_the_imports_of_functions_and_type_checking(graph: Graph) 
     assert len(graph) > 200
     assert {"passmanager", "compiler.source", "passline.transform"} <= graph["passline.__init__"]
     assert "compiler.interpreters.relax" in graph["compiler.interpreters"]  # inside a function
-    evaluator = graph["compiler.analysis.calls.constant_evaluator"]
+    evaluator = graph["compiler.analysis.constant_evaluator"]
     assert "compiler.interpreters.arrays" in evaluator  # under TYPE_CHECKING
 
 

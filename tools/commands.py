@@ -13,9 +13,6 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.fast.parts import NO_ACCELERATION, OFF
 from ..passmanager.releases.release import unknown_release, unsupported_release
 
-__all__ = ["COMMANDS", "bisect", "compile", "opt", "passline", "reduce", "report", "run", "tune"]
-
-
 COMMANDS = {
     "opt": "opt",
     "run": "run",
@@ -37,11 +34,13 @@ def _run(module: str) -> None:
         _end(reason)
     if NO_ACCELERATION in sys.argv[1:]:
         os.environ[OFF] = "1"
-    gc.disable()  # nothing that is imported is garbage
     try:
-        tool = import_module(f".{module}", __package__)
-        gc.freeze()
-        gc.enable()
+        gc.disable()  # nothing that is imported is garbage
+        try:
+            tool = import_module(f".{module}", __package__)
+            gc.freeze()
+        finally:
+            gc.enable()
         tool.main()
     except PasslineError as error:  # of the environment, which modules ask when they are imported
         _end(error)

@@ -17,8 +17,7 @@ from xdsl.passes import ModulePass
 
 from .. import __version__
 from ..compiler.compile.code import compile_code, empty_object, object_files
-from ..compiler.compile.header import FIRST_LINE, header_text
-from ..compiler.compile.interface import Interface
+from ..compiler.compile.interface import FIRST_LINE, Interface, header_text
 from ..compiler.compile.linker import Linker, find_linker, openmp_library, version_script
 from ..compiler.compile.signature import identifier, signature_of
 from ..compiler.interpreters.signature import entry_function
@@ -34,8 +33,6 @@ from .command_line.short_help import ShortHelp
 from .compiler_extension import processor_of
 from .opt import PasslineOptMain
 from .output import ResultFile, is_same_file
-
-__all__ = ["PasslineCompileMain", "library_name", "main"]
 
 
 class PasslineCompileMain(PasslineOptMain):
@@ -148,7 +145,10 @@ class PasslineCompileMain(PasslineOptMain):
 
 
 class LibraryFiles(ResultFile):
-    """The output file and its header; unless `quiet`, their names and sizes go to stderr."""
+    """The output file and its header, which is written after it.
+
+    Their names and sizes are printed on stderr unless it is `quiet`.
+    """
 
     def __init__(self, name: str | None, header: str | None, *, quiet: bool) -> None:
         super().__init__(name)
@@ -244,7 +244,8 @@ def library_name(args: argparse.Namespace) -> str:
 
 
 def check_files(args: argparse.Namespace) -> None:
-    """Raise PasslineError for files that exclude each other, OSError for an unwritable header."""
+    """Raise PasslineError for files that exclude each other, and OSError for a header that cannot
+    be written, before anything is compiled."""
     if args.out_dir is not None:
         raise PasslineError("--out-dir is not for passline-compile: it makes one library")
     if args.split_input_file:

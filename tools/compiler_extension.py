@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.options.text import shortened
-from ..passmanager.releases.frontends import Frontend
+from ..passmanager.options import shortened
+from ..passmanager.releases.targets import Frontend
 from .command_line.argument_parser import Group, OptionalValue, positive
 from .extension import ToolExtension
 
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from ..compiler.interpreters.equivalence import SemanticsInstrument
     from ..dialects.target import Target
 
-__all__ = ["CompilerExtension", "SemanticsCheck", "processor_of"]
-
 
 def processor_of(args: argparse.Namespace) -> Target | None:
     """Return the processor of --target, or None; PasslineError for a mistake in it."""
     if (text := getattr(args, "processor", None)) is None:
         return None
-    from ..compiler.targets import parse_processor
+    from ..compiler.execution import parse_processor
 
     return parse_processor(text)
 
@@ -72,7 +70,7 @@ class CompilerExtension(ToolExtension):
     def first_passes(self, processor: str | None) -> Sequence[ModulePass]:
         if processor is None:
             return ()
-        from ..compiler.targets import parse_processor
+        from ..compiler.execution import parse_processor
         from ..passes.tir.bind_target import BindTarget
 
         return (BindTarget(str(parse_processor(processor))),)
@@ -105,7 +103,7 @@ class CompilerExtension(ToolExtension):
         if frontend == "onnx" or not (args.shape or args.dim):  # the importer sets the sizes itself
             return
         from ..compiler.interpreters.shape_bindings import read_bindings
-        from ..passes.relax.sizes.bind_shapes import bind_module
+        from ..passes.relax.bind_shapes import bind_module
 
         entry: str = getattr(args, "function", "main")
         bind_module(module, entry, read_bindings(args.shape, args.dim))

@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.registry import installed
-from ..passmanager.releases.frontends import Frontend
+from ..passmanager.releases.targets import Frontend
 from .command_line.argument_parser import Group
 
 __all__ = ["Group", "Tool", "ToolExtension", "extension_classes"]
@@ -94,7 +94,8 @@ class ToolExtension:
 
 @cache
 def extension_classes() -> Sequence[type[ToolExtension]]:
-    """Return the installed extensions, Passline's first. A warning names those that fail."""
+    """Return the extensions of all installed projects, Passline's first. One that fails to load is
+    ignored with a warning."""
     found: list[type[ToolExtension]] = []
     for point in installed().tool_extensions:
         try:

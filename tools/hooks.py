@@ -18,7 +18,7 @@ from xdsl.ir import Dialect
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes.generic import REPLACEMENTS
-from ..passmanager.diagnostics.diagnostics import Severity, print_message
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.registry import installed
 from ..passmanager.releases.targets import TARGETS_ARE_FUNCTIONS
@@ -26,13 +26,11 @@ from ..passmanager.runner import Loading
 from .command_line.argument_parser import ArgumentParser, Group, add_completion, add_version
 from .command_line.arguments import add_arguments
 from .command_line.short_help import ShortHelp, group_xdsl_options
-from .corpus.arguments import add_corpus_options
-from .diagnostics.failures import report
+from .corpus.options import add_corpus_options
 from .extension import ToolExtension, extension_classes
+from .failures import report
 from .loading import load_file, loaded_files
 from .observation import Observation
-
-__all__ = ["XDSLHooks"]
 
 
 class XDSLHooks(xDSLOptMain):

@@ -17,14 +17,10 @@ from ..passmanager.base import Pass
 from ..passmanager.config import config_types
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.options.options import PassOption, pass_options
-from ..passmanager.options.types import to_text
-from ..passmanager.registration.names import did_you_mean, name_key
-from ..passmanager.registration.rounding import Rounding
-from .command_line.columns import filled, output_width, rows, terminal_width
+from ..passmanager.names import Rounding, did_you_mean, name_key
+from ..passmanager.options import PassOption, pass_options, to_text
+from .command_line.short_help import filled, output_width, rows, terminal_width
 from .extension import ToolExtension
-
-__all__ = ["answer"]
 
 Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
@@ -52,7 +48,8 @@ def answer(
 
 
 def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str]:
-    """Yield each pass with its summary by project and dialect; of xDSL's, a terminal has names."""
+    """Yield each pass with its summary, by project and dialect; of those of xDSL, a terminal shows
+    the names only."""
     known, fits = set(dialects), output_width()
     groups: dict[tuple[int, str], list[str]] = {}
     for name in sorted(passes):

@@ -1,4 +1,4 @@
-"""The option --load: a Python file with dialects, passes, targets and frontends."""
+"""The option --load, and the passes that a file may not ask for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -19,11 +19,17 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
+from ..passmanager.anchors import Anchored
 from ..passmanager.errors import PasslineError
+from ..passmanager.names import name_key
+from ..passmanager.options import pass_options
 from ..passmanager.registry import Installed, installed
-from ..passmanager.releases.frontends import Frontend
+from ..passmanager.releases.targets import Frontend
+from ..passmanager.runner import info_of, nested_passes
 
-__all__ = ["OPTION", "LoadedFileError", "load_file", "loaded_files"]
+# The option --load: dialects, passes, targets and frontends of a Python file, which needs no entry
+# point.
+
 
 OPTION = "--load"
 _FLAGS = (OPTION, "-load")
@@ -38,7 +44,8 @@ class LoadedFileError(PasslineError):
 
 
 def loaded_files(args: Sequence[str]) -> Iterator[str]:
-    """Yield the values of --load in a command line before it is parsed."""
+    """Yield the values of --load in a command line before it is parsed: what a file offers may
+    occur in it."""
     for i, arg in enumerate(args):
         flag, equals, value = arg.partition("=")
         if arg == "--":
@@ -129,7 +136,8 @@ Kind = TypeVar("Kind")
 
 
 def _classes(values: Iterable[object], module: str, kind: type[Kind]) -> Iterator[type[Kind]]:
-    """Yield the named classes of a kind that a module defines, also those of its instances."""
+    """Yield the named classes of a kind that a module defines, also those of its instances: a
+    decorator makes an instance of a pass out of a function."""
     for value in values:
         cls = value if isinstance(value, type) else type(value)
         if issubclass(cls, kind) and cls.__module__ == module and not inspect.isabstract(cls):
@@ -139,3 +147,43 @@ def _classes(values: Iterable[object], module: str, kind: type[Kind]) -> Iterato
 
 def _returning(value: Kind) -> Callable[[], Kind]:
     return lambda: value
+
+
+# The passes that a file may not ask for: those that reach outside of the module.
+
+
+_OUTSIDE: Mapping[str, str] = {
+    "mlir-opt": "runs a program",
+    "alter-op-layout.hooks": "imports Python modules",
+    "apply-eqsat-pdl.pdl-file": "reads another file",
+    "apply-eqsat-pdl-interp.pdl-interp-file": "reads another file",
+    "apply-pdl.pdl-file": "reads another file",
+    "apply-pdl-interp.pdl-interp-file": "reads another file",
+    "eqsat-add-costs.cost-file": "reads another file",
+}
+"""A pass, or an option of it that is set -> what the pass then does outside of the module."""
+
+
+def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str) -> None:
+    """Raise PasslineError if one of `passes`, which the text of `file` names, reaches outside of
+    the module: whoever sends a file must not make this process run programs."""
+    for pass_ in passes:
+        for nested in nested_passes(pass_):
+            inner = nested.pass_ if isinstance(nested, Anchored) else nested
+            if (deed := _deed_outside(inner)) is not None:
+                raise PasslineError(
+                    f"'{file}': pass '{info_of(inner).text}' {deed}, which a pipeline in a file "
+                    f"may not do; if you trust it, give the pipeline yourself: -p '{pipeline}' in "
+                    "place of --run-reproducer"
+                )
+
+
+def _deed_outside(pass_: ModulePass) -> str | None:
+    """Return what a pass does outside of the module, or None."""
+    key = name_key(info_of(pass_).name)
+    given = {option.name for option in pass_options(type(pass_)) if getattr(pass_, option.field)}
+    for known, deed in _OUTSIDE.items():
+        name, _, option = known.partition(".")
+        if name_key(name) == key and (not option or option in given):
+            return deed
+    return None

@@ -14,24 +14,22 @@ from typing import TYPE_CHECKING, TextIO
 from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager import instruments
-from ..passmanager.diagnostics.diagnostics import Severity, print_message
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.text.printer import PrintStyle
+from ..passmanager.ir.walk import symbol_of
+from ..passmanager.names import did_you_mean, name_key
 from ..passmanager.output.status import doing
-from ..passmanager.registration.info import PassInfo
-from ..passmanager.registration.names import did_you_mean, name_key
-from ..passmanager.registry import find_pass, installed
+from ..passmanager.registry import PassInfo, find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
 from .command_line.argument_parser import Numbers
 from .extension import ToolExtension
 
 if TYPE_CHECKING:
-    from ..passmanager.instruments.time.spans import SpanInstrument
+    from ..passmanager.instruments.spans import SpanInstrument
 
-__all__ = ["TERMINAL_ELEMENTS", "Observation", "print_style", "terminal_style"]
 
 _PHASES = {"Import": "importing the model", "Verifier": "verifying"}
 """What is done in phases that may take long; reading says so itself."""
@@ -111,7 +109,8 @@ class Observation:
         """Lines that come after the reports, without --quiet."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         """Warnings that are known at the end only."""
-        # Those that measure come first: they do not measure what the others do after a pass.
+        # Instruments run in this order. Those that measure come first: they do not measure what
+        # the others do after a pass.
         self.instruments: list[PassInstrument] = [
             *self._measuring(),
             *self._control(),
@@ -136,7 +135,7 @@ class Observation:
     def _timed(self) -> Iterator[SpanInstrument]:
         """Yield the instruments that time phases."""
         if self._args.timing or self._args.trace or self._args.record or self._args.report:
-            from ..passmanager.instruments.time.spans import SpanInstrument
+            from ..passmanager.instruments.spans import SpanInstrument
 
             yield from (i for i in self.instruments if isinstance(i, SpanInstrument))
 
@@ -230,7 +229,7 @@ class Observation:
             self._reports.append(lambda: self._beyond(printer.count))
             yield printer
         if args.print_diff:
-            from ..passmanager.instruments.ir.diff import CONSTANTS_BY_NAME, PrintDiff
+            from ..passmanager.instruments.diff import CONSTANTS_BY_NAME, PrintDiff
 
             color = {"color": True, "plain": False}.get(args.print_diff)
             large = CONSTANTS_BY_NAME.resource_elements

@@ -23,46 +23,36 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
+from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.ir.checks.verifier import verify
 from ..passmanager.ir.location import remember_source
-from ..passmanager.ir.text.inputs import STDIN, decode_mlir, split_chunks
-from ..passmanager.ir.text.parser import parse_module
+from ..passmanager.ir.text.parser import STDIN, decode_mlir, parse_module, split_chunks
 from ..passmanager.ir.text.syntax_errors import as_raised
+from ..passmanager.ir.verifier import verify
+from ..passmanager.limits import recursion_limit
 from ..passmanager.output.status import doing
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
-from ..passmanager.recursion import recursion_limit
-from ..passmanager.releases.frontends import MLIRFrontend
 from ..passmanager.releases.streams import binary_content, chunk_stream, input_stream
-from ..passmanager.releases.targets import MLIRTarget
+from ..passmanager.releases.targets import MLIRFrontend, MLIRTarget
 from ..passmanager.runner import Loading
 from ..passmanager.sequential import Sequential
-from .command_line.arguments import check_arguments
-from .command_line.configuration import read_config
+from .command_line.arguments import check_arguments, read_config
 from .command_line.short_help import ShortHelp
-from .corpus.arguments import check_corpus, parse_inputs, tool_options
-from .diagnostics.diagnostic_output import (
-    DiagnosticOutput,
-    expects_output,
-    remark_filter,
-    xdsl_report,
-)
-from .diagnostics.failures import INTERRUPTED, report, restart_without_acceleration, run_process
+from .corpus.options import check_corpus, parse_inputs, tool_options
+from .expected_diagnostics import DiagnosticOutput, expects_output, remark_filter, xdsl_report
+from .failures import INTERRUPTED, report, restart_without_acceleration, run_process
 from .hooks import XDSLHooks
 from .listing import answer
-from .loading import OPTION
+from .loading import OPTION, check_passes_of_file
 from .observation import Observation
 from .output import ResultFile
-from .reading import opens_file, read_source, read_with
+from .reading import mlir_text, opens_file, read_source, read_with, unprintable
 from .specs import check_spec, name_in, unknown_name
-from .trust import check_passes_of_file
-from .writing import mlir_text, unprintable
 
 if TYPE_CHECKING:
-    from ..passmanager.instruments.ir.reproducer import Reproducer
-    from .corpus.worker import Sizes
+    from ..passmanager.instruments.reproducer import Reproducer
+    from .corpus.executors import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
 
@@ -308,7 +298,8 @@ class PasslineOptMain(XDSLHooks):
         self.answer_about_pipeline()
 
     def adopt_pipeline(self, pipeline: PassPipeline) -> None:
-        """Run the passes of `pipeline` as ours; with a callback, the pipeline stays as it is."""
+        """Run the passes of `pipeline` as ours; one with a callback stays as it is, so that it is
+        called between the same passes."""
         self.use_pipeline(pipeline.passes)
         self.setup_context()
         if pipeline.callback is not None:
@@ -489,12 +480,13 @@ class PasslineOptMain(XDSLHooks):
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         gc.freeze()  # no collection visits what has been imported, not even the last one
-        # xDSL parses and prints deep IR by recursion, some 20 frames a level.
+        # xDSL parses and prints deep IR by recursion, some 20 frames a level; calls through C take
+        # stack.
         sys.setrecursionlimit(recursion_limit())
 
     def run_corpus(self) -> None:
         """Run the pipeline on each of many inputs, in other processes."""
-        from .corpus.command import run_corpus
+        from .corpus.run import run_corpus
 
         options = tool_options(self.options)
         try:

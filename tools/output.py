@@ -12,8 +12,6 @@ from typing import IO
 
 from typing_extensions import Buffer
 
-__all__ = ["ResultFile", "is_same_file"]
-
 
 def is_same_file(name: str | None, other: str | None) -> bool:
     """Return whether two names are of one file, which may not exist yet; not of a device or a

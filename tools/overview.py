@@ -11,17 +11,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from ..passmanager.errors import NotInstalledError
-from ..passmanager.registration.names import did_you_mean
+from ..passmanager.names import did_you_mean
 from .command_line.argument_parser import ArgumentParser, add_completion, add_version
-from .command_line.columns import filled, rows, terminal_width
-from .command_line.short_help import option_row
+from .command_line.short_help import filled, option_row, rows, terminal_width
 from .commands import COMMANDS
-from .diagnostics.failures import run_process
+from .failures import run_process
 
 if TYPE_CHECKING:
     from .opt import PasslineOptMain
 
-__all__ = ["main"]
 
 DESCRIPTION = "Passes over IR on xDSL, and a tensor compiler from ONNX to machine code."
 SAYS = {

@@ -10,9 +10,8 @@ from pathlib import Path
 from ..passmanager.errors import PasslineError
 from ..passmanager.output.files import replace_file
 from ..passmanager.report.blame import blame_text, erased_text
-from ..passmanager.report.page import render_page
+from ..passmanager.report.page import diff_text, render_page, statistics_text, timing_text
 from ..passmanager.report.recording import Recording, read_recording
-from ..passmanager.report.text import diff_text, statistics_text, timing_text
 from .command_line.argument_parser import (
     ArgumentParser,
     add_completion,
@@ -21,10 +20,8 @@ from .command_line.argument_parser import (
     nonempty_text,
     written_file,
 )
-from .diagnostics.failures import run_process
+from .failures import run_process
 from .output import is_same_file
-
-__all__ = ["main"]
 
 DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 """The errors for events without the fields, or with other values, than those of a run."""

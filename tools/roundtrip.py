@@ -15,8 +15,6 @@ from ..passmanager.fast.reading.locating_parser import LocatingParser
 from ..passmanager.ir.location import location_of, span_location
 from ..passmanager.ir.text.printer import PrintStyle, module_text
 
-__all__ = ["verify_roundtrip"]
-
 
 def verify_roundtrip(module: ModuleOp, ctx: Context) -> None:
     """Raise PasslineError unless the module, printed in custom and in generic form, parses to the

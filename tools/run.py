@@ -14,16 +14,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ..compiler.analysis.loops.index_ranges import Range, index_ranges
-from ..compiler.engines import array_function, flat, returning_results
-from ..compiler.interpreters.argument_texts import split_values, written_arguments
+from ..compiler.analysis.index_ranges import Range, index_ranges
+from ..compiler.execution import array_function, flat, returning_results
 from ..compiler.interpreters.arguments import (
     check_arguments,
+    load_arrays,
     named_arguments,
     random_arguments,
+    save_arrays,
+    split_values,
     unknown_dimensions,
+    written_arguments,
 )
-from ..compiler.interpreters.array_files import load_arrays, save_arrays
 from ..compiler.interpreters.interpret import ArrayFunction
 from ..compiler.interpreters.signature import (
     Function,
@@ -34,7 +36,7 @@ from ..compiler.interpreters.signature import (
     result_values,
 )
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics.diagnostics import Severity, print_message
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
 from ..passmanager.limits import too_many_elements
@@ -42,15 +44,13 @@ from ..passmanager.pipeline import pipeline_text
 from .command_line.argument_parser import nonempty_text, positive, size, written_file
 from .command_line.short_help import ShortHelp
 from .compiler_extension import processor_of
-from .corpus.arguments import is_corpus
+from .corpus.options import is_corpus
 from .opt import PasslineOptMain
 from .output import is_same_file
 
 if TYPE_CHECKING:
     from ..compiler.interpreters.arrays import Array
     from ..compiler.native import NativeFunction
-
-__all__ = ["PasslineRunMain", "main"]
 
 
 NEGATIVE = re.compile(r"-(\.?\d.*|inf|nan)$")
@@ -139,7 +139,7 @@ class PasslineRunMain(PasslineOptMain):
     @cached_property
     def threads(self) -> int:
         """The threads of machine code: one, after a warning, without an OpenMP runtime."""
-        from ..compiler.native.openmp import usable_threads
+        from ..compiler.native.jit import usable_threads
 
         def warn(message: str) -> None:
             print_message(Severity.WARNING, message, self.arg_parser.prog)

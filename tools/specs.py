@@ -10,9 +10,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.registration.names import did_you_mean
-
-__all__ = ["check_spec", "class_of", "name_in", "unknown_name"]
+from ..passmanager.names import did_you_mean
 
 
 def name_in(text: str) -> str:

@@ -11,29 +11,21 @@ from time import monotonic
 
 from ..compiler.native.function import check_runnable
 from ..compiler.native.jit import load_llvm
+from ..compiler.tune.module_tuning import Progress, Tuning, TuningOutcome, tune_module
 from ..compiler.tune.search import Settings
-from ..compiler.tune.tuning import Progress, Tuning, TuningOutcome, tune_module
 from ..dialects.target import Target, host, set_target
 from ..passes.relax.legalize_ops import LegalizeOps
-from ..passmanager.diagnostics.diagnostics import Severity, print_message
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
-from ..passmanager.ir.checks.verifier import verify
+from ..passmanager.ir.verifier import verify
 from ..passmanager.output.status import doing
-from .command_line.argument_parser import (
-    nonempty_text,
-    positive,
-    seconds,
-    size,
-    written_file,
-)
+from .command_line.argument_parser import nonempty_text, positive, seconds, size, written_file
 from .command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from .command_line.short_help import ShortHelp
 from .compiler_extension import processor_of
 from .corpus.executors import cancelling, named_executor
 from .output import ResultFile, is_same_file
 from .trials.tool import TrialMain
-
-__all__ = ["PasslineTuneMain", "TuningState", "main"]
 
 
 class PasslineTuneMain(TrialMain):
@@ -144,7 +136,8 @@ class PasslineTuneMain(TrialMain):
 
     @contextmanager
     def progress(self) -> Generator[Progress]:
-        """Show the kernel, its candidate and the time left; return the function to update these."""
+        """Show the kernel, its candidate and the time left, if stderr is a terminal; return the
+        function that updates them."""
         state = TuningState(self.args.trials, self.args.time_limit)
         with nullcontext() if self.args.quiet else doing(lambda: str(state)):
             yield state.update

@@ -19,9 +19,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from passline.passmanager.fast.clone import clone
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import PrintStyle, module_text
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 __all__ = ["STEPS", "cases"]

@@ -13,14 +13,6 @@ from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.closures import YieldOp as LambdaYieldOp
 from ...dialects.relax.graph import GraphOp, OutputOp
 
-__all__ = [
-    "RegionFlow",
-    "carried_arguments",
-    "first_carried_operand",
-    "flows",
-    "result_terminators",
-]
-
 
 def result_terminators(op: Operation) -> list[Operation]:
     """Return the terminators of `op` whose operands are its results or its next iteration's."""

@@ -13,9 +13,7 @@ from pathlib import Path
 
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
-from ..native.openmp import find_runtime
-
-__all__ = ["Linker", "find_linker", "openmp_library", "version_script"]
+from ..native.jit import find_runtime
 
 VARIABLE = "CC"
 COMPILERS = ("cc", "gcc", "clang")

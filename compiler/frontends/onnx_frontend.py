@@ -11,12 +11,10 @@ from typing import IO, TYPE_CHECKING, ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...passmanager.releases.frontends import Frontend
+from ...passmanager.releases.targets import Frontend
 
 if TYPE_CHECKING:
     from ..interpreters.shape_bindings import Bindings
-
-__all__ = ["OnnxFrontend", "parse_onnx"]
 
 
 def parse_onnx(

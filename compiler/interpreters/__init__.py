@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
-from ...passmanager.registration.extensions import DialectTable, dialect_of
+from ...passmanager.registry import DialectTable, dialect_of
 
 if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions

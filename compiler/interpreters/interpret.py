@@ -15,18 +15,23 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ...passmanager.errors import NotInstalledError, PasslineError
 from ...passmanager.ir.location import place_of
-from ...passmanager.ir.symbols import name_of
-from ...passmanager.ir.walk import walk
+from ...passmanager.ir.walk import name_of, walk
 from . import has_semantics, semantics_of
 from .arguments import check_arguments
-from .assertions import AssertionFailed
 from .signature import Function, Value, is_buffer, result_buffers
-from .xdsl_interpreter import DirectInterpreter
+from .xdsl_interpreter import AssertionFailed, DirectInterpreter
 
 if TYPE_CHECKING:
     from .prepared import PreparedInterpreter
 
-__all__ = ["ArrayFunction", "NoSemanticsError", "interpret", "load_interpreter", "own_semantics"]
+__all__ = [
+    "ArrayFunction",
+    "NoSemanticsError",
+    "interpret",
+    "load_interpreter",
+    "own_semantics",
+]
+
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 

@@ -15,27 +15,18 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, func
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    Successor,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, Successor
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.ir.walk import walk
 from .codegens.calls import ExternalFunctions
 from .mlir import MlirFunctions
-from .position import Position
 from .tir import TirFunctions
 from .tir.arithmetic import bind
-from .tir.functions import RETURNS
 from .tir.memory import MemoryFunctions
-from .tir.table import Compute, compute_of, converter
-from .xdsl_interpreter import DirectInterpreter
-
-__all__ = ["PreparedInterpreter"]
+from .tir.table import RETURNS, Compute, compute_of, converter
+from .xdsl_interpreter import DirectInterpreter, Position
 
 CONTROL_FLOW: frozenset[type[InterpreterFunctions]] = frozenset(
     {ExternalFunctions, MlirFunctions, TirFunctions}

@@ -13,18 +13,7 @@ from typing import TypeAlias
 
 from ...dialects.sizes import Size, TooComplex, size_of_text
 from ...passmanager.errors import PasslineError
-from ...passmanager.registration.names import did_you_mean
-
-__all__ = [
-    "Bindings",
-    "BoundShapes",
-    "Dimension",
-    "ShapeBindingError",
-    "bind_shapes",
-    "bound_dimension",
-    "dimensions_text",
-    "read_bindings",
-]
+from ...passmanager.names import did_you_mean
 
 Dimension: TypeAlias = int | str | None
 Dimensions: TypeAlias = Sequence[Dimension]

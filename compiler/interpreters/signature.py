@@ -11,11 +11,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.argument_names import name_in
+from ...dialects.signature import name_in
 from ...dialects.tir.ops import PrimFuncOp, output_count
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from ...passmanager.registration.names import did_you_mean
+from ...passmanager.names import did_you_mean
 
 if TYPE_CHECKING:
     from .arrays import Array

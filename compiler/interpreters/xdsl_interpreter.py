@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """xDSL's interpreter, with public names for what it keeps private; the compiler uses these alone.
 
 xDSL does not say which functions a class has, for which operations and types an interpreter has
@@ -8,13 +7,20 @@ one, nor how it runs an operation.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, OpImplResult, PythonValues
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-__all__ = ["DirectInterpreter", "Functions", "functions_of", "has_cast"]
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
+from ...dialects.tir.ops import CallOp
+from ...passmanager.ir.location import location_of, place_text
+
+# pyright: reportPrivateUsage=false
 
 
 class Functions(NamedTuple):
@@ -71,3 +77,62 @@ class DirectInterpreter(Interpreter):
         return result
 
     _run_op = perform  # by which xDSL's own methods run an operation
+
+
+# The text of a failed assertion, which all engines report alike.
+
+
+CALLS: Final[frozenset[type[Operation]]] = frozenset(
+    {func.CallOp, CallOp, CallTIROp, CallTIRInplaceOp}
+)
+"""The operations that call a function by its symbol."""
+
+
+class AssertionFailed(InterpretationError):
+    """The condition of a `cf.assert` does not hold."""
+
+
+def assertion_text(
+    message: str, place: FileLineColLoc | None, call: FileLineColLoc | None = None
+) -> str:
+    """Return the error message of an assertion with `message` that failed at `place`.
+
+    `call` is the location of the innermost call around it. Equal operations share a kernel, so the
+    location of an assertion may be that of another operation; that of the call tells which it is.
+    """
+    text = "assertion failed" + ("" if place is None else f" at {place_text(place)}")
+    called = "" if call in (None, place) else f" (called at {place_text(call)})"
+    return f"{text}: {message}{called}"
+
+
+# The operation that a run of the interpreter executes, for error messages.
+
+
+MAX_CALLS = 2000
+"""The most calls within each other. The command-line tools raise Python's own limit, for deeply
+nested IR: with it, an infinite recursion would take a minute to end."""
+
+
+class Position(Interpreter.Listener):
+    """A listener that records the current operation and the calls around it."""
+
+    def __init__(self) -> None:
+        self.op: Operation | None = None
+        self.calls: list[Operation] = []
+
+    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        self.op = op
+        if type(op) in CALLS:
+            if len(self.calls) >= MAX_CALLS:
+                raise RecursionError
+            self.calls.append(op)
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        if type(op) in CALLS:
+            self.calls.pop()
+
+    def assertion_text(self) -> str:
+        """Return the error message of the assertion that is the current operation."""
+        assert isinstance(self.op, AssertOp)
+        call = location_of(self.calls[-1]) if self.calls else None
+        return assertion_text(self.op.msg.data, location_of(self.op), call)

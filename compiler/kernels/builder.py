@@ -22,10 +22,10 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.types import is_integer, is_number, tensor_type
 from ...dialects.target import DEFAULT, Target
 from ...dialects.tir.builder import Index, TirBuilder, dimensions
-from ...dialects.tir.extents import Extent, Shape, SymbolicExtent, volume
+from ...dialects.tir.functions import Extent, Shape, SymbolicExtent, volume
 from ...dialects.tir.index_builder import IndexValue
 from ...dialects.tir.ops import ForKind, PrimFuncOp
-from ...passmanager.diagnostics.remarks import Argument
+from ...passmanager.actions import Argument
 from .choices import Choice, Choices, Space
 from .scalars import convert, signless_form, with_sign
 

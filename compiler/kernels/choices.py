@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
-__all__ = ["Choice", "Choices", "Form", "Made", "Space"]
+__all__ = ["Choice", "Choices", "Form", "Made", "NoKernel", "Space"]
+
 
 T = TypeVar("T")
 
@@ -115,3 +116,14 @@ class Choices:
                     return found
                 self.unfit.append(choice)
         return ()
+
+
+# The exception of legalizations for operations that no kernel computes.
+
+
+class NoKernel(Exception):
+    """An operation, type or shape that kernels do not support; the message is the reason.
+
+    A legalization raises it, and so may the tensors that it returns while they are read;
+    `legalize-ops` then leaves the function as it is.
+    """

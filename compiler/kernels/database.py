@@ -17,8 +17,6 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from .choices import Choice, Form
 
-__all__ = ["Database", "TuningRecord", "append_record", "check_writable", "target_key"]
-
 
 def target_key(target: Target) -> str:
     """Return the text of a target in databases: kernels are measured on one core."""

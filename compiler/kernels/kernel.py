@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, FunctionType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
-from ...dialects.relax.data.permutation import TransposeOp
+from ...dialects.relax.data.manipulation import TransposeOp
 from ...dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
 from ...dialects.relax.types import SmallFloat, is_integer, is_ranked, tensor_type, too_large
+from ...dialects.relax.windows import AdaptivePoolOp, PoolOp
 from ...dialects.sizes import TooComplex
 from ...dialects.target import DEFAULT, Target
 from ...dialects.tir.builder import Index
-from ...dialects.tir.extents import Shape, UnknownExtent, extent_of
+from ...dialects.tir.functions import Shape, UnknownExtent, extent_of
 from ...dialects.tir.ops import PrimFuncOp
-from ..analysis.shapes.symbolic_shapes import SymbolicShapes
+from ..analysis.symbolic_shapes import SymbolicShapes
 from .builder import (
     Buffer,
     Elements,
@@ -33,10 +35,13 @@ from .builder import (
     Tensor,
     Winograd,
 )
-from .choices import Choice, Choices
+from .call_sizes import KernelSizes
+from .choices import Choice, Choices, NoKernel
 from .contraction.contraction import Contraction
+from .contraction.winograd import WinogradConvolution, write_winograd
 from .legalizations import legalization_of
 from .merged_dimensions import (
+    AlongAxes,
     RowNorm,
     groups_before,
     is_outside,
@@ -44,18 +49,91 @@ from .merged_dimensions import (
     merged_dimensions,
     merged_shape,
     order_of,
+    reduced_dimensions,
 )
-from .no_kernel import NoKernel
-from .parameters import require_parameters
-from .reduced_dimensions import AlongAxes, reduced_dimensions
-from .scalars import step_type
-from .sizes.kernel_sizes import KernelSizes
-from .tensors import At
+from .scalars import fills_bytes, step_type
+from .tensors import At, require_parameters
 from .tiles.loop_nest import write_contraction
-from .vectorizable import obstacle_to_vectors
-from .winograd.convolution import WinogradConvolution, write_winograd
 
-__all__ = ["Kernel", "kernel_of"]
+# Keys of kernels: equal for primitive functions of the same structure, whatever their names.
+
+
+def kernel_key(func: FuncOp, constants: Collection[int], winograd: Winograd = "none") -> str:
+    """Return the key of the kernel of a primitive function whose parameters with the numbers
+    `constants` are constants in all of its calls.
+
+    It depends on the operations, their attributes, and the types of values; not on names, locations
+    and the values of constants.
+    """
+    text = "\n".join([f"winograd {winograd}", f"constants {sorted(constants)}", *_lines(func)])
+    # 128 bits: a collision is out of the question for as many kernels as are ever measured, and
+    # keys of two databases can be compared without the kernels.
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _lines(func: FuncOp) -> Iterator[str]:
+    """Yield the operations of a function as text, values by their numbers."""
+    numbers: dict[SSAValue, int] = {}
+
+    def define(values: Sequence[SSAValue]) -> str:
+        for value in values:
+            numbers[value] = len(numbers)
+        return " ".join(str(value.type) for value in values)
+
+    def block_lines(block: Block) -> Iterator[str]:
+        yield f"({define(block.args)})"
+        for op in block.ops:
+            operands = " ".join(str(numbers[value]) for value in op.operands)
+            attributes = " ".join(f"{name}={value}" for name, value in _attributes(op))
+            yield f"{op.name} ({operands}) <{attributes}> {define(op.results)}"
+            for region in op.regions:
+                for inner in region.blocks:
+                    yield from block_lines(inner)
+            if op.regions:
+                yield "end"
+
+    for block in func.body.blocks:
+        yield from block_lines(block)
+
+
+def _attributes(op: Operation) -> list[tuple[str, Attribute]]:
+    """Return the attributes of an operation by name, without the value of a constant."""
+    both = {**op.attributes, **op.properties}
+    if isinstance(op, ConstantOp | FullOp):
+        # Values decide at most which problem is solved, such as whether f32 holds all sums: a
+        # measured choice counts for its own problem only (`Choices`).
+        both.pop("value", None)
+    return sorted(both.items())
+
+
+# Whether loops over the elements of a kernel's result can be vectorized, and if not, why.
+
+
+def obstacle_to_vectors(ops: Iterable[Operation], stored: Iterable[Attribute]) -> str | None:
+    """Return why the elements of a kernel with these operations, and buffers of the element types
+    `stored`, are computed one by one; None if several adjacent ones may be computed together.
+
+    A vector is loaded from adjacent elements, so adjacent elements of the result must be computed
+    from adjacent ones: true of `add`, not of `take` or of a transposition.
+    """
+    plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
+    for op in ops:
+        if not isinstance(op, plain) and not keeps_neighbours(op):
+            return f"{op.name} may compute adjacent elements from distant ones"
+    for element in stored:
+        if not fills_bytes(element):
+            return f"no vectors of {element} are loaded or stored"
+    return None
+
+
+def keeps_neighbours(op: Operation) -> bool:
+    """Return whether `op` is pooling of adjacent elements from adjacent ones."""
+    if isinstance(op, AdaptivePoolOp):
+        return op.data_layout().axes[-1] not in op.SPATIAL
+    if not isinstance(op, PoolOp):
+        return False
+    layout, out_layout = op.layouts()
+    return layout == out_layout and layout.axes[-1] not in op.SPATIAL
 
 
 @dataclass(frozen=True)

@@ -11,31 +11,28 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation
 
-from ...passmanager.registration.extensions import DialectTable, dialect_of
+from ...passmanager.registry import DialectTable, dialect_of
 from .builder import Legalization
 from .contraction.attention import ATTENTION
 from .contraction.convolution import CONVOLUTION
-from .contraction.einsum import EINSUM
-from .contraction.matmul import MATMUL
+from .contraction.linear_algebra import EINSUM, MATMUL
 from .data.creation import CREATION
 from .data.indexing import INDEXING
-from .data.manipulation import MANIPULATION
-from .data.padding import PADDING
+from .data.manipulation import MANIPULATION, PADDING
 from .data.sorting import SORTING
 from .data.trees import TREES
+from .dynamic import DYNAMIC
 from .elementwise.activation import ACTIVATION
 from .elementwise.binary import BINARY
 from .elementwise.elementwise import ELEMENTWISE
 from .elementwise.quantization import QUANTIZATION
 from .elementwise.unary import UNARY
-from .images.resize import RESIZE
-from .images.space_to_depth import IMAGE
+from .images.resize import IMAGE, RESIZE
 from .reduction.arg_reduction import ARG_REDUCTION
 from .reduction.nn import NN
 from .reduction.normalization import NORMALIZATION
 from .reduction.reduction import REDUCTION
 from .reduction.scan import SCAN
-from .sizes.dynamic import DYNAMIC
 from .windows.pooling import POOLING
 
 __all__ = ["RELAX", "legalization_of", "register_legalizations"]

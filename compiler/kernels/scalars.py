@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.types import SmallFloat, bounds, is_integer, is_unsigned
 from ...dialects.tir.builder import Index, TirBuilder
-from .no_kernel import NoKernel
+from .choices import NoKernel
 
 __all__ = [
     "CONTRACT",

@@ -23,11 +23,9 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
-from ...passmanager.registration.extensions import dialect_of, is_registered_here
+from ...passmanager.registry import dialect_of, is_registered_here
 from ...passmanager.releases.release import xdsl_version
 from .compiled import Compiled, Damaged, read_compiled, write_compiled
-
-__all__ = ["LIMIT", "is_covered", "key_of", "load", "store"]
 
 LIMIT = "PASSLINE_CACHE_SIZE"
 """The environment variable with the most bytes that the cache may take; 0 turns it off."""
@@ -97,7 +95,8 @@ PLUGINS = ("xdsl.universe", "passline.interpreters", "passline.legalizations")
 
 @cache
 def plugin_stamp() -> str:
-    """Return a text that changes with the source files of plugins; nothing is imported."""
+    """Return a text that changes with the source files of plugins, as their kernels are part of
+    the code. Nothing is imported."""
     return stamp_of(
         file
         for name in sorted(plugin_packages())
@@ -160,7 +159,7 @@ def load(key: str) -> Compiled | None:
 
 
 def store(key: str, compiled: Compiled) -> None:
-    """Add an entry, and remove the oldest ones if the cache is too large."""
+    """Add an entry, and remove those that were used least recently if the cache is too large."""
     limit = max_bytes()
     size = sum(map(len, compiled.objects)) + sum(a.nbytes for a in compiled.constants.values())
     if size > limit or (folder := cache_folder(create=True)) is None:

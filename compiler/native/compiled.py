@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
+import pickle
+import signal
 import struct
+import sys
+import threading
+import warnings
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
-from typing import IO, TYPE_CHECKING, Any, cast
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -23,17 +31,17 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, BlockArgument, Operation
 
-from ...dialects.argument_names import name_in, with_name
+from ...dialects.signature import name_in, with_name
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
+from ...passmanager.output.status import THREAD as STATUS
 from ...passmanager.registry import make_ir_context
 from ..interpreters.signature import Function
+from .entry import THREAD
 from .preparation.assertions import Failures
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
-
-__all__ = ["Compiled", "Damaged", "in_one_block", "read_compiled", "write_compiled"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,8 @@ class Damaged(Exception):
 
 MAGIC = b"passline machine code 2\n"
 HEAD = struct.Struct("<24s32sQQQ")
-"""The start of a file: magic, hash of description and code, checksum and sizes of the rest."""
+"""The start of a file: the magic number, a hash of the description and the object files, a checksum
+of the constants, the size of the description and that of the file."""
 ALIGNMENT = 64
 
 
@@ -120,7 +129,8 @@ def text_of(op: Operation) -> str:
 
 
 def read_compiled(file: IO[bytes]) -> Compiled:
-    """Read a compiled function, with constants mapped into memory. Errors: Damaged, OSError."""
+    """Read a compiled function; constants that code only reads stay in the file, mapped into
+    memory. Errors: `Damaged`, and OSError."""
     import numpy as np
 
     head = file.read(HEAD.size)
@@ -157,7 +167,8 @@ def read_compiled(file: IO[bytes]) -> Compiled:
 
 
 def _description(image: mmap.mmap, size: int, digest: bytes) -> dict[str, Any]:
-    """Return the description of `size` bytes; `Damaged` if the hash is not `digest`."""
+    """Return the description of `size` bytes; `Damaged` if the hash of it and of the object files
+    is not `digest`."""
     try:
         description = json.loads(image[HEAD.size : HEAD.size + size])
         end = HEAD.size + size + sum(description["objects"])
@@ -220,3 +231,82 @@ def _function(text: str) -> Function:
     (function,) = module.ops
     assert isinstance(function, Function)
     return function
+
+
+# Copies of this process that compute something at the same time.
+#
+# A forked process has all that this one has made, at no cost, where one that starts anew would
+# read modules and import packages first. Its memory is its own, so that it may change what it
+# likes.
+
+
+Send: TypeAlias = Callable[[object], None]
+"""Sends a value to the process that has forked this one."""
+
+
+def can_fork() -> bool:
+    """Return whether a copy of this process can go on: another thread may hold a lock, which nobody
+    would release in the copy. On macOS, libraries of the system do not survive a fork."""
+    threads = [each for each in threading.enumerate() if each.name not in (THREAD, STATUS)]
+    return sys.platform == "linux" and threads == [threading.current_thread()]
+
+
+class Lost(Exception):
+    """A forked process that has ended before it has sent all that was expected."""
+
+
+class Fork:
+    """A copy of this process that runs `work`, and ends. It ends, together with the tools that it
+    runs, when the block of this object is left.
+
+    Whatever goes wrong there, it sends nothing more: it prints no error.
+    """
+
+    def __init__(self, work: Callable[[Send], None]) -> None:
+        reader, writer = os.pipe()
+        parent, status = os.getpid(), 1
+        try:
+            with warnings.catch_warnings():
+                # Python warns where libraries have threads; these hold no lock of Python.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._process = os.fork()
+            if self._process == 0:
+                os.setpgid(0, 0)  # so that its tools end with it
+                os.close(reader)
+                with open(writer, "wb") as stream:
+                    work(lambda value: _send(value, stream))
+                status = 0
+        finally:
+            if os.getpid() != parent:
+                os._exit(status)  # nothing that encloses this frame may run twice
+        os.close(writer)
+        with suppress(OSError):  # whichever of the two processes comes first
+            os.setpgid(self._process, self._process)
+        self._stream = os.fdopen(reader, "rb")
+
+    def receive(self) -> object:
+        """Return the next value that the process sends; `Lost` if it has ended."""
+        try:
+            return pickle.load(self._stream)
+        except (EOFError, pickle.UnpicklingError, OSError):
+            raise Lost from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stream.close()
+        with suppress(ProcessLookupError):
+            os.killpg(self._process, signal.SIGKILL)
+        with suppress(ChildProcessError):  # the program ignores SIGCHLD
+            os.waitpid(self._process, 0)
+
+
+def _send(value: object, stream: IO[bytes]) -> None:
+    pickle.dump(value, stream)
+    stream.flush()

@@ -12,24 +12,15 @@ from xdsl.passes import ModulePass
 from ...dialects.target import Target
 from ...dialects.tir.ops import PrimFuncOp
 from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
-from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
+from ...passes.generic.remove_unused import RemoveUnusedFunctions
 from ...passes.relax.plan_memory.plan_memory import is_on_tensors
 from ...passes.tir.bind_target import BindTarget
-from ...passes.tir.lower_tir.lower_tir import LowerTIR
+from ...passes.tir.lower_tir import LowerTIR
 from ...passmanager.context import PassContext
 from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
 from ..interpreters.signature import entry_function
 from .jit import load_llvm
-
-__all__ = [
-    "NECESSARY",
-    "bind_target",
-    "complete_lowering",
-    "is_lowered",
-    "kernel_lowering",
-    "lowering_to_kernels",
-]
 
 PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
 NECESSARY = (
@@ -80,7 +71,8 @@ def kernel_lowering() -> Stage:
 
 
 def bind_target(target: Target | None, threads: int) -> BindTarget:
-    """Return the pass that binds `target`, by default this machine, with `threads` cores."""
+    """Return the pass that binds `target`, or this machine if a module carries no target, with
+    `threads` cores."""
     if target is not None:
         return BindTarget(str(target), cores=threads)
     load_llvm()  # the pass would raise a ValueError without it

@@ -12,10 +12,7 @@ from ... import __version__
 from ..kernels.builder import Winograd
 from ..kernels.choices import Choice
 from ..kernels.database import TuningRecord, target_key
-from .kernels import TunableKernel
-from .task import Measurement, Task
-
-__all__ = ["Run", "Search", "Settings", "StoppedError", "candidates"]
+from .task import Measurement, Task, TunableKernel
 
 NOISE = 0.02
 """A candidate has to be faster by this part of the time: measurements vary as much."""

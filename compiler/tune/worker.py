@@ -1,18 +1,18 @@
-"""The measurement of candidates in a process of its own, which may crash or be killed.
-
-It reads tasks from stdin and writes measurements to stdout, a pickle each.
-"""
+"""The measurement of candidates in processes of their own, which may crash."""
 
 from __future__ import annotations
 
 import os
 import pickle
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -26,11 +26,10 @@ from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.registry import make_ir_context
-from ..analysis.loops.index_ranges import index_ranges
+from ..analysis.index_ranges import index_ranges
 from ..interpreters.arguments import random_arguments
 from ..interpreters.equivalence.check import epsilon_of
-from ..interpreters.equivalence.comparison import Comparison, tolerance
-from ..interpreters.equivalence.values import flat_values
+from ..interpreters.equivalence.comparison import Comparison, flat_values, tolerance
 from ..interpreters.interpret import interpret
 from ..interpreters.signature import Value, argument_names, entry_function
 from ..kernels.choices import Choice
@@ -41,7 +40,11 @@ from .task import Measurement, Task
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
 
-__all__ = ["alternate", "main", "measure"]
+
+# The measurement of candidates in a process of its own, which may crash or be killed.
+#
+# It reads tasks from stdin and writes measurements to stdout, a pickle each.
+
 
 Compiled: TypeAlias = "Callable[..., tuple[Array, ...]]"
 """A kernel as machine code."""
@@ -185,3 +188,94 @@ def main() -> None:
 if __name__ == "__main__":
     sys.setrecursionlimit(10_000)
     main()
+
+
+# Processes that measure: one that crashes or takes too long is replaced.
+
+
+def measure_apart(task: Task) -> Measurement:
+    """Measure a candidate in a process apart from this one, within the time limit of the task.
+
+    It may be called in any thread or process. The processes wait for further tasks, until they are
+    stopped or the process that started them ends.
+    """
+    with _idle_process() as process:
+        return process.measure(task)
+
+
+class _Process:
+    """A process that measures one task after the other."""
+
+    def __init__(self) -> None:
+        package = __package__ or ""
+        path = os.pathsep.join(entry for entry in sys.path if entry)
+        self.popen = subprocess.Popen(
+            [sys.executable, "-m", f"{package}.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C at the terminal is for the process that waits
+        )
+
+    def measure(self, task: Task) -> Measurement:
+        """Send a task and return the result; the process ends if it takes too long."""
+        expired = threading.Event()
+
+        def kill() -> None:
+            expired.set()
+            self.popen.kill()
+
+        timer = threading.Timer(task.time_limit, kill)
+        timer.start()
+        try:
+            pickle.dump(task, stdin := cast(IO[bytes], self.popen.stdin))
+            stdin.flush()
+            return cast(Measurement, pickle.load(cast(IO[bytes], self.popen.stdout)))
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self.stop()
+            if expired.is_set():
+                return Measurement(error=f"took longer than {task.time_limit:g} s")
+            return Measurement(error=f"the process ended with status {self.popen.returncode}")
+        finally:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """End the process, and close the pipes to it."""
+        self.popen.kill()
+        self.popen.wait()
+        for stream in (self.popen.stdin, self.popen.stdout):
+            try:
+                cast(IO[bytes], stream).close()
+            except OSError:  # the rest of the output is lost
+                continue
+
+
+_lock = threading.Lock()
+_idle: list[_Process] = []
+_busy: set[_Process] = set()
+
+
+@contextmanager
+def _idle_process() -> Generator[_Process]:
+    """Return a process that has nothing to do, a new one if there is none."""
+    with _lock:
+        process = _idle.pop() if _idle else _Process()
+        _busy.add(process)
+    try:
+        yield process
+    finally:
+        with _lock:
+            _busy.discard(process)
+            if process.popen.poll() is None:
+                _idle.append(process)
+
+
+def stop_processes() -> None:
+    """End the processes that this one started."""
+    with _lock:
+        idle = [*_idle]
+        _idle.clear()
+        for process in _busy:  # whose threads get measurements that say so
+            process.popen.kill()
+    for process in idle:
+        process.stop()

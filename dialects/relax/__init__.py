@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import walk_packages
 from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
@@ -27,9 +26,37 @@ def operations(family: ModuleType) -> list[type[Operation]]:
 
 
 FAMILIES = [
-    module
-    for info in walk_packages(__path__, f"{__name__}.")
-    if operations(module := import_module(info.name))
+    import_module(f".{name}", __package__)
+    for name in (
+        "closures",
+        "constant",
+        "contraction.attention",
+        "contraction.convolution",
+        "contraction.linear_algebra",
+        "data.concatenation",
+        "data.creation",
+        "data.detection",
+        "data.indexing",
+        "data.manipulation",
+        "data.sorting",
+        "data.trees",
+        "device",
+        "dynamic.computation",
+        "dynamic.manipulation",
+        "elementwise.activation",
+        "elementwise.binary",
+        "elementwise.elementwise",
+        "elementwise.quantization",
+        "elementwise.unary",
+        "graph",
+        "images",
+        "kernels",
+        "reduction.nn",
+        "reduction.normalization",
+        "reduction.reduction",
+        "reduction.scan",
+        "windows",
+    )
 ]
 """The modules of the package that define operations."""
 

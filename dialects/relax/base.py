@@ -15,8 +15,7 @@ from xdsl.traits import Pure
 
 from ...passmanager.fast.creation import init_op, set_results
 from ..signature import of_function_type, of_signature
-from .attribute_dict import parse_attributes, print_attributes
-from .attributes import PropertyValue, properties_of
+from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
 from .interfaces import AlongAxes, InfersType
 from .shapes import normalize_axes
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type

@@ -12,8 +12,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ...passmanager.registration.names import did_you_mean
-from ..device_type import DeviceType
+from ...passmanager.names import did_you_mean
+from ..target import DeviceType
 from .attributes import bool_prop
 from .base import TensorOp
 from .interfaces import AlongAxes, NonComputational

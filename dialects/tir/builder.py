@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from .extents import Extent, Shape, UnknownExtent, volume
-from .functions import PrimFuncOp, YieldOp
+from .functions import Extent, PrimFuncOp, Shape, UnknownExtent, YieldOp, volume
 from .index_builder import Index, IndexBuilder
 from .loops import ForKind, ForOp
 

@@ -27,8 +27,7 @@ from ...passmanager.releases.memref import dim_op
 from ..numbers import PYTHON, Function, Value, folded
 from ..size_values import SizeValues
 from ..sizes import Size, Symbol, TooComplex
-from .extents import Extent, SymbolicExtent, UnknownExtent
-from .functions import PrimFuncOp
+from .functions import Extent, PrimFuncOp, SymbolicExtent, UnknownExtent
 from .loops import ForOp, LikelyOp
 
 __all__ = ["Index", "IndexBuilder", "IndexValue"]
@@ -51,7 +50,8 @@ OPERATIONS: Mapping[Function, type[arith.SignlessIntegerBinaryOperation]] = {
     "add": arith.AddiOp,
     "sub": arith.SubiOp,
     "mul": arith.MuliOp,
-    # LLVM turns unsigned division by a power of 2 into one shift; signed division needs more.
+    # The dividend must not be negative: LLVM turns unsigned division by a power of 2 into one
+    # shift; signed division needs more.
     "floordiv": arith.DivUIOp,
     "mod": arith.RemUIOp,
 }
@@ -264,11 +264,13 @@ class IndexBuilder:
         return IndexValue(self, self.pure(OPERATIONS[function], self.index(a), self.index(b)))
 
     def floordiv(self, lhs: Index, rhs: Index) -> Index:
-        """Return `lhs // rhs`, which is computed at run time for extents that do not divide."""
+        """Return `lhs // rhs`, which is computed at run time for extents that do not divide; `lhs`
+        must not be negative, and `rhs` is positive."""
         return self.emit("floordiv", lhs, rhs)
 
     def mod(self, lhs: Index, rhs: Index) -> Index:
-        """Return `lhs % rhs`, which is computed at run time for extents that do not divide."""
+        """Return `lhs % rhs`, which is computed at run time for extents that do not divide; `lhs`
+        must not be negative, and `rhs` is positive."""
         return self.emit("mod", lhs, rhs)
 
     def _divided(self, value: Index, by: Index) -> tuple[Index, Index] | None:

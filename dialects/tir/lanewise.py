@@ -1,20 +1,29 @@
-"""Operations of arith on each lane of vectors.
-
-MLIR has all operations of arith on vectors too; xDSL, at least until 0.74, has its conversions and
-comparisons, and a select by a vector of conditions, on scalars only.
-"""
+"""Operations on lanes of vectors, dot products and prefetches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr, VectorType
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    IndexType,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    i32,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
+    AnyAttr,
+    EqAttrConstraint,
     IRDLOperation,
     ParsePropInAttrDict,
+    VarConstraint,
     irdl_op_definition,
+    operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -23,10 +32,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
-from ..vector_types import is_vector
+from ..arith_types import is_vector
 
-__all__ = ["LANEWISE", "LanewiseOp"]
+__all__ = ["LANEWISE", "Dp4aOp", "LanewiseOp", "PrefetchOp"]
+
+
+# Operations of arith on each lane of vectors.
+#
+# MLIR has all operations of arith on vectors too; xDSL, at least until 0.74, has its conversions
+# and comparisons, and a select by a vector of conditions, on scalars only.
+
 
 LANEWISE: Mapping[str, type[Operation]] = {
     kind.name: kind
@@ -98,3 +115,72 @@ class LanewiseOp(IRDLOperation):
             raise VerifyException(f"in each lane, {self.function.data}: {error}") from None
         finally:
             lane.drop_all_references()
+
+
+# Dot products of bytes that are packed into words.
+
+
+@irdl_op_definition
+class Dp4aOp(IRDLOperation):
+    """Add the dot product of four bytes and four bytes to a sum, which wraps around (TVM `dp4a`):
+
+        %1 = tir.dp4a %data, %weights, %sum : i32
+
+    Each operand is an i32, or a vector of them, lane by lane. Byte 0 of a word is that of its
+    lowest bits. The bytes of `data` are unsigned, those of `weights` signed, as for `vpdpbusd` of
+    x86 and `usdot` of Arm. With `exact_pairs`, the sums of the products of bytes 0 and 1, and of
+    bytes 2 and 3, are known to fit in an i16, as `vpmaddubsw` of AVX2 needs it.
+    """
+
+    T: ClassVar = VarConstraint("T", EqAttrConstraint(i32) | VectorType.constr(i32))
+
+    name = "tir.dp4a"
+
+    data = operand_def(T)
+    weights = operand_def(T)
+    sum = operand_def(T)
+    exact_pairs = opt_prop_def(UnitAttr)
+    res = result_def(T)
+
+    traits = traits_def(Pure())
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$data `,` $weights `,` $sum attr-dict `:` type($res)"
+
+    def __init__(
+        self, data: SSAValue, weights: SSAValue, sum: SSAValue, *, exact_pairs: bool = False
+    ):
+        super().__init__(
+            operands=[data, weights, sum],
+            result_types=[sum.type],
+            properties={"exact_pairs": UnitAttr() if exact_pairs else None},
+        )
+
+
+# The prefetch of elements that will be read soon.
+
+
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """A hint that an element of a buffer will be read soon (TVM `prefetch`):
+
+        tir.prefetch %x[%i, %j] : memref<4x8xf32>
+
+    The element has to exist. The hint has no effect on results; it has no traits of effects, so
+    that passes keep it.
+    """
+
+    name = "tir.prefetch"
+
+    memref = operand_def(MemRefType[Attribute].constr(AnyAttr()))
+    indices = var_operand_def(IndexType())
+
+    assembly_format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
+
+    def __init__(self, memref: SSAValue, indices: Sequence[SSAValue]):
+        super().__init__(operands=[memref, indices])
+
+    def verify_(self) -> None:
+        assert isa(self.memref.type, MemRefType)
+        if len(self.indices) != (rank := self.memref.type.get_num_dims()):
+            raise VerifyException(f"expected {rank} indices, got {len(self.indices)}")

@@ -27,15 +27,42 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...passmanager.releases.attributes import EnumAttribute
 from ..signature import of_signature
-from .body import YieldOp, print_body
 
-__all__ = ["ForKind", "ForKindAttr", "ForOp", "LikelyOp"]
+__all__ = ["ForKind", "ForKindAttr", "ForOp", "LikelyOp", "YieldOp", "print_body"]
+
+
+# The body of a function or loop: its terminator and its syntax.
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The end of the body of a function or loop; its text omits it."""
+
+    name = "tir.yield"
+
+    traits = traits_def(IsTerminator(), Pure())
+
+    assembly_format = "attr-dict"
+
+
+def print_body(printer: Printer, body: Region) -> None:
+    """Print the body of a function or loop, whose arguments are printed before it."""
+    block = body.blocks[0]
+    end = block.last_op
+    # `{}` without block arguments is parsed as a region without blocks.
+    prints_end = end is None or bool(end.attributes) or (not block.args and block.first_op is end)
+    printer.print_region(
+        body,
+        print_entry_block_args=False,
+        print_empty_block=False,
+        print_block_terminators=prints_end,
+    )
 
 
 class ForKind(StrEnum):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from .body import YieldOp
-from .dot_products import Dp4aOp
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
-from .lanewise import LanewiseOp
-from .loops import ForKind, ForKindAttr, ForOp, LikelyOp
-from .prefetch import PrefetchOp
+from .lanewise import Dp4aOp, LanewiseOp, PrefetchOp
+from .loops import ForKind, ForKindAttr, ForOp, LikelyOp, YieldOp
 
 __all__ = [
     "OUTPUTS",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING
@@ -35,12 +34,11 @@ from passline.passmanager import PasslineError, find_pass
 from passline.passmanager.anchors import anchor_of
 from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
-from passline.passmanager.options.options import PassOption, pass_options
-from passline.passmanager.options.types import to_text
-from passline.passmanager.registration.rounding import Rounding
+from passline.passmanager.names import Rounding
+from passline.passmanager.options import PassOption, pass_options, to_text
+from passline.tools import failures
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.compile import PasslineCompileMain
-from passline.tools.diagnostics import failures
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
@@ -383,9 +381,10 @@ def statuses() -> Iterator[tuple[int, str]]:
 def import_all() -> None:
     """Import all modules of Passline, so that all subclasses are known."""
     for package in ("compiler", "passes", "passmanager", "tools"):
-        root = import_module(f"passline.{package}")
-        for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
-            import_module(info.name)
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            if not {"template", "vendor"} & {*parts}:
+                import_module(".".join(("passline", *parts)).removesuffix(".__init__"))
 
 
 def subclasses(cls: type) -> set[type]:

@@ -28,6 +28,9 @@ def on_startup(**_: object) -> None:
         shutil.copy(path, package)
     for init in ROOT.glob("*/__init__.py"):
         shutil.copytree(init.parent, package / init.parent.name, ignore=others)
+    # The reader of the sources looks for packages by this file, which not all of ours have.
+    for folder in {path.parent for path in package.rglob("*.py")}:
+        (folder / "__init__.py").touch()
 
 
 def others(folder: str, names: list[str]) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from ...passmanager.registration.places import factory_of, lazy_names, typed_places
+from ...passmanager.names import factory_of, lazy_names, typed_places
 
 if TYPE_CHECKING:
     from .canonicalize.canonicalize import Canonicalize as Canonicalize
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from .eliminate_common_subexpr import EliminateCommonSubexpr as EliminateCommonSubexpr
     from .mlir_opt import MLIROpt as MLIROpt
     from .print_ir import PrintIR as PrintIR
-    from .print_op_stats import PrintOpStats as PrintOpStats
-    from .remove_unused_functions import RemoveUnusedFunctions as RemoveUnusedFunctions
-    from .remove_unused_parameters import RemoveUnusedParameters as RemoveUnusedParameters
+    from .print_ir import PrintOpStats as PrintOpStats
+    from .remove_unused import RemoveUnusedFunctions as RemoveUnusedFunctions
+    from .remove_unused import RemoveUnusedParameters as RemoveUnusedParameters
 
     __all__: list[str]
 else:
@@ -23,9 +24,13 @@ else:
 
 
 def passes_of(package: str) -> dict[str, str]:
-    """Return the passes of a package, whose names are those of their files, with their places."""
-    files = {place.partition(":")[0]: place for place in typed_places(package).values()}
-    return {file.rpartition(".")[2].replace("_", "-"): place for file, place in files.items()}
+    """Return the passes of a package, whose names are those of their classes, with their places."""
+    return {_pass_name(name): place for name, place in typed_places(package).items()}
+
+
+def _pass_name(name: str) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+    return "cse" if words == "common-subexpression-elimination" else words  # MLIR's name
 
 
 _PLACES = passes_of(__name__)

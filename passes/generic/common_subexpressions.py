@@ -13,15 +13,12 @@ from typing import TypeAlias
 from xdsl.ir import Block, Operation, SSAValue, SSAValues
 from xdsl.traits import IsolatedFromAbove
 
-from ...passmanager.diagnostics.actions import Actions
-from ...passmanager.fast.access import Fields, read_fields
-from ...passmanager.fast.edit import erase, replace_all_uses, replace_operands
+from ...passmanager.actions import Actions
+from ...passmanager.fast.edit import Fields, erase, read_fields, replace_all_uses, replace_operands
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.ordering import in_order
-from .analysis.attribute_numbering import LARGE, AttributeNumbering
-from .analysis.scoped_dict import ScopedDict
-
-__all__ = ["CommonSubexprEliminator", "Frame", "Key"]
+from .attribute_numbering import LARGE, AttributeNumbering
+from .scoped_dict import ScopedDict
 
 Key: TypeAlias = tuple[object, ...]
 

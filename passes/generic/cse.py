@@ -11,12 +11,11 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import Fields, read_fields
-from ...passmanager.fast.edit import erase, replace_all_uses
-from ...passmanager.ir.checks.dominance import is_graph_region
+from ...passmanager.fast.edit import Fields, erase, read_fields, replace_all_uses
+from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.ir.effects import (
     ALLOCATES_OUTSIDE,
     NESTED,
@@ -30,9 +29,7 @@ from ...passmanager.ir.effects import (
 )
 from ...passmanager.ir.per_class import PerClass
 from .common_subexpressions import CommonSubexprEliminator, Frame, Key
-from .dead_code.dead_code import is_used
-
-__all__ = ["CommonSubexpressionElimination", "cse"]
+from .dead_code_elimination import is_used
 
 
 def cse(root: Operation, actions: Actions = SILENT) -> None:

@@ -11,17 +11,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.traits import CallableOpInterface, ConstantLike, IsTerminator, SymbolOpInterface
 
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import Fields, read_fields
+from ...passmanager.fast.edit import Fields, read_fields
 from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.per_class import PerClass
-from .analysis.arith_families import COMMUTATIVE
-from .analysis.purity import Purity, is_call
+from .arith_families import COMMUTATIVE
 from .common_subexpressions import CommonSubexprEliminator, Frame
-
-__all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
+from .purity import Purity, is_call
 
 
 def eliminate_common_subexpressions(

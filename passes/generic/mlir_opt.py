@@ -16,8 +16,6 @@ from xdsl.utils.exceptions import ParseError, PassFailedException
 from ...passmanager.ir.text.parser import parse_module
 from ...passmanager.ir.text.printer import ExactPrinter, PrintStyle
 
-__all__ = ["MLIROpt", "find_mlir_opt"]
-
 VARIABLE = "PASSLINE_MLIR_OPT"
 """The environment variable that names the executable to use."""
 

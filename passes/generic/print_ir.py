@@ -1,17 +1,20 @@
-"""PrintIR: print the module in the middle of a pipeline."""
+"""PrintIR, PrintOpStats: print the module, or how often each operation occurs."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.instruments.ir.ir_text import ir_text
+from ...passmanager.instruments.printing import ir_text
+from ...passmanager.ir.walk import name_of, walk
 
-__all__ = ["PrintIR"]
+# PrintIR: print the module in the middle of a pipeline.
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,51 @@ class PrintIR(ModulePass):
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         print(f"PrintIR({self.header}):", file=sys.stderr)
         print(ir_text(module), file=sys.stderr)
+
+
+# PrintOpStats: print the number of operations by name, in the middle of a pipeline.
+
+
+def count_ops(module: ModuleOp) -> Counter[str]:
+    """Count the ops in `module`, itself included, by name."""
+    return Counter(map(name_of, walk(module)))
+
+
+@dataclass(frozen=True)
+class PrintOpStats(ModulePass):
+    """Print the number of operations by name on stderr, in the format of mlir-opt's pass."""
+
+    name = "print-op-stats"
+
+    json: bool = False
+    """Print one JSON object."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        lines = _json_lines if self.json else _text_lines
+        print(*lines(count_ops(module)), sep="\n", file=sys.stderr)
+
+
+def _text_lines(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield the lines of a table that is aligned at the dots of the names."""
+    rows = [(*_split(name), count) for name, count in sorted(counts.items())]
+    left = max(len(dialect) for dialect, _, _ in rows)
+    right = max(len(rest) for _, rest, _ in rows)
+    yield "Operations encountered:"
+    yield "-----------------------"
+    for dialect, rest, count in rows:
+        # mlir-opt aligns at the dot, and has a blank for names without one.
+        dot = "." if dialect else " "
+        yield f"  {dialect:>{left}}{dot}{rest:<{right}} , {count}"
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Split the name of an op into its dialect, empty for a name without one, and the rest."""
+    dialect, dot, rest = name.partition(".")
+    return (dialect, rest) if dot else ("", name)
+
+
+def _json_lines(counts: Mapping[str, int]) -> Iterator[str]:
+    entries = [f'  "{name}" : {count}' for name, count in sorted(counts.items())]
+    yield "{"
+    yield ",\n".join(entries)
+    yield "}"

@@ -23,8 +23,6 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from .conversion import Lowering, contiguous
 from .types import POINTER, Number, Word, is_buffer, lowered_type, lowered_types
 
-__all__ = ["C_INTERFACE", "EMIT_C_INTERFACE", "define_c_interface"]
-
 C_INTERFACE = "_mlir_ciface_"
 """How the names of such functions begin."""
 EMIT_C_INTERFACE = "llvm.emit_c_interface"

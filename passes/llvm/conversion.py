@@ -33,26 +33,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from ...dialects.arith_types import is_vector
 from ...dialects.llvm_extension import comparison_class, selection_class, truth
 from ...dialects.numbers import Function, folded
-from ...dialects.vector_types import is_vector
 from ...passmanager.errors import PasslineError
 from ...passmanager.fast.creation import create_before
 from ...passmanager.fast.edit import erase, insert_before, replace_all_uses
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
-from .types import (
-    POINTER,
-    LLVMBuffer,
-    Number,
-    Word,
-    lowered_type,
-    lowered_types,
-    strides_of_type,
-)
-
-__all__ = ["NO_FLAGS", "Lowering", "Pattern", "Patterns", "Values", "convert", "integers32"]
+from .types import POINTER, LLVMBuffer, Number, Word, lowered_type, lowered_types, strides_of_type
 
 Values: TypeAlias = "SSAValue | Sequence[SSAValue] | None"
 """The values that stand for the one result of an operation; None if it has none, or if the pattern

@@ -18,8 +18,6 @@ from xdsl.ir import Block, Region, SSAValue
 from .conversion import Lowering, integers32
 from .types import POINTER, Number, Word
 
-__all__ = ["fork"]
-
 IDENT = "omp.ident"
 """The global that tells the runtime where a call is; of its fields only the flags are set, as a C
 compiler sets them."""

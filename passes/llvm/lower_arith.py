@@ -19,22 +19,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...compiler.releases import llvm as compat
-from ...dialects.llvm_extension import (
-    UNPREDICTABLE,
-    FPToSIOp,
-    FPToUIOp,
-    PoisonOp,
-    UIToFPOp,
-    truth,
-)
-from ...dialects.vector_types import is_vector
+from ...compiler import releases as compat
+from ...dialects.arith_types import is_vector
+from ...dialects.llvm_extension import UNPREDICTABLE, FPToSIOp, FPToUIOp, PoisonOp, UIToFPOp, truth
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import NO_FLAGS, Lowering, Pattern, Patterns, convert
 from .types import lowered_type
-
-__all__ = ["ARITH", "LowerArith", "fast_math_of", "suffix"]
 
 NO_OVERFLOW_FLAGS = IntegerAttr(0, i32)
 

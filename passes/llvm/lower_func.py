@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
-from ...compiler.releases.llvm import BrOp
+from ...compiler.releases import BrOp
 from ...dialects.llvm_extension import PoisonOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -26,8 +26,6 @@ from .c_interface import EMIT_C_INTERFACE, define_c_interface
 from .conversion import Lowering, Patterns, convert, integers32
 from .fork import fork
 from .types import lowered_types
-
-__all__ = ["FORK", "FUNC", "LowerFunc", "lowered_function_type"]
 
 FORK = "omp.fork"
 """The attribute of a call that is to run on several threads: their number. Each thread gets a part

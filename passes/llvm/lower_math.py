@@ -10,15 +10,13 @@ from xdsl.dialects import llvm, math
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, f32, i1, i64
 from xdsl.ir import Operation, SSAValue
 
-from ...compiler.releases.llvm import InsertElementOp
+from ...compiler.releases import InsertElementOp
+from ...dialects.arith_types import is_vector
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
-from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import Lowering, Pattern, Patterns, convert
 from .lower_arith import add, fast_math_of, icmp, suffix
-
-__all__ = ["MATH", "LowerMath"]
 
 OPERATIONS = {op.name.removeprefix("math."): op for op in math.Math.operations}
 INTRINSICS = (

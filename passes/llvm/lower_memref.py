@@ -31,8 +31,6 @@ from ...passmanager.releases.memref import AssumeAlignmentOp
 from .conversion import Lowering, Patterns, contiguous, convert
 from .types import POINTER, LLVMBuffer, Number, Word, lowered_type
 
-__all__ = ["MEMREF", "LowerMemref", "is_nontemporal"]
-
 ALIGNMENT = 16
 """The bytes to which memory of the heap is aligned that asks for nothing else."""
 NOT_ATOMIC = IntegerAttr(0, i64)

@@ -18,8 +18,6 @@ from ...passmanager.ir.walk import ancestors, ops_of, walk
 from .lower_func import FORK
 from .lower_scf import replace_by_loops
 
-__all__ = ["LowerParallel", "share_loops"]
-
 REPEATED = (arith.ConstantOp, memref.GetGlobalOp)
 """Operations that are repeated in a function, rather than have their results passed to it."""
 

@@ -16,8 +16,6 @@ from ...passmanager.fast.edit import insert_before, replace_all_uses
 from ...passmanager.ir.walk import walk
 from .conversion import integers32
 
-__all__ = ["LowerSCF", "lower_to_blocks", "replace_by_loops"]
-
 EQUAL = IntegerAttr(0, i64)
 SIGNED_LESS = IntegerAttr(2, i64)
 """Predicates of `arith.cmpi`."""

@@ -12,8 +12,6 @@ from .lower_memref import MEMREF
 from .lower_scf import lower_to_blocks
 from .lower_vector import VECTOR
 
-__all__ = ["lower_to_llvm"]
-
 ALL: Patterns = {**ARITH, **MATH, **MEMREF, **VECTOR, **FUNC}
 
 

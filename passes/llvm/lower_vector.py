@@ -22,17 +22,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ...compiler.releases.llvm import InsertElementOp, ShuffleVectorOp
+from ...compiler.releases import InsertElementOp, ShuffleVectorOp
+from ...dialects.arith_types import is_vector
 from ...dialects.llvm_extension import ExtractElementOp, PoisonOp
-from ...dialects.vector_types import is_vector
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from .conversion import Lowering, Patterns, convert, integers32
 from .lower_arith import fast_math_of, suffix
 from .lower_memref import NOT_ATOMIC, bytes_of, is_nontemporal
 from .types import LLVMBuffer, Number, lowered_type
-
-__all__ = ["VECTOR", "LowerVector"]
 
 UNSIGNED_LESS = IntegerAttr(6, i64)
 

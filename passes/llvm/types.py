@@ -27,19 +27,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
 
+from ...dialects.arith_types import is_vector
 from ...dialects.numbers import Value
-from ...dialects.vector_types import is_vector
-
-__all__ = [
-    "POINTER",
-    "LLVMBuffer",
-    "Number",
-    "Word",
-    "is_buffer",
-    "lowered_type",
-    "lowered_types",
-    "strides_of_type",
-]
 
 POINTER = LLVMPointerType()
 

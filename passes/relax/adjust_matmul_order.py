@@ -11,10 +11,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relax.contraction.linear_algebra import MatmulOp
 from ...dialects.relax.types import shape_of, static_shape, tensor_type
-from ...passmanager.registration.rounding import Rounding
-from ...passmanager.rewriting.rewriting import PatternPass
-
-__all__ = ["AdjustMatmulOrder", "Reassociate"]
+from ...passmanager.names import Rounding
+from ...passmanager.rewriting import PatternPass
 
 MAX_ROWS = 1 << 40
 """An upper bound of the rows of a tensor whose number of rows is not known."""

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
+from ...dialects.relax.data.manipulation import LayoutTransformOp, TransposeOp
 from ...dialects.relax.interfaces import AlongAxes, Conversion, LayoutRule
 from ...dialects.relax.layout import Relayout
 from ...dialects.relax.reduction.reduction import ReductionOp
@@ -20,11 +20,9 @@ from ...dialects.relax.types import is_tensor, shape_of
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.registration.rounding import Rounding
-from ..constants.evaluation_code import load_relayout
-from ..layouts.propagation import change_layouts
-
-__all__ = ["CancelTransposes"]
+from ...passmanager.names import Rounding
+from ..evaluation_code import load_relayout
+from ..layouts import change_layouts
 
 
 @dataclass(frozen=True)

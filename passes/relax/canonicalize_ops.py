@@ -12,10 +12,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.interfaces import CompositeOp
 from ...dialects.relax.reduction.nn import BiasAddOp
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.rewriting.rewriting import PatternPass
-from ..decomposition.decompose import replace_by_decomposition
-
-__all__ = ["CanonicalizeOps", "DecomposeComposite"]
+from ...passmanager.rewriting import PatternPass
+from ..decompose import replace_by_decomposition
 
 
 class DecomposeComposite(RewritePattern):
@@ -60,7 +58,7 @@ class CanonicalizeOps(PatternPass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if BiasAddOp in ops:
-            import_module("..decomposition.decompositions", __package__)
+            import_module("..decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeComposite(),)

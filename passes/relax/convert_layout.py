@@ -13,16 +13,13 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ...dialects.relax.interfaces import Conversion, ConvertsLayout
 from ...dialects.relax.layout import Layout
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.registration.names import did_you_mean
-from ...passmanager.registration.rounding import Rounding
-from ..constants.evaluation_code import load_relayout
-from ..layouts.propagation import change_layouts
-
-__all__ = ["ConvertLayout", "convert_layouts"]
+from ...passmanager.names import Rounding, did_you_mean
+from ..evaluation_code import load_relayout
+from ..layouts import change_layouts
 
 
 def convert_layouts(

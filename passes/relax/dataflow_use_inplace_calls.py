@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FunctionType,
-    ModuleOp,
-    NoneAttr,
-    StringAttr,
-)
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, NoneAttr, StringAttr
 from xdsl.dialects.memref import LoadOp, ReinterpretCastOp, StoreOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...compiler.analysis.memory.in_place import is_injective_access
-from ...compiler.analysis.memory.last_uses import dies_at
 from ...compiler.analysis.memory.live_ranges import number_ops
+from ...compiler.analysis.memory.storage_plan import dies_at
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.clone import clone
-from ...passmanager.ir.symbols import free_name, symbol_of
-from ...passmanager.ir.walk import walk
-
-__all__ = ["DataflowUseInplaceCalls", "updates_in_place", "use_inplace_calls"]
+from ...passmanager.ir.walk import free_name, symbol_of, walk
 
 
 def use_inplace_calls(module: ModuleOp, actions: Actions = SILENT) -> None:

@@ -10,13 +10,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relax.annotation import StopFusionOp
 from ...dialects.relax.data.concatenation import ConcatenateOp
+from ...dialects.relax.graph import StopFusionOp
 from ...dialects.relax.types import shape_of, tensor_type
-from ...passmanager.fast.rewriting.worklist import actions_of
-from ...passmanager.rewriting.rewriting import PatternPass
-
-__all__ = ["DivideConcatenations", "FlattenConcatenate", "MergeConcatenations"]
+from ...passmanager.fast.rewriting import actions_of
+from ...passmanager.rewriting import PatternPass
 
 
 @dataclass

@@ -12,31 +12,27 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
 
-from ...compiler.analysis.calls.call_evaluator import CallEvaluator
-from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator, NotEvaluated
+from ...compiler.analysis.constant_evaluator import CallEvaluator, ConstantEvaluator, NotEvaluated
 from ...compiler.interpreters import has_semantics
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
+from ...dialects.relax.graph import TupleGetItemOp, TupleOp
 from ...dialects.relax.interfaces import NonComputational
 from ...dialects.relax.kernels import CallTIROp
-from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, static_shape
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import read_step
 from ...passmanager.fast.creation import make_op
-from ...passmanager.fast.edit import erase, insert_before
+from ...passmanager.fast.edit import erase, insert_before, read_step
 from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import OpClasses, PerClass
 from ...passmanager.ir.walk import walk
 from ...passmanager.releases.floats import key_of
-from ..constants.evaluation_code import load_evaluation
-from ..generic.analysis.purity import Purity
+from ..evaluation_code import load_evaluation
 from ..generic.canonicalize.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
-
-__all__ = ["FoldConstant", "fold_constants"]
+from ..generic.purity import Purity
 
 MAX_STEPS = 1 << 16
 """The default budget of a call: a kernel of some thousand elements, in about 0.2 s."""

@@ -17,12 +17,10 @@ from ...dialects.relax.contraction.convolution import ForwardConvolutionOp
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.reduction.nn import PadOp
 from ...dialects.relax.types import is_number, static_shape, tensor_type
-from ...dialects.relax.windows.pooling import AvgPoolOp, MaxPoolOp
-from ...passmanager.fast.rewriting.worklist import actions_of
+from ...dialects.relax.windows import AvgPoolOp, MaxPoolOp
+from ...passmanager.fast.rewriting import actions_of
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.rewriting.rewriting import PatternPass
-
-__all__ = ["FoldExplicitPadding", "FoldPadding"]
+from ...passmanager.rewriting import PatternPass
 
 
 class FoldPadding(RewritePattern):

@@ -19,19 +19,16 @@ from ...compiler.analysis.region_flow import (
     result_terminators,
 )
 from ...dialects.relax.closures import LambdaOp, MakeClosureOp
-from ...dialects.relax.graph import GraphOp
+from ...dialects.relax.graph import GraphOp, MatchCastOp
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import refine, unify
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.per_class import PerClass
-from ..generic.analysis.call_graph import CallGraph, symbols_of
-from ..sizes.type_casts import cast_at_regions, cast_for_users
-
-__all__ = ["InferType", "are_settled", "infer_types"]
+from ..generic.call_graph import CallGraph, symbols_of
+from ..sizes import cast_at_regions, cast_for_users
 
 Types: TypeAlias = Sequence[Attribute]
 

@@ -17,19 +17,18 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...compiler.analysis.shapes.symbolic_shapes import SymbolicShapes
+from ...compiler.analysis.symbolic_shapes import SymbolicShapes
 from ...compiler.kernels.builder import Preparation, Winograd
-from ...compiler.kernels.contraction.packing import dense_constant
+from ...compiler.kernels.call_sizes import CallSizes
+from ...compiler.kernels.choices import NoKernel
+from ...compiler.kernels.contraction.contraction import dense_constant
 from ...compiler.kernels.data.data_dependent import replace_data_dependent
 from ...compiler.kernels.database import Database, TuningRecord
-from ...compiler.kernels.kernel import Kernel, kernel_of
-from ...compiler.kernels.key import kernel_key
+from ...compiler.kernels.kernel import Kernel, kernel_key, kernel_of
 from ...compiler.kernels.legalizations import legalization_of
-from ...compiler.kernels.no_kernel import NoKernel
-from ...compiler.kernels.sizes.call_sizes import CallSizes
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.dynamic.base import DynamicOp
+from ...dialects.relax.dynamic.computation import DynamicOp
 from ...dialects.relax.dynamic.manipulation import (
     DynamicExpandDimsOp,
     DynamicReshapeOp,
@@ -40,27 +39,19 @@ from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import static_shape
 from ...dialects.target import DEFAULT, Target, set_target, target_of
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
-from ...passmanager.registration.info import PassInfo
-from ...passmanager.registration.rounding import Rounding
+from ...passmanager.names import Rounding
+from ...passmanager.registry import PassInfo
 from ...passmanager.releases.memref import from_elements
-from ..generic.analysis.call_graph import CallGraph
-from ..generic.dead_code.dead_code import remove_dead_operations
-from ..sizes.known_sizes import functions_with_unknown_sizes
-from .fuse_ops.fuse_ops import fuse_operations, keeps_count
-from .fuse_ops.outliner import Outliner, fusible_functions, is_scalar_constant
-
-__all__ = [
-    "LegalizeOps",
-    "constant_arguments",
-    "legalize_operations",
-    "missing_size",
-    "outline_operations",
-]
+from ..generic.call_graph import CallGraph
+from ..generic.dead_code_elimination import remove_dead_operations
+from ..sizes import functions_with_unknown_sizes
+from .fuse_ops import fuse_operations, keeps_count
+from .outliner import Outliner, fusible_functions, is_scalar_constant
 
 Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """The unknown sizes of the results of calls, and all sizes of the results of views."""

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ...compiler.analysis.devices.analyzer import DEVICE, DeviceAnalyzer, transparent_ops
-from ...compiler.analysis.devices.defaults import DeviceDefaulter
-from ...compiler.analysis.devices.domains import DevicePlace, Domain, devices_of, has_place
-from ...dialects.device_type import DeviceType
+from ...compiler.analysis.device_domains import DevicePlace, Domain, devices_of, has_place
+from ...compiler.analysis.devices import DEVICE, DeviceAnalyzer, DeviceDefaulter, transparent_ops
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
-from ...dialects.relax.tuples import TupleGetItemOp
+from ...dialects.relax.graph import TupleGetItemOp
+from ...dialects.target import DeviceType
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
-
-__all__ = ["PlanDevices", "plan_devices"]
 
 TRUE = BoolAttr.from_bool(True)
 

@@ -35,18 +35,15 @@ from ...dialects.relax.types import (
 )
 from ...dialects.tir.builder import TirBuilder
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import insert_before
 from ...passmanager.ir.per_class import OpClasses
-from ...passmanager.ir.symbols import free_name, symbol_of
-from ...passmanager.ir.walk import walk
-from ..constants.evaluation_code import load_semantics
+from ...passmanager.ir.walk import free_name, symbol_of, walk
+from ..evaluation_code import load_semantics
 from .infer_type import infer_types
 from .unroll_loops import iterations_of, without_cast
-
-__all__ = ["PreallocateCollections", "preallocate_collections"]
 
 
 class Collection(NamedTuple):
@@ -239,9 +236,9 @@ def store_kernel(name: str, type: MemRefType[Attribute]) -> PrimFuncOp:
     whole, source, turn = func.args
     # The number was computed by running the condition; a store beyond the buffer must not be
     # possible even if that was wrong.
-    b.require(b.less(turn, count), f"more than {count} rows are collected", func)
+    b.require(b.less(b.index_of(turn), count), f"more than {count} rows are collected", func)
     with b.elements(shape) as index:
-        b.store(b.load(source, [0, *index]), whole, [turn, *index])
+        b.store(b.load(source, [0, *index]), whole, [b.index_of(turn), *index])
     return b.finish()
 
 

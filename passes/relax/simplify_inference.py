@@ -18,13 +18,11 @@ from ...dialects.relax.reduction.normalization import (
     RMSNormOp,
 )
 from ...dialects.relax.types import is_ranked
-from ...passmanager.fast.rewriting.worklist import actions_of
+from ...passmanager.fast.rewriting import actions_of
 from ...passmanager.ir.per_class import OpClasses, has_any
-from ...passmanager.registration.rounding import Rounding
-from ...passmanager.rewriting.rewriting import PatternPass
-from ..decomposition.decompose import replace_by_decomposition
-
-__all__ = ["DecomposeForInference", "SimplifyInference"]
+from ...passmanager.names import Rounding
+from ...passmanager.rewriting import PatternPass
+from ..decompose import replace_by_decomposition
 
 
 class DecomposeForInference(RewritePattern):
@@ -104,7 +102,7 @@ class SimplifyInference(PatternPass):
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         if has_any(ops, *_DECOMPOSED):
-            import_module("..decomposition.decompositions", __package__)
+            import_module("..decompositions", __package__)
 
     def patterns(self) -> Sequence[RewritePattern]:
         return (DecomposeForInference(),)

@@ -13,15 +13,13 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.relax.graph import GraphOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.ordering import dependence_order
 from ...passmanager.ir.walk import first_ops
-from ..generic.analysis.opaque_functions import is_opaque
-
-__all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]
+from ..generic.call_graph import is_opaque
 
 BRANCHES = (IfOp, IndexSwitchOp)
 """The operations that run one of their regions, once."""

@@ -14,24 +14,23 @@ from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from ...compiler.analysis.calls.constant_evaluator import ConstantEvaluator
+from ...compiler.analysis.constant_evaluator import ConstantEvaluator
 from ...compiler.interpreters import has_semantics
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_tensor, static_shape
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.errors import NotInstalledError
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.per_class import OpClasses
 from ...passmanager.ir.walk import walk
-from ..constants.evaluation_code import load_semantics
+from ..evaluation_code import load_semantics
 from .infer_type import infer_types
 
 if TYPE_CHECKING:
     from ...compiler.interpreters.arrays import Array
 
-__all__ = ["UnrollLoops", "iterations_of", "unroll_loops"]
 
 MAX_ELEMENTS = 1 << 10
 """The most elements of a value that is computed to know whether a loop goes on."""

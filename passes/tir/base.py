@@ -13,8 +13,6 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.decorators import FunctionDecorator, function_pass
 
-__all__ = ["PrimFuncPass", "prim_func_pass"]
-
 C = TypeVar("C")
 
 PrimFuncFunction = Callable[[PrimFuncOp, ModuleOp, PassContext], PrimFuncOp | None]

@@ -10,8 +10,6 @@ from ...dialects.target import Target, has_target, set_target, target_of
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 
-__all__ = ["BindTarget"]
-
 
 @dataclass(frozen=True)
 class BindTarget(ModulePass):

@@ -19,16 +19,13 @@ from xdsl.traits import (
 
 from ...compiler.analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
-from ...passmanager.fast.access import Fields
-from ...passmanager.fast.edit import insert_before
+from ...passmanager.fast.edit import Fields, insert_before
 from ...passmanager.ir.per_class import PerClass
-from ..generic.analysis.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE
+from ..generic.arith_families import COMMUTATIVE, DIVISIONS, REORDERABLE
 from ..generic.common_subexpressions import CommonSubexprEliminator, Frame
 from .base import PrimFuncPass
-
-__all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
 
 MAX_TERMS = 32
 """A sum or product of more terms is compared operand by operand: its key would be long."""

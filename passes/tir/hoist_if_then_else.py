@@ -20,15 +20,13 @@ from xdsl.traits import (
 from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase
 from ...passmanager.ir.walk import walk
-from ..generic.analysis.buffers import View
-from ..loops.branches import exchange_loop_and_branch
+from ..generic.purity import View
+from ..loops import exchange_loop_and_branch
 from .base import PrimFuncPass
-
-__all__ = ["HoistIfThenElse", "hoist_ifs"]
 
 REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
 """Effects that other operations cannot observe, however often they happen."""

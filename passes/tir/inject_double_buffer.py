@@ -6,13 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    IndexType,
-    MemRefType,
-    ModuleOp,
-    StridedLayoutAttr,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, StridedLayoutAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
@@ -20,15 +14,13 @@ from xdsl.utils.exceptions import PassFailedException
 from ...compiler.analysis.memory.buffers import DOUBLE_BUFFER, Buffer, buffer_type, mixed_shape
 from ...compiler.analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
 from ...dialects.tir.ops import ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
-from ..generic.analysis.buffers import Allocation
-from ..loops.builder import Index, LoopBuilder, known_index
+from ..generic.purity import Allocation
+from ..loops import Index, LoopBuilder, known_index
 from .base import PrimFuncPass
-
-__all__ = ["InjectDoubleBuffer", "inject_double_buffers"]
 
 INDEX = IndexType()
 

@@ -13,21 +13,18 @@ from xdsl.ir.region_utils import iter_used_values_defined_above
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from ...compiler.analysis.constants import integer_constant
-from ...compiler.analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
-from ...compiler.releases.effects import is_side_effect_free
+from ...compiler.analysis.constant_evaluator import integer_constant
+from ...compiler.analysis.iteration_ranges import FORK_WORK, extent_of, parallel_work, work_of
+from ...compiler.releases import is_side_effect_free
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
-from ..generic.analysis.buffers import View
-from ..loops.builder import Index, LoopBuilder, known_index
-from ..loops.chunks import chunk_of
-
-__all__ = ["PART", "OutlineParallel", "outline_parallel_loops"]
+from ..generic.purity import View
+from ..loops import Index, LoopBuilder, chunk_of, known_index
 
 PART = "tir.part"
 """The attribute of the call that computes a part of the iterations of a loop."""

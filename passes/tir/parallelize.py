@@ -10,19 +10,16 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint
 
 from ...compiler.analysis.arith.analyzer import Analyzer
-from ...compiler.analysis.constants import integer_constant
-from ...compiler.analysis.loops.dependence import Dependence, dependence_of
-from ...compiler.analysis.loops.work import FORK_WORK, extent_of, parallel_work, work_of
+from ...compiler.analysis.constant_evaluator import integer_constant
+from ...compiler.analysis.dependence import Dependence, dependence_of
+from ...compiler.analysis.iteration_ranges import FORK_WORK, extent_of, parallel_work, work_of
 from ...dialects.target import target_of
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
-from ..loops.builder import LoopBuilder, known_index
-from ..loops.chunks import chunk_of
+from ..loops import LoopBuilder, chunk_of, known_index
 from .base import PrimFuncPass
-
-__all__ = ["Parallelize", "parallelize_loops"]
 
 
 def parallelize_loops(

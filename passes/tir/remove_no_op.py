@@ -15,21 +15,19 @@ from ...compiler.analysis.memory.effects import (
     Effects,
     Epochs,
     Memory,
+    RedundantEffects,
     Root,
     Stamp,
     has_nested_effects,
 )
-from ...compiler.analysis.memory.redundant_effects import RedundantEffects
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
-from ..generic.analysis.buffers import Allocation
-from ..generic.analysis.scoped_dict import ScopedDict
-from ..generic.dead_code.dead_code import is_used
+from ..generic.dead_code_elimination import is_used
+from ..generic.purity import Allocation
+from ..generic.scoped_dict import ScopedDict
 from .base import PrimFuncPass
-
-__all__ = ["RemoveNoOp", "remove_no_ops"]
 
 
 def remove_no_ops(func: PrimFuncOp, actions: Actions = SILENT) -> None:

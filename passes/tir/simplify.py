@@ -11,20 +11,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...compiler.analysis.arith.analyzer import Analyzer
-from ...compiler.analysis.arith.bounds.ranges import Range
-from ...compiler.analysis.arith.expressions import is_expression
-from ...compiler.analysis.arith.integer_types import BOOLEAN
+from ...compiler.analysis.arith.expressions import BOOLEAN, is_expression
 from ...compiler.analysis.arith.linear_form import ONE, ZERO
+from ...compiler.analysis.arith.ranges import Range
 from ...compiler.analysis.arith.rewrite_simplify import RewriteSimplifier
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase
-from ..generic.dead_code.dead_code import remove_dead_operations
-from ..loops.branches import inline_branch
+from ..generic.dead_code_elimination import remove_dead_operations
+from ..loops import inline_branch
 from .base import PrimFuncPass
-
-__all__ = ["Simplify", "simplify"]
 
 MAX_SWEEPS = 4
 """The largest number of sweeps over a function: when a use is removed, more expressions have a

@@ -25,13 +25,11 @@ from ...compiler.analysis.memory.storage_groups import (
 )
 from ...compiler.analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.fast.edit import erase, insert_before
-from ..generic.analysis.buffers import Allocation, View
+from ..generic.purity import Allocation, View
 from .base import PrimFuncPass
-
-__all__ = ["StorageRewrite", "rewrite_storage"]
 
 
 def rewrite_storage(func: PrimFuncOp, *, reuse: bool = True, actions: Actions = SILENT) -> None:

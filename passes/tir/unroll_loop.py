@@ -10,18 +10,15 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind
 
-from ...compiler.analysis.constants import constant_extent
+from ...compiler.analysis.constant_evaluator import constant_extent
 from ...compiler.analysis.memory.buffers import buffer_type, scope_of
-from ...compiler.releases.effects import get_effects
+from ...compiler.releases import get_effects
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.diagnostics.actions import SILENT, Actions
 from ...passmanager.ir.walk import walk
-from ..loops.constant_pool import ConstantPool
-from ..loops.expansion import expand_loop
+from ..loops import ConstantPool, expand_loop
 from .base import PrimFuncPass
-
-__all__ = ["UnrollLoop", "UnrollOptions", "unroll_loops"]
 
 
 class UnrollOptions(NamedTuple):

@@ -18,17 +18,9 @@ from functools import cache
 from typing import TypeVar
 
 from ..errors import PasslineError
-from ..registration.names import did_you_mean
+from ..names import did_you_mean
 from .known_releases import checksum_of_files, is_mixed, known_releases
 from .parts import CHECK, NO_ACCELERATION, NONE, NOTE, OFF, PARTS, REPLACED, SETTING, Verdict
-
-__all__ = [
-    "accelerated_parts",
-    "acceleration_text",
-    "choose",
-    "is_accelerated",
-    "is_turned_off",
-]
 
 T = TypeVar("T")
 

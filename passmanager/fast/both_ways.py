@@ -24,7 +24,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ..errors import PasslineError
-from .description import description, difference, read, texts
+from .comparison import description, difference, read, texts
 from .interface import (
     Check,
     Cloner,
@@ -36,9 +36,7 @@ from .interface import (
     Reader,
     Verifier,
 )
-from .printing.naming_printer import NamingPrinter
-
-__all__ = ["AccelerationError", "both_ways"]
+from .naming_printer import NamingPrinter
 
 T = TypeVar("T")
 OpT = TypeVar("OpT", bound=Operation)

@@ -17,12 +17,10 @@ from xdsl.ir.core import SSAValues
 
 from ..ir.garbage_collection import paused_collector
 from ..ir.walk import walk
-from ..recursion import deep_recursion
+from ..limits import deep_recursion
 from .acceleration import choose
 from .creation import is_plain, set_operands
 from .interface import Cloner
-
-__all__ = ["clone", "clone_all"]
 
 OpT = TypeVar("OpT", bound=Operation)
 

@@ -31,17 +31,6 @@ from ..ir.per_class import PerClass
 from .acceleration import choose
 from .interface import Creator
 
-__all__ = [
-    "append_op",
-    "create_before",
-    "init_op",
-    "is_plain",
-    "make_attribute",
-    "make_op",
-    "set_operands",
-    "set_results",
-]
-
 AttributeT = TypeVar("AttributeT", bound=Data[Any] | ParametrizedAttribute)
 OpT = TypeVar("OpT", bound=IRDLOperation)
 

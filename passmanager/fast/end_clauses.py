@@ -21,9 +21,7 @@ from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import UnresolvedOperand
 
 from ..ir.per_class import PerClass
-from .printing.op_templates import has_declarative_format
-
-__all__ = ["EndClause", "Types", "end_clause"]
+from .op_templates import has_declarative_format
 
 Types: TypeAlias = Sequence[Attribute]
 

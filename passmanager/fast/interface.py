@@ -11,32 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import (
-    Attribute,
-    Data,
-    Operation,
-    ParametrizedAttribute,
-    SSAValue,
-    SSAValues,
-)
+from xdsl.ir import Attribute, Data, Operation, ParametrizedAttribute, SSAValue, SSAValues
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import OpTrait
 
 if TYPE_CHECKING:
-    from .printing.naming_printer import NamingPrinter
+    from .naming_printer import NamingPrinter
 
-__all__ = [
-    "Check",
-    "Cloner",
-    "Creator",
-    "Editor",
-    "OpChecks",
-    "OpClass",
-    "PatternReader",
-    "Printer",
-    "Reader",
-    "Verifier",
-]
 
 OpT = TypeVar("OpT", bound=Operation)
 AttributeT = TypeVar("AttributeT", bound=Data[Any] | ParametrizedAttribute)

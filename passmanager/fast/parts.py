@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = [
-    "CHECK",
-    "NONE",
-    "NOTE",
-    "NO_ACCELERATION",
-    "OFF",
-    "PARTS",
-    "PLAIN_READING",
-    "REPLACED",
-    "SETTING",
-    "Verdict",
-]
-
 OFF = "PASSLINE_NO_ACCELERATION"
 """The environment variable that turns all accelerated parts off, unless it is empty or 0."""
 NO_ACCELERATION = "--no-acceleration"

@@ -31,14 +31,13 @@ from xdsl.ir import (
 )
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
-from .description import attempt, description, read, texts, values_of
+from .comparison import attempt, description, read, texts, values_of
 from .known_releases import checksum_of_files
 from .parts import NOTE, PLAIN_READING, SETTING
 
 if TYPE_CHECKING:
     from ..ir.text.printer import PrintStyle
 
-__all__ = ["FOLDER", "SampleResult", "results"]
 
 FOLDER = Path(__file__).with_name("sample")
 """The sample: each chunk of a file is read twice in one text, so that what was learned is used."""
@@ -94,8 +93,8 @@ def _arguments_in(module: ModuleOp) -> Iterator[BlockArgument]:
 def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[SampleResult]:
     """Yield what the other parts do with a module."""
     from ..ir.text.printer import PrintStyle
-    from .access import read_fields, read_operands, read_step
     from .clone import clone
+    from .edit import read_fields, read_operands, read_step
 
     def result(part: str, what: str, work: Callable[..., str], *arguments: object) -> SampleResult:
         return SampleResult(part, f"{place} {what}", attempt(work, *arguments))
@@ -116,7 +115,7 @@ def _results_on(module: ModuleOp, place: str, context: Context) -> Iterator[Samp
 
 
 def _types(op: Operation) -> list[Attribute]:
-    from .access import read_type
+    from .edit import read_type
 
     return [*map(read_type, op.results)]
 
@@ -140,7 +139,7 @@ def _verified(module: ModuleOp) -> str:
 
 def _said(op: Operation) -> str:
     """Return `valid`, or what the verifier says about an op."""
-    from ..ir.checks.verifier import verify
+    from ..ir.verifier import verify
 
     return attempt(lambda: "valid" if verify(op) is None else "")
 
@@ -198,7 +197,7 @@ def _fields_of(attribute: Attribute) -> dict[str, object]:
 
 def _rewritten(module: ModuleOp, context: Context) -> str:
     """Apply the patterns that ops declare, fold, and erase dead ops."""
-    from ..rewriting.rewriting import apply_patterns
+    from ..rewriting import apply_patterns
 
     patterns = [CanonicalizationRewritePattern()]
     fired = apply_patterns(module, patterns, ctx=context, fold=True, remove_dead=True)

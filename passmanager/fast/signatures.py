@@ -26,9 +26,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from ..ir.per_class import PerClass
 from ..releases.attributes import BitEnumAttribute, EnumAttribute
 from ..releases.floats import DISTINGUISHES_ZEROS
-from .access import Fields, read_type
-
-__all__ = ["Signature", "Signatures", "is_of_signature", "reads_its_op_alone"]
+from .edit import Fields, read_type
 
 Signature: TypeAlias = tuple[object, ...]
 """Class, number of results, numbers of types, names and numbers of properties and attributes."""

@@ -10,10 +10,8 @@ from collections.abc import Container, Iterator, Mapping
 from typing import cast
 
 from ..instrument import PassInstrument
-from ..registration.names import did_you_mean, name_key
-from .time.nesting import report_header
-
-__all__ = ["DebugCounter"]
+from ..names import did_you_mean, name_key
+from .nesting import report_header
 
 
 class DebugCounter(PassInstrument):

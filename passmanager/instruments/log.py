@@ -8,11 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..instrument import PassInstrument
-from ..ir.symbols import name_of, symbol_of
-from ..registration.info import PassInfo
+from ..ir.walk import name_of, symbol_of
+from ..registry import PassInfo
 from ..run import Run
-
-__all__ = ["PassLog"]
 
 
 class PassLog(PassInstrument):

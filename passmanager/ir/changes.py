@@ -15,10 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 
-from ..fast.access import read_fields
+from ..fast.edit import read_fields
 from .per_class import OpClasses, PerClass
-
-__all__ = ["Changes", "Snapshot"]
 
 # Records
 

@@ -28,22 +28,6 @@ from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from .per_class import PerClass
 
-__all__ = [
-    "ALLOCATES_INSIDE",
-    "ALLOCATES_OUTSIDE",
-    "FREES",
-    "NESTED",
-    "OBSERVABLE",
-    "READS",
-    "UNKNOWN",
-    "VARYING",
-    "WRITES",
-    "class_effects",
-    "is_kept",
-    "own_effects",
-    "would_be_dead",
-]
-
 # Plain integers: an `IntFlag` takes ten times as long to combine.
 READS: Final = 1
 WRITES: Final = 2

@@ -7,8 +7,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 
-__all__ = ["paused_collector"]
-
 _lock = Lock()
 
 

@@ -19,16 +19,6 @@ from xdsl.utils.lexer import Span
 
 from .walk import ancestors
 
-__all__ = [
-    "file_location",
-    "location_of",
-    "place_of",
-    "place_text",
-    "remember_source",
-    "source_line",
-    "span_location",
-]
-
 
 def span_location(span: Span[str] | Span[bytes]) -> FileLineColLoc:
     """Return the location of the start of a span."""

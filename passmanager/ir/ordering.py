@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, OpResult
 
-from .checks.dominance import is_graph_region
-
-__all__ = ["dependence_order", "find_cycle", "in_order"]
+from .dominance import is_graph_region
 
 
 def dependence_order(block: Block) -> list[Operation]:

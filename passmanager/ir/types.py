@@ -10,8 +10,6 @@ from xdsl.rewriter import Rewriter
 
 from .walk import walk
 
-__all__ = ["convert_types"]
-
 
 def convert_types(root: Operation, convert: Callable[[Attribute], Attribute]) -> None:
     """Convert the types of all results and block arguments in `root`, and the types that are

@@ -12,8 +12,6 @@ from typing import BinaryIO
 
 from typing_extensions import Buffer
 
-__all__ = ["check_writable", "check_writable_directory", "replace_file", "replacing"]
-
 
 def replace_file(path: Path, parts: Iterable[str | Buffer]) -> None:
     """Replace the contents of the file by `parts` in one step, as `replacing` does. Text is written

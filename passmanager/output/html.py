@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from importlib import import_module
 from itertools import chain, repeat
-
-__all__ = ["Html", "Number", "block", "element", "fold", "join", "table"]
 
 
 class Html(str):
@@ -86,3 +86,13 @@ _STYLE = """
 .passline .gi { color: #40973f; }
 .passline .c, .passline .gu { color: var(--jp-mirror-editor-comment-color, #888888); }
 """
+
+
+@singledispatch
+def to_html(shown: object) -> str:
+    """Return the HTML of a pass, a plan or a context."""
+    import_module("..notebook", __package__)  # registers them
+    make = to_html.dispatch(type(shown))
+    if make is to_html.dispatch(object):
+        raise TypeError(f"{type(shown).__name__} has no HTML")
+    return make(shown)

@@ -13,8 +13,6 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
-__all__ = ["BaseRewriter", "fold"]
-
 
 def fold(op: Operation, folder: Folder, rewriter: PatternRewriter) -> None:
     """Replace an op by the result of its folder, unless that is invalid: sums of `arith` that

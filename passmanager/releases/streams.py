@@ -7,8 +7,6 @@ from typing import IO, TYPE_CHECKING, cast
 
 from xdsl.tools.command_line_tool import CommandLineTool
 
-__all__ = ["binary_content", "chunk_stream", "input_stream"]
-
 _TAKES_TEXT = not TYPE_CHECKING and "str" in str(
     CommandLineTool.parse_chunk.__annotations__["chunk"]
 )

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from ..instruments.ir.ir_text import banner
-from ..instruments.ir.record import Event
+from ..instruments.printing import banner
+from ..instruments.record import Event
 from .recording import RecordedChange, Recording, State, numbers_in
-
-__all__ = ["blame_text", "erased_text"]
 
 
 class _Origin(NamedTuple):

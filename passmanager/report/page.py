@@ -1,22 +1,35 @@
-"""The page of a record: one HTML file with its scripts and data, which needs no network."""
+"""The report of a run: as a page of HTML, and as text."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from string import Template
-from typing import Any
+from time import perf_counter
+from typing import Any, Literal
 
-from .recording import Recording
+from ..instruments.diff import unified
+from ..instruments.printing import banner
+from ..instruments.record import Event, RecordInstrument
+from ..instruments.statistics import PassStatistics, StatisticsInstrument
+from ..instruments.timing import PassTimingInstrument
+from ..output.files import check_writable, replace_file
+from .recording import RecordedChange, Recording
 
-__all__ = ["render_page"]
+__all__ = ["ReportInstrument", "diff_text", "render_page", "statistics_text", "timing_text"]
+
+
+# The page of a record: one HTML file with its scripts and data, which needs no network.
+
 
 _SCRIPTS = ("diff.min.js", "uplot.min.js", "dagre.min.js")
 """The libraries that are plain scripts, each with one global name."""
@@ -98,3 +111,100 @@ def _own(name: str) -> str:
 
 def _vendored(name: str) -> str:
     return (_folder("vendor") / name).read_text(encoding="utf-8")
+
+
+# Records as text: the reports that instruments print in a run.
+
+
+def timing_text(recording: Recording, kind: Literal["tree", "list", "json"] = "tree") -> str:
+    """Return the times, as `PassTimingInstrument.report`."""
+    timing = PassTimingInstrument()
+    timing.sessions = recording.sessions()
+    return timing.report(kind)
+
+
+def statistics_text(recording: Recording, kind: Literal["text", "json"] = "text") -> str:
+    """Return the statistics of leaf passes, as `StatisticsInstrument.report`."""
+    statistics, begins = StatisticsInstrument(), recording.begins()
+    for event in recording.events:
+        if event["event"] in ("end", "fail") and not (begin := begins[event["pass"]])["composite"]:
+            _add(statistics.passes.setdefault(begin["name"], PassStatistics()), event)
+    return statistics.report(kind)
+
+
+def _add(found: PassStatistics, event: Event) -> None:
+    """Add a run of a pass, given by its end, to the statistics of the pass."""
+    failed = event["event"] == "fail"
+    found.runs += 1
+    found.failed += failed
+    found.changed += event["changed"] and not failed
+    found.counters.update(event.get("counters", {}))
+    if not failed:
+        found.created.update(event.get("created", {}))
+        found.erased.update(event.get("erased", {}))
+
+
+def diff_text(recording: Recording) -> str:
+    """Return the changes of each pass as unified diffs, one for each top-level op."""
+    passes = (step for step in recording.steps() if step.end is not step.begin)
+    return "".join(line + "\n" for step in passes for line in _diff(recording, step))
+
+
+def _diff(recording: Recording, step: RecordedChange) -> Iterator[str]:
+    if not (pairs := recording.replaced(step)):
+        return
+    name, text = step.begin["name"], step.begin["text"]
+    title = name if name == text else f"{name}: {text}"
+    yield banner(f"IR Diff After {title}" + " Failed" * (step.end["event"] == "fail"))
+    for pair in pairs:
+        before, after = ([] if hash is None else _lines(recording, hash) for hash in pair)
+        yield from unified(before, after)
+    yield ""
+
+
+def _lines(recording: Recording, hash: str) -> list[str]:
+    text: str = recording.texts[hash]["text"]
+    return text.split("\n")
+
+
+# The instrument that writes the report of a run as a page of HTML.
+
+
+class ReportInstrument(RecordInstrument):
+    """An instrument that writes a record of the run as one HTML file, each time its context is
+    left; the record is written to `record` too, if given.
+
+    The file is replaced as a whole. Errors: OSError, when the context is entered, or when it is
+    left, for a file that cannot be written. `write` can then write another.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        record: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "",
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        super().__init__(record, title=title, keep=True, clock=clock)
+        self._page = Path(path)
+        self.written: Path | None = None
+        """The file that the report was last written to."""
+
+    def enter_pass_ctx(self) -> None:
+        check_writable(self._page)
+        super().enter_pass_ctx()
+
+    def finalize_pass_ctx(self) -> None:
+        try:
+            super().finalize_pass_ctx()
+        finally:  # write the report even if the file of the record could not be written
+            if self._here.contexts == 0:
+                self.write(self._page)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the report of the passes that have run so far to the file `path`."""
+        from .recording import read_recording
+
+        replace_file(Path(path), [render_page(read_recording(self.lines))])
+        self.written = Path(path)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..errors import PasslineError
-from ..instruments.ir.record import FORMAT, Event
-from ..instruments.time.spans import Span
+from ..instruments.record import FORMAT, Event
+from ..instruments.spans import Span
 
 __all__ = ["RecordedChange", "Recording", "Replacement", "State", "numbers_in", "read_recording"]
 

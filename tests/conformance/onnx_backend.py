@@ -40,7 +40,7 @@ from passline.compiler.frontends.onnx.schemas import has_body
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 
 __all__ = [
     "Case",

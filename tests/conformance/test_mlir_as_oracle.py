@@ -22,18 +22,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import Value, entry_function
-from passline.passes import (
-    Canonicalize,
-    DeadCodeElimination,
-    EliminateCommonSubexpr,
-    FoldConstant,
-)
+from passline.passes import Canonicalize, DeadCodeElimination, EliminateCommonSubexpr, FoldConstant
 from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.inputs import split_chunks
+from passline.passmanager.ir.text.parser import split_chunks
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

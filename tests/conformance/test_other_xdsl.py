@@ -125,7 +125,7 @@ import sys
 from io import StringIO
 import passline
 from passline.passes import Canonicalize
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.text.printer import ExactPrinter
 
 module = passline.load(sys.argv[1])

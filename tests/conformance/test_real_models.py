@@ -17,7 +17,7 @@ from passline.compiler.frontends.onnx import import_model
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.contraction.convolution import Conv2dOp
-from passline.dialects.relax.data.permutation import LayoutTransformOp
+from passline.dialects.relax.data.manipulation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument

@@ -28,7 +28,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passes.generic.canonicalize.canonicalize import Canonicalize, canonicalize
 from passline.passmanager import PassContext
-from passline.passmanager.rewriting.rewriting import apply_patterns
+from passline.passmanager.rewriting import apply_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # xDSL's
 

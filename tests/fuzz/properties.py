@@ -30,7 +30,7 @@ from passline.compiler.native import compile_module
 from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.passmanager.runner import info_of, nested_passes

@@ -13,7 +13,7 @@ from support.passes.laws import pipeline_of
 
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text
-from passline.passmanager.options.options import pass_text
+from passline.passmanager.options import pass_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

@@ -9,7 +9,7 @@ from typing import Literal, Union, get_args, get_origin
 from hypothesis import strategies as st
 
 from passline.passes import LOWER_TO_MLIR, PASSES, REPLACEMENTS, UNIVERSE
-from passline.passmanager.options.options import PassOption, check_range, pass_options, pass_text
+from passline.passmanager.options import PassOption, check_range, pass_options, pass_text
 
 __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "tensor_pipelines"]
 

@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from passline.dialects.tir.body import YieldOp
 from passline.dialects.tir.functions import PrimFuncOp
+from passline.dialects.tir.loops import YieldOp
 
 from .attributes import attributes, locations, names, scalar_types, types
 

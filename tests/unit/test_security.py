@@ -20,7 +20,7 @@ from support.releases import needs_part
 from support.suites.inprocess import Result, capture, passline_opt
 from support.tables import table_test
 
-from passline.compiler.interpreters.array_files import load_arrays, save_arrays
+from passline.compiler.interpreters.arguments import load_arrays, save_arrays
 from passline.passmanager.report.page import render_page
 from passline.passmanager.report.recording import read_recording
 from passline.tools.run import PasslineRunMain
@@ -133,7 +133,7 @@ def test_pipeline_of_a_file_runs_registered_passes() -> None:
 
 
 def test_no_other_xdsl_pass_opens_files_or_runs_programs() -> None:
-    """The table in tools/trust.py is complete: xDSL's transformations have no other such call."""
+    """The table in tools/loading.py is complete: xDSL's transformations have no other such call."""
     import xdsl.transforms
 
     folder = Path(xdsl.transforms.__path__[0])

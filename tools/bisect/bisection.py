@@ -2,32 +2,183 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import ChangedResultError, PassContractError, PasslineError
-from ...passmanager.instruments.ir.ir_text import is_valid
-from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.fast.clone import clone
+from ...passmanager.fast.edit import erase
+from ...passmanager.instruments.printing import is_valid
+from ...passmanager.ir.location import file_location
+from ...passmanager.ir.walk import symbol_of, walk
+from ...passmanager.names import name_key
 from ...passmanager.pipeline import pipeline_text
-from ...passmanager.registration.info import PassInfo
-from ...passmanager.registration.names import name_key
-from ...passmanager.rewriting.rewriting import NonConvergenceError
+from ...passmanager.registry import PassInfo
+from ...passmanager.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
-from ..reduce.delta import op_count, smaller_modules
-from ..reduce.replacement import is_source, is_terminator
-from ..trials.place import OpPlace
-from ..trials.prefix import PassStep, Prefix
+from ..reduce.reductions import is_source, is_terminator, op_count, smaller_modules
+from ..trials.prefix import OpPlace, PassStep, Prefix
 from ..trials.trial import TrialOutcome, Trials
-from .finding import Finding
-from .neighbourhood import neighbourhoods
-from .oracles import Oracle
-from .pipelines import fewest_passes
-from .search import AlreadyBadError, Boundary, NeverBadError, find_boundary
+from .oracles import Finding, Oracle, fewest_passes
 
-__all__ = ["Bisection"]
+# The search that finds passes, functions and steps alike: bisection of a count.
+
+
+class AlreadyBadError(Exception):
+    """The error for a predicate that holds for 0 already."""
+
+
+class NeverBadError(Exception):
+    """The error for a predicate that does not hold for the whole count."""
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A number for which a predicate holds, while it does not for the number before.
+
+    `contradiction` is a neighbour that shows that the predicate is not monotone: one further on for
+    which it does not hold, or one further back for which it does.
+    """
+
+    number: int
+    contradiction: int | None = None
+
+
+def find_boundary(count: int, is_bad: Callable[[int], bool]) -> Boundary:
+    """Return the first number up to `count` for which `is_bad` holds, if it holds for all after the
+    first; otherwise, some boundary.
+
+    It is asked about each number at most once: O(log count) numbers, and two neighbours of the
+    boundary. Errors: AlreadyBadError, NeverBadError.
+    """
+    if is_bad(0):
+        raise AlreadyBadError
+    if count == 0 or not is_bad(count):
+        raise NeverBadError
+    known = {0: False, count: True}
+    good, bad = 0, count
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        known[middle] = is_bad(middle)
+        good, bad = (good, middle) if known[middle] else (middle, bad)
+    for neighbour in (bad + 1, good - 1):
+        if 0 < neighbour < count and neighbour not in known:
+            known[neighbour] = is_bad(neighbour)
+    contradictions = (n for n, held in known.items() if held != (n >= bad))
+    return Boundary(bad, next(contradictions, None))
+
+
+# The neighbourhood of an operation: a function of the operations around it alone.
+#
+# A module that is cut down so at once takes few trials; and it still computes something, while
+# `passline-reduce` replaces what it removes by values that nothing computes.
+
+
+DISTANCES = (0, 1, 2, 4)
+
+
+def neighbourhoods(module: ModuleOp, place: OpPlace) -> Iterator[ModuleOp]:
+    """Yield copies of `module` whose function at `place` is cut down to the operation there and
+    those around it: ever more of them, in steps from definition to use. If a pass has made the
+    function, it is the first one with an op from the same line."""
+    for distance in DISTANCES:
+        copy = clone(module)
+        for func in _candidates(copy, place):
+            if chosen := _around(func.body.block, place, distance):
+                _cut(func, chosen)
+                yield copy
+                break
+
+
+def _candidates(module: ModuleOp, place: OpPlace) -> list[FuncOp]:
+    """Return the functions that may hold the op at `place`."""
+    functions = [
+        op
+        for op in module.ops
+        if isinstance(op, FuncOp)
+        and len(op.body.blocks) == 1
+        and isinstance(op.body.block.last_op, ReturnOp)
+    ]
+    if any(symbol_of(op) == place.function for op in module.ops) or place.location is None:
+        return [func for func in functions if symbol_of(func) == place.function]
+    return functions
+
+
+def _around(block: Block, place: OpPlace, distance: int) -> set[Operation]:
+    """Return the ops of `block` that are or hold an op at `place`, their neighbours, and the
+    constants that these use."""
+    chosen = {op for op in block.ops if any(_is_at(inner, place) for inner in walk(op))}
+    for _ in range(distance if chosen else 0):
+        users = {use.operation for op in chosen for result in op.results for use in result.uses}
+        holders = [block.find_ancestor_op_in_block(user) for user in users]
+        chosen |= {*_owners(chosen, block), *(op for op in holders if op is not None)}
+    chosen |= {op for op in _owners(chosen, block) if _is_constant(op)}
+    return {op for op in chosen if not isinstance(op, ReturnOp)}
+
+
+def _is_at(op: Operation, place: OpPlace) -> bool:
+    """Return whether an op is from the line of `place`; without a line, whether it has the name."""
+    if place.location is None:
+        return op.name == place.op
+    return file_location(op.location) == place.location
+
+
+def _owners(ops: Iterable[Operation], block: Block) -> Iterator[Operation]:
+    """Yield the ops of `block` that define an operand of `ops` or of ops nested in them."""
+    for op in ops:
+        for inner in walk(op):
+            for operand in inner.operands:
+                if isinstance(operand.owner, Operation) and operand.owner.parent is block:
+                    yield operand.owner
+
+
+def _is_constant(op: Operation) -> bool:
+    return op.has_trait(ConstantLike, value_if_unregistered=False)
+
+
+def _cut(func: FuncOp, chosen: set[Operation]) -> None:
+    """Remove all ops but `chosen` from a function: the values that these use become arguments, and
+    those that others use results."""
+    block = func.body.block
+    others = [op for op in block.ops if op not in chosen]
+    results = [value for op in block.ops if op in chosen for value in _used_outside(op, chosen)]
+    for op in others:
+        for value in op.results:
+            if any(block.find_ancestor_op_in_block(use.operation) in chosen for use in value.uses):
+                argument = block.insert_arg(value.type, len(block.args))
+                argument.name_hint = value.name_hint
+                value.replace_all_uses_with(argument)
+    block.add_op(ReturnOp(*results))
+    for op in reversed(others):
+        erase(op)
+    for argument in [*block.args]:
+        if argument.first_use is None:
+            block.erase_arg(argument)
+    func.function_type = FunctionType.from_lists(
+        [argument.type for argument in block.args], [result.type for result in results]
+    )
+    func.arg_attrs = func.res_attrs = None
+    func.sym_visibility = None  # it is called by nobody, and checked if it is public
+
+
+def _used_outside(op: Operation, chosen: set[Operation]) -> list[SSAValue]:
+    """Return the results of `op` that others than `chosen` use, or nobody; of a constant, none."""
+    if _is_constant(op):
+        return []
+    block = op.parent
+    assert block is not None
+    return [
+        result
+        for result in op.results
+        if result.first_use is None
+        or any(block.find_ancestor_op_in_block(use.operation) not in chosen for use in result.uses)
+    ]
 
 
 class Bisection:

@@ -14,33 +14,30 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError
 
-from ...passmanager.diagnostics.diagnostics import Diagnostic
+from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
-from ...passmanager.ir.checks.verifier import verify
 from ...passmanager.ir.text.parser import parse_module
+from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import parse_pipeline
-from ..command_line.argument_parser import (
-    nonempty_text,
-    seconds,
-    written_directory,
-)
-from ..command_line.arguments import (
-    add_pipeline,
-    add_verification,
-    check_pipeline_source,
-)
+from ..command_line.argument_parser import nonempty_text, seconds, written_directory
+from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..output import ResultFile
-from ..trials.interestingness import check_command
 from ..trials.tool import TrialMain, flat
-from ..trials.trial import Trials
+from ..trials.trial import Trials, check_command
 from .bisection import Bisection
-from .lit_test import command_line, free_file, save_test
-from .oracles import BadText, CommandFails, Oracle, SameFailure
-from .pipelines import enabled_passes, highest_level
-
-__all__ = ["PasslineBisectMain", "main"]
+from .oracles import (
+    BadText,
+    CommandFails,
+    Oracle,
+    SameFailure,
+    command_line,
+    enabled_passes,
+    free_file,
+    highest_level,
+    save_test,
+)
 
 
 class PasslineBisectMain(TrialMain):

@@ -10,39 +10,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ...passmanager.diagnostics.diagnostics import Severity, print_message
-from ...passmanager.fast.acceleration import is_turned_off
+from ... import __version__
+from ...passmanager.diagnostics import Severity, print_message
+from ...passmanager.fast.acceleration import acceleration_text, is_turned_off
 from ...passmanager.fast.parts import NO_ACCELERATION, OFF
-from ...passmanager.options.text import shortened
+from ...passmanager.names import closest_name, name_key
+from ...passmanager.options import shortened
 from ...passmanager.output.files import check_writable, check_writable_directory
-from ...passmanager.registration.info import check_name
-from ...passmanager.registration.names import closest_name, name_key
-from ..diagnostics.failures import USAGE
-from .columns import filled
+from ...passmanager.registry import check_name
+from ...passmanager.releases.release import unknown_release, xdsl_version
+from ..failures import USAGE
 from .foreign_options import ADVICE, advice
-from .short_help import ShortHelp
-from .versions import version_text
+from .short_help import ShortHelp, filled
 
-__all__ = [
-    "ArgumentParser",
-    "Chosen",
-    "Group",
-    "Numbers",
-    "OptionalValue",
-    "add_completion",
-    "add_names",
-    "add_optional",
-    "add_version",
-    "level",
-    "limit",
-    "nonempty_text",
-    "pass_name",
-    "positive",
-    "seconds",
-    "size",
-    "written_directory",
-    "written_file",
-]
+# The text of --version.
+
+
+def version_text(program: str) -> str:
+    """Return the versions of Passline and xDSL for `program`, and how they fit together."""
+    lines = [f"{program}: Passline {__version__}, built on xDSL {xdsl_version()}"]
+    if (unknown := unknown_release()) is not None:
+        lines.append(f"{unknown}: please report what differs")
+    return "\n".join([*lines, acceleration_text()])
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -186,7 +175,10 @@ def _switch_positions(action: argparse.Action | None) -> tuple[list[str], list[s
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """A formatter that shows optional values as `--timing[=tree|list]`, and breaks no names."""
+    """A formatter that shows optional values as `--timing[=tree|list]`.
+
+    It breaks no name at a hyphen.
+    """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return filled(" ".join(text.split()), width)

@@ -10,8 +10,6 @@ from ...passmanager.config import config_types
 from ...passmanager.errors import PasslineError
 from .argument_parser import OptionalValue
 
-__all__ = ["SHELLS", "completion", "completion_of_all"]
-
 SHELLS = ("bash", "zsh", "fish")
 _PASSES = "_passline_passes"
 _PASS_LISTS = ("PIPELINE", "NAME", "NAME,...")

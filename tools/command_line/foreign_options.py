@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping
 
-__all__ = ["ADVICE", "advice"]
-
 ADVICE: Mapping[str, str] = {
     "--convert-to-generic": "write --print-op-generic",
     "--debug-only": "--debug-pass-manager logs the passes, --remarks what they did",

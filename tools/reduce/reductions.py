@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -14,19 +15,89 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     StringAttr,
+    UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptAttributeDef, OptPropertyDef
-from xdsl.traits import IsolatedFromAbove, SymbolTable
+from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolTable
 
-from ...passes.generic.analysis.call_graph import References
-from ...passmanager.ir.symbols import symbol_of
+from ...passes.generic.call_graph import References
+from ...passmanager.fast.clone import clone
+from ...passmanager.fast.edit import erase
+from ...passmanager.instruments.printing import is_valid
 from ...passmanager.ir.text.printer import is_dense
-from ...passmanager.ir.walk import walk
-from .replacement import Edit, erase_and_replace, is_source, is_terminator, stand_in, without
+from ...passmanager.ir.walk import symbol_of, walk
 
-__all__ = ["REDUCTIONS", "Reduction"]
+# Edits that make a module smaller, and the values that replace results of erased ops.
+
+
+Edit: TypeAlias = Callable[[], None]
+"""Removes one thing from a module; does nothing if an earlier edit removed it already."""
+
+
+T = TypeVar("T")
+
+
+def stand_in(value: SSAValue, near: Iterable[SSAValue], block: Block) -> SSAValue:
+    """Return a value of the type of `value` for its users in `block`: one of `near`, an argument of
+    the function, or else a source: an `unrealized_conversion_cast` without operands, which no pass
+    folds."""
+    entry = _entry(block)
+    for other in (*near, *entry.args):
+        if other is not value and other.type == value.type:
+            return other
+    for op in entry.ops:
+        if not is_source(op):
+            break
+        if op.results[0].type == value.type and op.results[0] is not value:
+            return op.results[0]
+    source = UnrealizedConversionCastOp.create(result_types=[value.type])
+    if isinstance(value.owner, Operation):
+        source.location = value.owner.location
+    if (first := entry.first_op) is None:
+        entry.add_op(source)
+    else:
+        entry.insert_op_before(source, first)
+    return source.results[0]
+
+
+def _entry(block: Block) -> Block:
+    """Return the entry block of the innermost op isolated from above that holds `block`."""
+    while (holder := block.parent_op()) is not None and holder.parent is not None:
+        if holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+            break
+        block = holder.parent
+    region = block.parent
+    return block if region is None or region.first_block is None else region.first_block
+
+
+def is_source(op: Operation) -> bool:
+    """Return whether an op is a source: a conversion without operands."""
+    return isinstance(op, UnrealizedConversionCastOp) and not op.operands and len(op.results) == 1
+
+
+def is_terminator(op: Operation) -> bool:
+    """Return whether an op ends its block."""
+    return op.has_trait(IsTerminator, value_if_unregistered=False) or bool(op.successors)
+
+
+def erase_and_replace(op: Operation, values: Sequence[SSAValue | None] = ()) -> None:
+    """Erase an op; its users get the value of `values` if the type fits, else a stand-in."""
+    assert op.parent is not None
+    near = [operand for operand in op.operands if operand not in op.results]
+    for number, result in enumerate(op.results):
+        if result.first_use is not None:
+            value = values[number] if number < len(values) else None
+            fits = value is not None and value.type == result.type and value not in op.results
+            new = value if fits else None
+            result.replace_all_uses_with(new or stand_in(result, near, op.parent))
+    erase(op)
+
+
+def without(items: Sequence[T], number: int) -> list[T]:
+    """Return the items without the one at index `number`."""
+    return [*items[:number], *items[number + 1 :]]
 
 
 def operations(module: ModuleOp) -> list[Edit]:
@@ -323,3 +394,94 @@ REDUCTIONS: dict[str, Reduction] = {
     "constants": constants,
 }
 """The reductions in the order in which they are tried: those that remove most come first."""
+
+
+# Delta debugging: ever smaller modules, and shorter lists, that are still interesting.
+
+
+@dataclass(frozen=True)
+class ReductionStep:
+    """A module that is smaller than the one before, and the kind of edit that made it so."""
+
+    what: str
+    module: ModuleOp
+
+
+def smaller_modules(
+    module: ModuleOp, interesting: Callable[[ModuleOp], bool], *, verified: bool = True
+) -> Iterator[ReductionStep]:
+    """Yield ever smaller interesting modules; `module`, which must be interesting, is not changed.
+
+    `interesting` gets copies, which it may change; if `verified`, only valid ones. Of each kind in
+    `REDUCTIONS` all edits are tried together, then halves, quarters and so on down to single edits;
+    all kinds are tried again until none succeeds. Source: llvm-reduce's delta passes.
+    """
+    best = module
+
+    def accept(reduction: Reduction, start: int, end: int) -> bool:
+        nonlocal best
+        candidate = _edited(best, reduction, start, end)
+        if (verified and not is_valid(candidate)) or not interesting(candidate):
+            return False
+        best = _edited(best, reduction, start, end)  # once more: `interesting` may have changed it
+        return True
+
+    succeeded = True
+    while succeeded:
+        succeeded = False
+        for what, reduction in REDUCTIONS.items():
+
+            def count(reduction: Reduction = reduction) -> int:
+                return len(reduction(best))
+
+            for _ in _successes(count, partial(accept, reduction)):
+                succeeded = True
+                yield ReductionStep(what, best)
+
+
+def _edited(module: ModuleOp, reduction: Reduction, start: int, end: int) -> ModuleOp:
+    """Return a copy of a module with a range of the edits applied."""
+    candidate = clone(module)
+    # Backwards: users are edited before their operands, and higher indices before lower ones.
+    for edit in reversed(reduction(candidate)[start:end]):
+        edit()
+    return candidate
+
+
+def smaller_lists(items: Sequence[T], interesting: Callable[[list[T]], bool]) -> Iterator[list[T]]:
+    """Yield ever shorter interesting sublists, until no element can be removed."""
+    best = list(items)
+
+    def accept(start: int, end: int) -> bool:
+        nonlocal best
+        if not interesting(candidate := best[:start] + best[end:]):
+            return False
+        best = candidate
+        return True
+
+    before = None
+    while before != len(best):
+        before = len(best)
+        for _ in _successes(lambda: len(best), accept):
+            yield best
+
+
+def op_count(module: ModuleOp) -> int:
+    """Return the number of ops in the module."""
+    return sum(1 for _ in walk(module)) - 1
+
+
+def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> Iterator[None]:
+    """Try to remove ranges, halving their size each round and going from the end to the start;
+    yield after each success. `count` returns the number of things that are left."""
+    size = count()
+    while size:
+        end = count()
+        while end > 0:
+            start = max(0, end - size)
+            if accept(start, end):
+                yield
+                end = min(start, count())
+            else:
+                end = start
+        size //= 2

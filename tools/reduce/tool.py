@@ -13,19 +13,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...passmanager.errors import PasslineError
-from ...passmanager.ir.checks.verifier import verify
+from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential
 from ..command_line.argument_parser import nonempty_text, seconds, written_file
 from ..command_line.arguments import add_pipeline, add_verification, check_pipeline_source
 from ..command_line.short_help import ShortHelp
 from ..output import ResultFile
-from ..trials.interestingness import Command, command_words
 from ..trials.tool import TrialMain, flat
-from ..trials.trial import Trials
-from .delta import op_count, smaller_lists, smaller_modules
-
-__all__ = ["PasslineReduceMain", "main"]
+from ..trials.trial import Command, Trials, command_words
+from .reductions import op_count, smaller_lists, smaller_modules
 
 
 class PasslineReduceMain(TrialMain):

@@ -8,25 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...passmanager.diagnostics.diagnostics import Diagnostic, Severity, print_message
+from ...passmanager.diagnostics import Diagnostic, Severity, print_message
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.text.printer import PrintStyle, module_text
+from ...passmanager.names import did_you_mean, name_key
 from ...passmanager.output.status import clear_status
-from ...passmanager.registration.names import did_you_mean, name_key
 from ...passmanager.releases.streams import chunk_stream
 from ...passmanager.runner import info_of, nested_passes
 from ...passmanager.sequential import Sequential, SequentialOptions
 from ..command_line.argument_parser import Group
 from ..command_line.arguments import add_frontend
-from ..diagnostics.failures import report
+from ..failures import report
 from ..opt import PasslineOptMain
 from ..reading import read_source
 
-__all__ = ["TrialMain", "flat"]
-
 
 class TrialMain(PasslineOptMain):
-    """A tool like `passline-opt` whose passes run many times and print nothing."""
+    """A tool with the input, the pipelines and the exit status of `passline-opt`, whose passes run
+    many times and print nothing."""
 
     def add_input(self, group: Group, help: str) -> None:
         """Add the input, which `help` describes, and its frontend."""

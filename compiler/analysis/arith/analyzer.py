@@ -18,15 +18,11 @@ from xdsl.dialects import arith
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.tir.ops import ForOp, LikelyOp
-from ....passes.generic.analysis.scoped_dict import ScopedDict
-from .bounds.ranges import Range
-from .expressions import negated_operand
-from .integer_types import bit_width
+from ....passes.generic.scoped_dict import ScopedDict
+from .expressions import NEGATED, Predicate, bit_width, negated_operand
 from .linear_form import LinearForm
 from .linearizer import Linearizer
-from .predicates import NEGATED, Predicate
-
-__all__ = ["Analyzer"]
+from .ranges import Range
 
 PROOF_DEPTH = 16
 """Recursion limit of `Analyzer.prove`."""

@@ -6,13 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import gcd
 
-from .bounds.atom_table import AtomTable, factors_of
-from .bounds.bound_search import BoundSearch
-from .bounds.constraints import Constraints
+from .bounds import BoundSearch, Constraints
+from .expressions import Predicate
 from .linear_form import ZERO, Atom, AtomKind, LinearForm
-from .predicates import Predicate
-
-__all__ = ["CanonicalArithmetic"]
+from .ranges import AtomTable, factors_of
 
 MAX_PRODUCTS = 8
 """The most products of terms for which a product of two sums is multiplied out; beyond, it is an

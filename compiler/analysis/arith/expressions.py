@@ -1,17 +1,148 @@
-"""Expressions: operations that compute their result from their operands and do nothing else."""
+"""Integer expressions: the operations, comparisons and types that the arithmetic analyses know."""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, OpResult, SSAValue
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import ceil, floor, log2
+from typing import Literal
+
+from xdsl.dialects import arith, math, memref
+from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import NoMemoryEffect, Pure
 
-from ....passmanager.fast.access import read_step
+from ....passmanager.fast.edit import read_step
 from ....passmanager.ir.per_class import PerClass
-from .integer_types import BOOLEAN, is_integer
+from .ranges import Range
 
-__all__ = ["expression_tree", "has_pure_class", "is_expression", "negated_operand"]
+# Predicates of integer comparisons: negated, swapped, decided by ranges.
+
+
+Predicate = Literal["eq", "ne", "slt", "sle", "sgt", "sge"]
+"""A signed comparison of two integers, named as in `arith.cmpi`."""
+
+CMPI_NUMBER: Mapping[Predicate, int] = {
+    "eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5,
+}  # fmt: skip
+"""The number of a predicate in `arith.cmpi`."""
+
+ULT = 6
+"""The first number of an unsigned predicate in `arith.cmpi`."""
+
+SIGNED: Sequence[Predicate] = ("eq", "ne", "slt", "sle", "sgt", "sge", "slt", "sle", "sgt", "sge")
+"""For each number of a predicate in `arith.cmpi`, the signed predicate: the same comparison of
+integers that are not negative."""
+
+NEGATED: Mapping[Predicate, Predicate] = {
+    "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle",
+}  # fmt: skip
+"""The predicate that holds exactly where another one does not."""
+
+SWAPPED: Mapping[Predicate, Predicate] = {
+    "eq": "eq", "ne": "ne", "slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle",
+}  # fmt: skip
+"""The predicate of `b` and `a` for one of `a` and `b`."""
+
+
+def decide(predicate: Predicate, difference: Range) -> bool | None:
+    """Return whether all integers of `difference` compare with 0 as `predicate` says, or none of
+    them does; None if some do."""
+    low, high, holes = difference
+    match predicate:
+        case "slt" | "sge":
+            if high is not None and high < 0:
+                return predicate == "slt"
+            return predicate == "sge" if low is not None and low >= 0 else None
+        case "sgt" | "sle":
+            if low is not None and low > 0:
+                return predicate == "sgt"
+            return predicate == "sle" if high is not None and high <= 0 else None
+        case "eq" | "ne":
+            # Equality needs a range of one integer, difference an end or a hole beside 0; a hole
+            # elsewhere says nothing.
+            if low == high == 0:
+                return predicate == "eq"
+            is_apart = (low is not None and low > 0) or (high is not None and high < 0)
+            return predicate == "ne" if is_apart or 0 in holes else None
+
+
+# Ranges of rounded logarithms of integers, as in sizes of reduction trees.
+
+
+MAX_ARGUMENT = 1 << 11
+"""The largest integer whose rounded logarithm is predicted: for larger neighbors of a power of 2,
+the computed logarithm may be rounded to an integer."""
+
+FLOATS = (Float32Type(), Float64Type())
+
+
+def rounded_log2_argument(value: SSAValue) -> SSAValue | None:
+    """Return the integer `n` if `value` is `ceil(log2(n))` or `floor(log2(n))` in floats."""
+    match value.owner:
+        case math.CeilOp() | math.FloorOp() as rounded:
+            log = rounded.operand.owner
+        case _:
+            return None
+    if not isinstance(log, math.Log2Op) or value.type not in FLOATS:
+        return None
+    conversion = log.operand.owner
+    if not isinstance(conversion, arith.SIToFPOp | arith.UIToFPOp):
+        return None
+    return conversion.input
+
+
+def range_of_rounded_log2(value: SSAValue, argument: Range) -> Range:
+    """Return the range of `value`, a rounded logarithm of an integer with the range `argument`."""
+    # Monotonic, so the ends of the argument give the ends; 0 has no logarithm.
+    low, high, _ = argument
+    if low is None or high is None or not 0 < low <= high <= MAX_ARGUMENT:
+        return Range()
+    # Python computes in f64, the program perhaps in f32: equal up to MAX_ARGUMENT after rounding.
+    rounded = ceil if isinstance(value.owner, math.CeilOp) else floor
+    return Range(rounded(log2(low)), rounded(log2(high)))
+
+
+# Types of integers: widths and ranges.
+
+
+BOOLEAN = IntegerType(1)
+INDEX = IndexType()
+
+INDEX_WIDTH = -1
+"""The `bit_width` of an index, which is not known and does not overflow."""
+
+
+def is_integer(type: Attribute) -> bool:
+    """Return whether a value of `type` is a scalar integer or an index."""
+    return isinstance(type, IndexType | IntegerType)
+
+
+def bit_width(type: Attribute) -> int:
+    """Return the bits of an integer type, INDEX_WIDTH for an index, 0 for any other type."""
+    if isinstance(type, IndexType):
+        return INDEX_WIDTH
+    return type.bitwidth if isinstance(type, IntegerType) else 0
+
+
+def range_of_type(type: Attribute) -> Range:
+    """Return the values of an integer type, taken as signed unless it is i1; all for any other."""
+    return Range() if isinstance(type, IndexType) else _range_of_width(bit_width(type))
+
+
+@cache
+def _range_of_width(width: int) -> Range:
+    if width == 0:
+        return Range()
+    # True counts as 1. For signed predicates it is -1: `Linearizer.comparison` leaves out those on
+    # i1.
+    if width == 1:
+        return Range(0, 1)
+    return Range(-(1 << (width - 1)), (1 << (width - 1)) - 1)
+
+
+# Expressions: operations that compute their result from their operands and do nothing else.
+
 
 MAX_TREE = 12
 """How many operations a tree may have: longer expressions are simplified piece by piece."""

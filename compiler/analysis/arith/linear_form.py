@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-__all__ = ["DIVISIONS", "ONE", "ZERO", "Atom", "AtomKind", "LinearForm", "Terms", "depends_on"]
-
 
 class AtomKind(Enum):
     """The function that an atom applies to its operands."""

@@ -10,17 +10,25 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefT
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ....dialects.tir.ops import ForOp
-from ....passes.generic.analysis.scoped_dict import ScopedDict
+from ....passes.generic.scoped_dict import ScopedDict
 from ....passmanager.releases.floats import key_of
-from .bounds.ranges import Range
 from .canonical import CanonicalArithmetic
-from .expressions import has_pure_class
-from .integer_types import BOOLEAN, INDEX, INDEX_WIDTH, bit_width, is_integer, range_of_type
+from .expressions import (
+    BOOLEAN,
+    INDEX,
+    INDEX_WIDTH,
+    SIGNED,
+    ULT,
+    Predicate,
+    bit_width,
+    has_pure_class,
+    is_integer,
+    range_of_rounded_log2,
+    range_of_type,
+    rounded_log2_argument,
+)
 from .linear_form import ONE, ZERO, AtomKind, LinearForm
-from .predicates import SIGNED, ULT, Predicate
-from .rounded_log2 import range_of_rounded_log2, rounded_log2_argument
-
-__all__ = ["Linearizer"]
+from .ranges import Range
 
 MAX_TERMS = 16
 """A sum of more terms is read as an atom: sums of sums would take quadratic time."""

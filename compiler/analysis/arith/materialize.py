@@ -11,10 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from .analyzer import Analyzer
-from .integer_types import BOOLEAN, INDEX, is_integer
+from .expressions import BOOLEAN, INDEX, is_integer
 from .linear_form import ZERO, Atom, AtomKind, LinearForm
-
-__all__ = ["FormBuilder", "insert"]
 
 UNLIMITED = 1 << 30
 
@@ -87,7 +85,7 @@ class FormBuilder:
     def cost(self, form: LinearForm, limit: int = UNLIMITED) -> int:
         """Return the number of operations other than constants that `build` creates for `form`.
 
-        Stops counting at `limit`.
+        Stops counting at `limit`: the result is exact only below it.
         """
         counter = _Counter(self, limit)
         try:

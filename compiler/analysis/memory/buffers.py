@@ -1,4 +1,4 @@
-"""Facts about buffers: their types, sizes, storage scopes, views and uses."""
+"""Facts about buffers: types, sizes, storage scopes, views, uses; concatenations in place."""
 
 from __future__ import annotations
 
@@ -17,24 +17,19 @@ from xdsl.dialects.builtin import (
     VectorType,
 )
 from xdsl.dialects.utils import get_dynamic_index_list
-from xdsl.ir import Attribute, SSAValue, Use
+from xdsl.ir import Attribute, Operation, SSAValue, Use
+from xdsl.traits import ConstantLike, IsTerminator
 
+from ....dialects.relax.data.concatenation import ConcatenateOp
+from ....dialects.relax.graph import TupleGetItemOp
+from ....dialects.relax.shapes import normalize_axis
+from ....dialects.relax.types import is_tensor, static_shape
 from ....dialects.tir.ops import PrefetchOp
-from ....passes.generic.analysis.buffers import View
+from ....passes.generic.purity import View
+from .storage_plan import source_of, users_of
 
-__all__ = [
-    "DOUBLE_BUFFER",
-    "Access",
-    "Buffer",
-    "buffer_type",
-    "byte_size",
-    "element_bytes",
-    "is_flat",
-    "is_static",
-    "mixed_shape",
-    "scope_of",
-    "uses_of",
-]
+# Facts about buffers: their types, sizes, storage scopes, views and uses.
+
 
 DOUBLE_BUFFER = "double_buffer_scope"
 """The attribute of an allocation that `tir-inject-double-buffer` doubles."""
@@ -119,3 +114,55 @@ def uses_of(buffer: SSAValue) -> Iterator[Use]:
             # Other operands of a view are sizes and offsets: numbers.
             if isinstance(use.operation, View) and use.index == 0:
                 pending.append(use.operation.results[0])
+
+
+# Concatenations whose operands can be computed where the result has them.
+
+
+def is_contiguous(op: ConcatenateOp) -> bool:
+    """Return whether each operand is contiguous in the result: sizes before the axis are 1."""
+    type = op.result.type
+    if (shape := static_shape(type)) is None or not is_tensor(type):
+        return False
+    if any(static_shape(operand.type) is None for operand in op.tensors):
+        return False
+    axis = normalize_axis(op.axis, len(shape))
+    return isinstance(type.element_type, FixedBitwidthType) and all(n == 1 for n in shape[:axis])
+
+
+def is_in_place(op: ConcatenateOp) -> bool:
+    """Return whether `op` needs no kernel: `plan-memory` has each operand computed in its part of
+    the result.
+
+    Each operand is then computed in the block of `op`, and is part of no other contiguous
+    concatenation; and the result is not returned, as its buffer belongs to the caller.
+    """
+    sources = [source_of(operand) for operand in op.tensors]
+    return (
+        is_contiguous(op)
+        and len(op.tensors) > 1
+        # A value that is concatenated twice can be computed in one place only.
+        and len({*sources}) == len(sources)
+        and all(_is_computed_for(source, op) for source in sources)
+        and not any(map(_is_terminator, users_of(op.result)))
+    )
+
+
+def _is_computed_for(source: SSAValue, op: ConcatenateOp) -> bool:
+    """Return whether `source` is computed in the block of `op`, and only `op` concatenates it."""
+    owner = source.owner
+    if not isinstance(owner, Operation) or owner.parent is not op.parent:
+        return False
+    if isinstance(owner, TupleGetItemOp) or owner.has_trait(
+        ConstantLike, value_if_unregistered=False
+    ):
+        return False
+    return not any(
+        _is_terminator(user)
+        or (user is not op and isinstance(user, ConcatenateOp) and is_contiguous(user))
+        for user in users_of(source)
+    )
+
+
+def _is_terminator(op: Operation) -> bool:
+    return op.has_trait(IsTerminator, value_if_unregistered=True)

@@ -11,14 +11,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ....dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from ....passes.generic.analysis.buffers import Allocation, View
+from ....passes.generic.purity import Allocation, View
 from ....passmanager.ir.walk import walk
-from ...releases.effects import is_side_effect_free
+from ...releases import is_side_effect_free
 from .buffers import DOUBLE_BUFFER, Access, buffer_type
 from .effects import Memory, Root
 from .live_ranges import AllocationUses, OpNumbers, find_uses, number_ops
-
-__all__ = ["DoubleBuffer", "find_double_buffers"]
 
 
 @dataclass(frozen=True)

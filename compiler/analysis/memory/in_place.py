@@ -11,10 +11,8 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects.tir.ops import ForOp
-from ..constants import integer_constant
+from ..constant_evaluator import integer_constant
 from .live_ranges import AllocationUses, OpNumbers
-
-__all__ = ["find_in_place_updates", "is_injective_access"]
 
 MAX_DEPTH = 50
 """Recursion limit for the expression of an index."""
@@ -48,7 +46,8 @@ def find_in_place_updates(
         store = allocations[new].accesses[0]
         key = kinds[new], _first_write(allocations[new], numbers)
         for old in ending[key] if key[1] is not None else ():
-            # The last load comes before the only store of the element, in one block.
+            # The last load comes before the store, in the same block: as no element is stored
+            # twice, none is read after it was overwritten.
             if numbers[allocations[old].accesses[-1]] < numbers[store]:
                 ending[key].remove(old)
                 first[new] = first[old]

@@ -15,19 +15,10 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
 from ....dialects.tir.ops import ForKind, ForOp
-from ....passes.generic.analysis.buffers import Allocation, View
+from ....passes.generic.purity import Allocation, View
 from ....passmanager.ir.walk import ancestors, walk
 from .buffers import Buffer, buffer_type, byte_size, uses_of
 from .storage_plan import LiveRange, peak_size
-
-__all__ = [
-    "AllocationUses",
-    "OpNumbers",
-    "find_uses",
-    "live_range",
-    "number_ops",
-    "peak_bytes",
-]
 
 OpNumbers: TypeAlias = dict[Operation, int]
 """The operations of a function, numbered in pre-order: each before those nested in it."""

@@ -12,8 +12,6 @@ from .in_place import find_in_place_updates
 from .live_ranges import AllocationUses, OpNumbers, live_range
 from .storage_plan import LiveRange, plan_storage, share_storage
 
-__all__ = ["StorageGroup", "chain_in_place_updates", "group_storage"]
-
 ORDINARY_TAGS = {"dyn", "workspace", "vtcm"}
 """Tags of scopes that are allocated like memory without a tag; other tags are special memory."""
 

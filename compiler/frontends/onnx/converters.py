@@ -9,30 +9,21 @@ from .contrib.normalization import EARLY_NORMALIZATION
 from .contrib.signatures import DOMAIN
 from .node import Converter
 from .operators.control import CONTROL
-from .operators.creation import CREATION
-from .operators.elementwise.activation import ACTIVATION
-from .operators.elementwise.casts import CASTS
-from .operators.elementwise.elementwise import ELEMENTWISE
-from .operators.elementwise.quantization import QUANTIZATION
-from .operators.elementwise.reduction import REDUCTION
-from .operators.indexing import INDEXING
+from .operators.elementwise import ACTIVATION, CASTS, ELEMENTWISE
+from .operators.indexing import INDEXING, UNIQUE
 from .operators.linear_algebra import LINEAR_ALGEBRA
-from .operators.manipulation import MANIPULATION
-from .operators.ml.ml import ML
-from .operators.ngrams import NGRAMS
-from .operators.nn.nn import NN
-from .operators.nn.normalization import NORMALIZATION
-from .operators.nn.recurrent import RECURRENT
-from .operators.nn.window_places import WINDOW_PLACES
+from .operators.manipulation import CREATION, MANIPULATION
+from .operators.ml import ML, NGRAMS
+from .operators.nn import NN, TRAINING
+from .operators.normalization import NORMALIZATION
+from .operators.quantization import QUANTIZATION
+from .operators.recurrent import RECURRENT
+from .operators.reduction import REDUCTION
 from .operators.regions import REGIONS
-from .operators.resizing.resize import RESIZE
-from .operators.resizing.sampling import SAMPLING
+from .operators.resize import RESIZE, SAMPLING
 from .operators.sequences import SEQUENCES
 from .operators.signals import SIGNALS
-from .operators.training import TRAINING
-from .operators.unique import UNIQUE
-
-__all__ = ["CONVERTERS"]
+from .operators.windows import WINDOW_PLACES
 
 _ONNX = (
     ACTIVATION,

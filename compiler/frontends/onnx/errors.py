@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ....passmanager.errors import PasslineError
 
-__all__ = ["ModelError", "Unsupported", "UnsupportedModelError", "UnsupportedNode"]
-
 
 class ModelError(PasslineError):
     """A file that is not an ONNX model, or an invalid model."""

@@ -10,8 +10,6 @@ from onnx import StringStringEntryProto, TensorProto
 
 from .errors import ModelError
 
-__all__ = ["DataFiles", "described", "without_large_data"]
-
 LARGE = 1 << 20
 """The size in bytes from which on data is left in the file."""
 

@@ -31,13 +31,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from ....dialects.argument_names import with_name
-from ....dialects.dimension_names import DIMENSIONS, with_dimension_names
+from ....dialects.relax.graph import TupleOp
 from ....dialects.relax.interfaces import InfersType
-from ....dialects.relax.tuples import TupleOp
 from ....dialects.relax.types import Tensor, is_ranked, is_tensor, refine, static_shape, tensor_type
+from ....dialects.signature import DIMENSIONS, with_dimension_names, with_name
 from ....passmanager.errors import PasslineError
-from ...analysis.shapes.symbolic_shapes import SymbolicShapes, name_results
+from ...analysis.symbolic_shapes import SymbolicShapes, name_results
 from ...interpreters.shape_bindings import (
     Bindings,
     Dimension,
@@ -45,30 +44,37 @@ from ...interpreters.shape_bindings import (
     bind_shapes,
     bound_dimension,
 )
-from .builder import Builder
+from .builder import Builder, function_key, inlined_size, substitute
 from .converters import CONVERTERS
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
 from .external_data import DataFiles
-from .functions import function_key, inlined_size, substitute
-from .inference import GraphTypes, check_initializer, check_output, inferred_outputs
 from .node import Node, outputs_of
 from .schemas import (
+    GraphTypes,
     Opsets,
     canonical,
     check_form,
+    check_initializer,
+    check_output,
     default_attributes,
     find_schema,
     function_body,
     has_body,
+    inferred_outputs,
     opsets_of,
     unknown_operator,
 )
-from .scopes import GraphScope, Missing, check_name, hint_of, name_location, name_of, undefined
 from .types import dimensions_of, element_type, negative_dimensions, tensor_of, type_with
-from .values import tensor_constant
-
-__all__ = ["Importer", "import_graph"]
-
+from .values import (
+    GraphScope,
+    Missing,
+    check_name,
+    hint_of,
+    name_location,
+    name_of,
+    tensor_constant,
+    undefined,
+)
 
 MAX_NODES = 1 << 20
 """The most nodes of a model whose functions are inlined; a larger one takes minutes."""

@@ -17,8 +17,6 @@ from .errors import ModelError
 from .external_data import DataFiles, without_large_data
 from .importer import import_graph
 
-__all__ = ["import_model"]
-
 _log = logging.getLogger(__name__)
 
 

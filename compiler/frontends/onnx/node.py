@@ -38,8 +38,7 @@ from ...interpreters.arrays import Array
 from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
-from .scopes import GraphScope
-from .values import tensor_constant, viewed
+from .values import GraphScope, tensor_constant, viewed
 
 __all__ = ["Converter", "Converters", "Node", "Output", "direct", "outputs_of"]
 

@@ -33,16 +33,6 @@ from ....passmanager.releases.floats import (
 from ...interpreters.shape_bindings import Dimension
 from .errors import Unsupported
 
-__all__ = [
-    "dimensions_of",
-    "element_type",
-    "negative_dimensions",
-    "tensor_of",
-    "type_of",
-    "type_proto",
-    "type_with",
-]
-
 _UNSIGNED = Signedness.UNSIGNED
 
 ELEMENTS: dict[int, Element] = {

@@ -7,8 +7,8 @@ Another project registers its back end by name with an entry point of the group
 from __future__ import annotations
 
 from ....passmanager.errors import PasslineError
-from ....passmanager.registration.extensions import DialectTable
-from ....passmanager.registration.names import did_you_mean
+from ....passmanager.names import did_you_mean
+from ....passmanager.registry import DialectTable
 from .codegen import CODEGEN, EXTERNAL, Codegen, External
 
 __all__ = ["CODEGEN", "EXTERNAL", "Codegen", "External", "codegen_named", "register_codegen"]

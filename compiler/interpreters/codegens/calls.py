@@ -24,8 +24,6 @@ from .codegen import CODEGEN, EXTERNAL, External
 if TYPE_CHECKING:
     from ..arrays import Array
 
-__all__ = ["ExternalFunctions"]
-
 
 @register_impls
 class ExternalFunctions(InterpreterFunctions):

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 if TYPE_CHECKING:
     from ..arrays import Array
 
-__all__ = ["CODEGEN", "EXTERNAL", "Codegen", "External"]
 
 CODEGEN = "relax.codegen"
 """The attribute of a function with the name of the back end that computes it."""

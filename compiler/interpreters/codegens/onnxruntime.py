@@ -18,7 +18,7 @@ from ....dialects.relax.contraction.linear_algebra import DenseOp
 from ....dialects.relax.elementwise.activation import ReluOp
 from ....dialects.relax.reduction.nn import SoftmaxOp
 from ....dialects.relax.types import Element, is_ranked
-from ....dialects.relax.windows.pooling import MaxPool2dOp
+from ....dialects.relax.windows import MaxPool2dOp
 from ....passmanager.context import PassContext
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import place_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
 
-__all__ = ["NODES", "OnnxRuntime"]
 
 OPSET = 18
 

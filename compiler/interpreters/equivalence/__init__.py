@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....passmanager.registration.places import lazy_names
+from ....passmanager.names import lazy_names
 
 if TYPE_CHECKING:
+    from .check import Difference as Difference
     from .check import Equivalence as Equivalence
+    from .check import NotCheckedError as NotCheckedError
+    from .check import SemanticsError as SemanticsError
     from .check import find_difference as find_difference
-    from .difference import Difference as Difference
-    from .difference import NotCheckedError as NotCheckedError
-    from .difference import SemanticsError as SemanticsError
     from .instrument import SemanticsInstrument as SemanticsInstrument
 
     __all__: list[str]

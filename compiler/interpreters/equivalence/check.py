@@ -5,36 +5,136 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
 from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.types import Float
-from ....dialects.transform_params import transformation_of
-from ....passes.generic.analysis.call_graph import CallGraph
-from ....passmanager.errors import PasslineError
-from ....passmanager.ir.symbols import PRIVATE, symbol_of
-from ....passmanager.ir.walk import walk
-from ....passmanager.registration.rounding import Rounding
+from ....dialects.signature import transformation_of
+from ....passes.generic.call_graph import CallGraph
+from ....passmanager.errors import ChangedResultError, PasslineError
+from ....passmanager.ir.walk import PRIVATE, symbol_of, walk
+from ....passmanager.names import Rounding
 from ..arguments import check_arguments
 from ..arrays import float_limits
 from ..interpret import ArrayFunction
 from ..signature import Function, Value, argument_names, input_types
-from .comparison import Comparison, tolerance
-from .constants import Number, numbers_in
-from .difference import Difference
-from .evaluation import MAX_STEPS, Evaluated, RefusedArguments, evaluate, fit_arguments
-from .flags import free_numbers
-from .inputs import Numbers, is_open, leaves
-from .observations import changed_effects
-from .samples import Sample, Sampler, reason_of
-from .sizes import sizes_around_constants
-from .trace import ModuleVersion, describe_first_difference, trace
-from .values import flat_values
+from .comparison import Comparison, changed_effects, flat_values, named_arrays, tolerance
+from .evaluation import (
+    MAX_STEPS,
+    Evaluated,
+    RefusedArguments,
+    evaluate,
+    fit_arguments,
+    free_numbers,
+)
+from .inputs import Number, Numbers, is_open, leaves, numbers_in, sizes_around_constants
+from .samples import ModuleVersion, Sample, Sampler, describe_first_difference, reason_of, trace
 
-__all__ = ["Equivalence", "epsilon_of", "find_difference", "public_functions"]
+# A changed result: the function, the input, both results, and where they begin to differ.
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An input on which a function computes something else after a transformation."""
+
+    function: str
+    """The name of the function."""
+    names: Sequence[str]
+    """The names of its parameters."""
+    inputs: Sequence[Value]
+    """The arguments."""
+    recipe: str
+    """How the arguments were chosen, in words."""
+    before: Sequence[Value]
+    """The results before."""
+    after: Sequence[Value] | None
+    """The results after; None if the function refuses the arguments."""
+    reason: str
+    """How the results differ, in words."""
+    first: str = ""
+    """The first operation whose value differs, in words; empty if it is not known."""
+
+    @staticmethod
+    def of_interface(function: str, reason: str) -> Difference:
+        """Return the change of a function that no input shows."""
+        return Difference(function, (), (), "", (), None, reason)
+
+    @property
+    def subject(self) -> str:
+        """The function, or what it computes if an input shows the difference."""
+        name = f"@{self.function}" if self.function else "the module"
+        return f"what {name} computes" if self.recipe else name
+
+    @property
+    def text(self) -> str:
+        """The difference in lines: inputs, results, first operation."""
+        if not self.recipe:
+            return self.reason
+        pairs = zip(self.names, self.inputs, strict=True)
+        arguments = [line for name, value in pairs for line in _lines(name, value)]
+        before = _results(self.before)
+        after = ["(none)"] if self.after is None else _results(self.after)
+        lines = [self.reason]
+        for title, block in (
+            (f"input ({self.recipe}):", arguments),
+            ("result before:", before),
+            ("result after:", after),
+        ):
+            lines += [title, *(f"  {line}" for line in block)]
+        return "\n".join([*lines, *([self.first] if self.first else [])])
+
+
+class NotCheckedError(PasslineError):
+    """The error for a function whose results cannot be compared, where all have to be."""
+
+
+class SemanticsError(ChangedResultError):
+    """The error for a pass, or an engine, that changes what a function computes.
+
+    `culprit` is "pass" or "engine", `pass_text` the pass with its options or the name of the
+    engine, `difference` the function, the input and both results, `file` the .npz file with the
+    input, None if none was written.
+    """
+
+    def __init__(
+        self,
+        pass_text: str,
+        difference: Difference,
+        file: str | None = None,
+        culprit: Literal["pass", "engine"] = "pass",
+    ) -> None:
+        self.pass_text, self.difference, self.file = pass_text, difference, file
+        self.culprit = culprit
+        saved = f"\nthe input is in {file}" if file else ""
+        super().__init__(
+            f"{culprit} '{pass_text}' changes {difference.subject}: {difference.text}{saved}",
+            difference.function,
+            difference.text,
+        )
+
+
+def _results(values: Sequence[Value]) -> list[str]:
+    pairs = ((f"result{i}", value) for i, value in enumerate(values))
+    return [line for name, value in pairs for line in _lines(name, value)]
+
+
+def _lines(name: str, value: Value) -> list[str]:
+    """Return a value as a message shows it: large arrays with their first and last elements."""
+    lines: list[str] = []
+    for part, array in named_arrays(name, value):
+        shape = "x".join(map(str, array.shape)) or "scalar"
+        text = np.array2string(array, threshold=20, edgeitems=2, max_line_width=80)
+        if array.size > 20:
+            text = text.replace("\n", " ")
+            text = text if len(text) < 200 else f"{text[:197]}..."
+        first, *rest = text.split("\n")
+        lines += [f"{part}: {array.dtype} {shape} {first}", *(f"  {line}" for line in rest)]
+    return lines
 
 
 def find_difference(

@@ -4,24 +4,29 @@ several sizes for unknown dimensions."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from math import isfinite
 from typing import Literal, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ContainerType,
+    DenseArrayBase,
     FloatAttr,
     IndexType,
+    IntegerAttr,
     IntegerType,
     NoneAttr,
     ShapedType,
     TupleType,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.traits import ConstantLike
+from xdsl.utils.hints import isa
 from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.relax.constant import is_dense
@@ -30,20 +35,99 @@ from ....passmanager.errors import PasslineError
 from ....passmanager.ir.walk import walk
 from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
-from .constants import Number, floats_around, integers_around
-from .sizes import MAX_CONSTANT, sizes_for
 
-__all__ = [
-    "Numbers",
-    "Recipe",
-    "around_constants",
-    "elements_in",
-    "generate",
-    "has_floats",
-    "leaves",
-    "probes",
-    "variations",
-]
+# The sizes of unknown dimensions for which functions are checked.
+#
+# A transformation is wrong for some sizes and right for others where it tiles, vectorizes or
+# splits: at the ends of the tiles, which are constants in the IR, and most often powers of two.
+
+
+POWERS = (0, 1, 2, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+"""The sizes around powers of two."""
+MAX_CONSTANT = 4096
+"""The maximum of the constants around which sizes are chosen."""
+MAX_SIZES = 24
+"""The most sizes for the constants of one function, in ascending order."""
+
+
+def sizes_for(func: Operation) -> Sequence[int]:
+    """Return the sizes for a function: around powers of two, and around its constants."""
+    return [*dict.fromkeys((*POWERS, *sizes_around_constants(func)))]
+
+
+def sizes_around_constants(func: Operation) -> Sequence[int]:
+    """Return each constant of a function with its neighbours: of integers, in attributes such as
+    the sizes of tiles, and of dimensions."""
+    constants: set[int] = set()
+    for op in walk(func):
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            constants.update(_integers(attribute))
+        for result in op.results:
+            if isinstance(type := result.type, ShapedType):
+                constants.update(type.get_shape())
+    near = {n for c in constants if 1 < c <= MAX_CONSTANT for n in (c - 1, c, c + 1)}
+    return sorted(near - {*POWERS})[:MAX_SIZES]
+
+
+def _integers(attribute: Attribute) -> Iterator[int]:
+    if isinstance(attribute, IntegerAttr):
+        yield attribute.value.data
+    elif isa(attribute, DenseArrayBase[IntegerType]):
+        yield from attribute.get_values()
+
+
+# The numbers among the constants of functions, and their neighbours: a function may compare its
+# arguments with them.
+
+
+Number: TypeAlias = int | float
+INDEX = IndexType()
+MAX_NUMBERS = 16
+"""The most numbers of the constants of one function."""
+MAX_ELEMENTS = 16
+"""The most elements of a constant whose numbers are taken: a larger one is a weight."""
+
+
+def numbers_in(ops: Iterable[Operation]) -> Sequence[Number]:
+    """Return the numbers of constants and of properties in `ops`, but for -1, 0 and 1, and for the
+    sizes that are chosen for unknown dimensions and indices."""
+    found = (n for op in ops for inner in walk(op) for n in _numbers_of(inner))
+    different = dict.fromkeys(n for n in found if isfinite(n) and n not in (-1, 0, 1))
+    return [*islice(different, MAX_NUMBERS)]
+
+
+def _numbers_of(op: Operation) -> Iterable[Number]:
+    if op.results and (constant := ConstantLike.get_constant_value(op.results[0])) is not None:
+        return _numbers(constant)
+    return [a.value.data for a in op.properties.values() if isinstance(a, FloatAttr)]
+
+
+def _numbers(attribute: Attribute) -> Iterable[Number]:
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        number = attribute.value.data
+        return () if number <= MAX_CONSTANT and INDEX in attribute.parameters else [number]
+    if not is_dense(attribute) or len(attribute) > MAX_ELEMENTS:
+        return ()
+    if not is_number(element := attribute.get_element_type()):
+        return ()  # sizes, for example
+    convert = int if isinstance(element, IntegerType) else float
+    return [convert(n) for n in array_of(attribute).ravel()]
+
+
+def integers_around(element: IntegerType, numbers: Sequence[Number]) -> Array:
+    """Return the integers among `numbers` with their neighbours, as far as the type has them."""
+    low, high = map(int, bounds(element))
+    whole = [int(n) for n in numbers if n == int(n)]
+    near = dict.fromkeys(n + step for n in whole for step in (0, -1, 1))
+    return np.array([n for n in near if low <= n <= high], dtype_of(element))
+
+
+def floats_around(element: Element, numbers: Sequence[Number]) -> Array:
+    """Return `numbers` with their neighbours, as far as the type has them."""
+    limits = float_limits(element)
+    near = [float(n) * (1 + step * limits.epsilon) for n in numbers for step in (0, -1, 1)]
+    return fit(np.array([n for n in near if abs(n) <= limits.maximum], np.float64), element)
+
 
 Numbers: TypeAlias = Literal["ordinary", "edge", "special", "large", "constant"]
 

@@ -15,27 +15,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ....dialects.fast_math import FastMath
-from ....passes.generic.analysis.call_graph import CallGraph
+from ....dialects.arith_types import FastMath
+from ....passes.generic.call_graph import CallGraph
 from ....passmanager.context import PassContext
 from ....passmanager.instrument import PassInstrument
-from ....passmanager.ir.symbols import symbol_of
-from ....passmanager.ir.walk import walk
-from ....passmanager.registration.info import PassInfo
-from ....passmanager.registration.rounding import Rounding
+from ....passmanager.ir.walk import symbol_of, walk
+from ....passmanager.names import Rounding
+from ....passmanager.registry import PassInfo
 from ....passmanager.run import Run
 from ....passmanager.runner import run_pass
-from ..array_files import save_arrays
+from ..arguments import save_arrays
 from ..interpret import ArrayFunction
 from ..signature import Function
-from .check import Equivalence
-from .difference import Difference, NotCheckedError, SemanticsError
-from .evaluation import MAX_STEPS
-from .flags import added_flag
-from .trace import ModuleVersion
-from .values import named_arrays
-
-__all__ = ["SemanticsInstrument"]
+from .check import Difference, Equivalence, NotCheckedError, SemanticsError
+from .comparison import named_arrays
+from .evaluation import MAX_STEPS, added_flag
+from .samples import ModuleVersion
 
 
 class SemanticsInstrument(PassInstrument):

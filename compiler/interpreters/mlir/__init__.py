@@ -10,9 +10,8 @@ from xdsl.interpreter import InterpreterFunctions, register_impls
 
 from ..tir.table import methods
 from .affine import AFFINE, AffineFunctions
-from .casts import CastFunctions
+from .builtin import CastFunctions, PrintFunctions
 from .control_flow import ControlFlowFunctions
-from .printing import PrintFunctions
 from .tensor import TENSOR, TensorFunctions
 
 __all__ = ["MlirFunctions"]

@@ -9,13 +9,7 @@ from typing import cast
 
 from xdsl.dialects import affine
 from xdsl.dialects.builtin import AffineMapAttr, DenseIntElementsAttr, VectorType
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Operation
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -28,14 +22,11 @@ from xdsl.ir.affine import (
 )
 from xdsl.utils.exceptions import InterpretationError
 
-from ...releases.interpreters import by_name
-from ..tir.atomic import combine, identity_of
-from ..tir.memory import check_indices
+from ...releases import by_name
+from ..tir.memory import check_indices, combine, identity_of
 from ..tir.table import Array, Semantics
 from ..tir.vector import window
 from .control_flow import steps
-
-__all__ = ["AFFINE", "AffineFunctions"]
 
 
 def floor_div(lhs: int, rhs: int) -> int:

@@ -18,10 +18,8 @@ from xdsl.interpreter import (
 )
 from xdsl.utils.exceptions import InterpretationError
 
-from ..assertions import AssertionFailed
 from ..tir.table import converter
-
-__all__ = ["ControlFlowFunctions", "steps"]
+from ..xdsl_interpreter import AssertionFailed
 
 
 def steps(lower: int, upper: int, step: int) -> range:

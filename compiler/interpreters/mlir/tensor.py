@@ -9,24 +9,16 @@ from typing import cast
 import numpy as np
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
-from ...releases.interpreters import by_name
+from ...releases import by_name
 from ..arrays import check_size
 from ..tir.memory import check_indices, drop_unit_dims, merge_dynamic, slices_of
 from ..tir.table import Array, Semantics, buffer_dtype, number
-
-__all__ = ["TENSOR", "TensorFunctions"]
 
 
 def ranked(type: Attribute) -> TensorType[Attribute]:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from .constant import ConstantFunctions
-from .contraction.attention import ATTENTION
-from .contraction.convolution import CONVOLUTION
-from .contraction.linear_algebra import LINEAR_ALGEBRA
-from .control import ControlFunctions
-from .data.creation import CREATION
-from .data.detection import DETECTION
-from .data.image import IMAGE
-from .data.indexing import INDEXING
-from .data.manipulation import MANIPULATION
-from .data.sorting import SORTING
-from .data.trees import TREES
+from .contraction import ATTENTION, CONVOLUTION, LINEAR_ALGEBRA
+from .control import ConstantFunctions, ControlFunctions
+from .data import CREATION, DETECTION, INDEXING, MANIPULATION, SORTING, TREES
 from .dynamic import dynamic_semantics
-from .elementwise.activation import ACTIVATION
-from .elementwise.binary import BINARY
-from .elementwise.elementwise import ELEMENTWISE
-from .elementwise.quantization import QUANTIZATION
-from .elementwise.unary import UNARY
-from .reduction.nn import NN
-from .reduction.normalization import NORMALIZATION
-from .reduction.reduction import REDUCTION
-from .reduction.scan import SCAN
+from .elementwise import ACTIVATION, BINARY, ELEMENTWISE, QUANTIZATION, UNARY
+from .images import IMAGE
+from .reduction import NN, NORMALIZATION, REDUCTION, SCAN
 from .table import Semantics, interpreter_functions
-from .windows.pooling import POOLING
+from .windows import POOLING
 
 __all__ = ["RelaxFunctions"]
 

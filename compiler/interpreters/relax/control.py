@@ -1,8 +1,4 @@
-"""Semantics of tuples, closures, graphs, kernel calls and annotations.
-
-A tuple is a Python tuple; a function value is a Python function that returns a tuple of results;
-the buffers of a kernel are arrays that it modifies.
-"""
+"""Semantics of constants, tuples, closures, graphs, kernel calls and annotations."""
 
 from __future__ import annotations
 
@@ -22,16 +18,24 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ....dialects.relax import annotation, device, kernels, tuples
+from ....dialects.relax import constant as ops
+from ....dialects.relax import device, kernels
+from ....dialects.relax import graph as annotation
+from ....dialects.relax import graph as tuples
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldOp
 from ....dialects.relax.graph import GraphOp
+from ....dialects.relax.layout import Layout
 from ....dialects.relax.shapes import shape_text
 from ....dialects.relax.types import is_ranked
 from ....passmanager.ir.ordering import dependence_order
-from ..arrays import Array, check_size, dtype_of, element_of
-from ..tir.functions import return_operands
+from ..arrays import Array, array_of, check_size, dtype_of, element_of, scalar_of
+from ..tir.table import return_operands
 
-__all__ = ["Closure", "ControlFunctions"]
+# Semantics of tuples, closures, graphs, kernel calls and annotations.
+#
+# A tuple is a Python tuple; a function value is a Python function that returns a tuple of results;
+# the buffers of a kernel are arrays that it modifies.
+
 
 Closure: TypeAlias = Callable[..., PythonValues]
 
@@ -164,3 +168,49 @@ def allocate(result: SSAValue, sizes: Iterator[int]) -> Array:
         raise InterpretationError(f"cannot allocate a result of shape {shape_text(shape)}")
     check_size(shape)
     return np.zeros(shape, dtype_of(element_of(type)))
+
+
+# Conversion of arrays between layouts.
+
+
+def relayout(array: Array, src: Layout, dst: Layout) -> Array:
+    """Return the array transformed from layout `src` to `dst`; a view unless axes split or join."""
+    if src.text == dst.text:
+        return array
+    extents = src.extents(array.shape)
+    # NCHW4c to NHWC8c: transpose to C c H N W, join to C H N W, split to C c H N W, transpose.
+    parts = sorted(src.axes, key=_outer_part_first)
+    joined = array.transpose([src.axes.index(c) for c in parts])
+    joined = joined.reshape([extents[c] for c in src.primal])
+    sizes = dict(zip(dst.axes, dst.shape(extents), strict=True))
+    parts = sorted(dst.axes, key=_outer_part_first)
+    return joined.reshape([sizes[c] for c in parts]).transpose([parts.index(c) for c in dst.axes])
+
+
+def _outer_part_first(axis: str) -> tuple[str, bool]:
+    return axis.upper(), axis.islower()
+
+
+# Semantics of constants.
+
+
+@register_impls
+class ConstantFunctions(InterpreterFunctions):
+    """The functions of constants.
+
+    Constants are views of their bytes, fills are broadcast scalars: neither is copied.
+    """
+
+    @impl(ops.ConstantOp)
+    def run_constant(self, _: Interpreter, op: ops.ConstantOp, args: PythonValues) -> PythonValues:
+        return (array_of(op.value),)
+
+    @impl(ops.FullOp)
+    def run_full(self, _: Interpreter, op: ops.FullOp, args: PythonValues) -> PythonValues:
+        number = scalar_of(op.value, element_of(op.result.type))
+        shape = op.result.type.get_shape()
+        try:
+            return (np.broadcast_to(number, shape),)
+        except ValueError:  # more bytes than an address counts
+            check_size(shape)
+            raise

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects.relax import Relax
-from ....dialects.relax.dynamic.base import DynamicOp
+from ....dialects.relax.dynamic.computation import DynamicOp
 from ....dialects.relax.dynamic.manipulation import DynamicCompressOp
 from ....dialects.relax.types import static_shape
 from ..arrays import Array, check_size
 from .table import Semantics
-
-__all__ = ["dynamic_semantics"]
 
 
 def dynamic_semantics(static: Semantics) -> Semantics:

@@ -7,30 +7,13 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.types import static_shape
 from ..arrays import Array, check_size, element_of, fit
-
-__all__ = [
-    "Compute",
-    "Semantics",
-    "as_numbers",
-    "at_least_f32",
-    "interpreter_functions",
-    "like_numpy",
-    "on_arrays",
-    "with_properties",
-]
 
 Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
 """A function from an operation and the arrays of its operands to the arrays of its results."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 from xdsl.interpreter import InterpreterFunctions, impl_terminator, register_impls
 
 from .arithmetic import ARITHMETIC
-from .functions import RETURNS, BufferFunctions, return_operands
 from .memory import MEMORY, MemoryFunctions
-from .table import methods
+from .table import RETURNS, BufferFunctions, methods, return_operands
 from .vector import VECTOR
 
 __all__ = ["TirFunctions"]

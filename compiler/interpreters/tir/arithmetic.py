@@ -26,12 +26,8 @@ from xdsl.utils.type import get_element_type_or_self
 
 from ....dialects.tir.ops import Dp4aOp, LanewiseOp
 from ..arrays import array_of, dtype_of
-from ..relax.elementwise.binary import power
-from ..relax.elementwise.elementwise import with_bits
-from ..relax.elementwise.unary import erf
+from ..relax.elementwise import erf, power, with_bits
 from .table import Array, Compute, Semantics, element_type
-
-__all__ = ["ARITHMETIC", "bind", "fma"]
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,10 @@ from xdsl.dialects.builtin import AnyFloat, VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineDimExpr
 
-from ...releases.interpreters import by_name
+from ...releases import by_name
 from .arithmetic import ElementwiseSemantics, fma
-from .atomic import combine
-from .memory import check_indices, merge_dynamic
+from .memory import check_indices, combine, merge_dynamic
 from .table import Array, Semantics, buffer_dtype
-
-__all__ = ["VECTOR"]
 
 
 def shape_of(type: Attribute) -> tuple[int, ...]:

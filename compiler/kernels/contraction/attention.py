@@ -12,17 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.contraction.attention import AttentionOp
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, UnknownExtent
+from ....dialects.tir.functions import Extent, UnknownExtent
 from ....dialects.tir.ops import ForKind
-from ..builder import (
-    Buffer,
-    Elements,
-    KernelBuilder,
-    Legalization,
-    Store,
-    Tensor,
-    broadcast_index,
-)
+from ..builder import Buffer, Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from ..reduction.nn import HEAVY, greater
 from ..scalars import add, convert, divide, exponential, multiply, step_type, widen
 from ..tensors import scheduled
@@ -33,8 +25,6 @@ from ..tiles.schedules import nominal
 from ..tiles.transposed import Transposed
 from .contraction import Contraction, Coordinates
 from .dot_products import FEW_ROWS
-
-__all__ = ["ATTENTION", "block_of"]
 
 SHARE = 4
 """The scores of a block of queries take up to this part of the second cache."""

@@ -12,17 +12,15 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.contraction import convolution as ops
 from ....dialects.relax.types import static_shape
-from ....dialects.relax.windows.windows import Window
+from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.functions import Shape, volume
 from ..builder import Buffer, KernelBuilder, Tensor
-from ..layouts import known
 from ..scalars import convert
-from ..tiles.edges import Edges
-from ..tiles.tile_sizes import has_one_edge
-from ..windows.counts import count_of, fits
-from ..windows.padded_windows import padded
-from ..windows.phases import WithMargin
+from ..tensors import known
+from ..tiles.cost_model import has_one_edge
+from ..tiles.schedule import Edges
+from ..windows.phases import WithMargin, count_of, fits, padded
 from .byte_products import (
     BYTES,
     ByteProducts,
@@ -36,7 +34,6 @@ from .contraction import Contraction, Coordinates, PackedWeights, total_type
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["blocked_convolution", "is_blocked"]
 
 MAX_CUTS, MAX_COLUMNS = 3, 12
 """The maximum number of kinds of taps along the columns: each kind is code of its own, and takes

@@ -20,21 +20,13 @@ from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import Dp4aOp
 from ..builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
-from ..layouts import known
 from ..scalars import convert, is_unsigned
+from ..tensors import known
 from .contraction import Contraction
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = [
-    "BYTES",
-    "ByteProducts",
-    "ByteWords",
-    "by_channels",
-    "byte_products",
-    "words_of_constant",
-]
 
 BYTES = 4
 """The bytes of a word."""

@@ -18,17 +18,15 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.windows.windows import Window
+from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, volume
 from ..builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor, power_of_two
-from ..layouts import known
 from ..scalars import convert
+from ..tensors import known
 from ..tiles.loop_nest import write_contraction
 from ..tiles.transposed import interleave
 from .contraction import Contraction, Coordinates, PackedWeights
-
-__all__ = ["TransposedConvolution", "products_of"]
 
 
 @dataclass(eq=False)

@@ -14,18 +14,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.contraction import convolution as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import static_shape, tensor_type
-from ....dialects.relax.windows.windows import Window
+from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, volume
 from ..builder import Buffer, KernelBuilder, Legalization, Tensor
-from ..layouts import known, moved_index, relayout, shape_in
-from ..no_kernel import NoKernel
+from ..choices import NoKernel
 from ..scalars import convert
-from ..windows.blocked_depthwise import blocked_depthwise, is_blocked_depthwise
-from ..windows.counts import count_of, fits, require_windows
-from ..windows.depthwise import Depthwise
-from ..windows.phases import WithMargin, split_phases
-from ..winograd.convolution import TiledData, WinogradConvolution, plan_of, split_tiles
+from ..tensors import known, moved_index, relayout, shape_in
+from ..windows.depthwise import Depthwise, blocked_depthwise, is_blocked_depthwise
+from ..windows.phases import WithMargin, count_of, fits, require_windows, split_phases
 from .blocked_convolution import blocked_convolution, is_blocked
 from .byte_products import (
     BYTES,
@@ -37,11 +34,11 @@ from .byte_products import (
 )
 from .contraction import Contraction, Coordinates, PackedWeights, total_type
 from .conv_transpose import TransposedConvolution, products_of
+from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
 FEW_OUTPUTS = 8
 """Up to this many outputs of one input channel are computed without packing its columns."""

@@ -13,8 +13,6 @@ from ..tiles.cost_model import LOADS
 from ..tiles.schedules import nominal, nominal_volume
 from .contraction import Contraction, Coordinates
 
-__all__ = ["FEW_ROWS", "write_dot_products"]
-
 FEW_ROWS = 3
 """Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
 to pack them as columns would cost more than the products."""

@@ -14,18 +14,9 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, UnknownExtent, is_at_most, volume
+from ....dialects.tir.functions import Extent, Shape, UnknownExtent, is_at_most, volume
 from ..builder import KernelBuilder, Tensor
 from ..scalars import as_index
-
-__all__ = [
-    "check_coordinates",
-    "check_indices",
-    "check_lengths",
-    "require_elements",
-    "require_size",
-    "within",
-]
 
 
 def check_indices(

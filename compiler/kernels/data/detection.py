@@ -28,14 +28,12 @@ from ....dialects.relax.dynamic.manipulation import DynamicStridedSliceOp
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import is_ranked
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent
+from ....dialects.tir.functions import Extent
 from ....dialects.tir.ops import PrimFuncOp
 from ..builder import Buffer, KernelBuilder, Tensor
 from ..scalars import as_index, convert, divide, less, multiply, step_type, widen
-from .merge_sort import SortBuffers, allocate_rows, key_of, key_type, sort_rows
-from .separate_kernels import SeparateKernels, parameter_shape
-
-__all__ = ["call_selection_kernel"]
+from .creation import SeparateKernels, parameter_shape
+from .sorting import SortBuffers, allocate_rows, key_of, key_type, sort_rows
 
 ROWS, COUNT = TensorType(i64, [DYNAMIC_INDEX, 3]), TensorType(i64, [1])
 

@@ -8,18 +8,22 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
-from ....dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
-from ....dialects.relax.data.strided_slice import StridedSliceOp
+from ....dialects.relax.data.indexing import (
+    GatherNDOp,
+    GatherOp,
+    ScatterElementsOp,
+    ScatterNDOp,
+    ScatterOp,
+    StridedSliceOp,
+    TakeOp,
+)
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.functions import Extent, volume
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from ..scalars import add, as_index, computable, convert, maximum, minimum, multiply
 from .bounds import check_coordinates, check_indices, require_elements
 from .manipulation import Part, moved, reshaped, sliced
-
-__all__ = ["INDEXING", "clipped", "first_of"]
 
 
 def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index:

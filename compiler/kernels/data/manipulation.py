@@ -3,45 +3,169 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, VectorType, i1, i64
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.hints import isa
 
-from ....dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from ....dialects.relax.data.permutation import (
+from ....dialects.relax.data.concatenation import ConcatenateOp, SplitOp, StackOp, split_slices
+from ....dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    FlattenOp,
     FlipOp,
     LayoutTransformOp,
+    RepeatOp,
+    ReshapeOp,
     ReverseSequenceOp,
+    SqueezeOp,
+    TileOp,
     TransposeOp,
 )
-from ....dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from ....dialects.relax.data.split import SplitOp, split_slices
-from ....dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.reduction import nn
 from ....dialects.relax.shapes import normalize_axes, normalize_axis
-from ....dialects.relax.types import tensor_type
+from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, UnknownExtent, is_at_most, volume
+from ....dialects.tir.functions import Extent, Shape, UnknownExtent, is_at_most, volume
+from ....dialects.tir.ops import ForKind
 from ..builder import (
     Buffer,
     Element,
     Elements,
     KernelBuilder,
     Legalization,
+    Scheduled,
+    Store,
     Tensor,
     broadcast_index,
 )
-from ..elementwise.broadcast import require_broadcast
-from ..layouts import known_shape, relayout
+from ..elementwise.elementwise import require_broadcast
 from ..merged_dimensions import merged_order, order_of
-from ..scalars import as_index
-from ..tensors import Concatenated
+from ..scalars import as_index, fills_bytes
+from ..tensors import Concatenated, known_shape, relayout
 from ..tiles.transposed import Transposed
 from .bounds import check_lengths, require_size
-from .repeated import Repeated, Tiled
 
-__all__ = ["MANIPULATION", "Part", "broadcast_to", "moved", "reshape", "reshaped", "sliced"]
+# Tensors that have the elements of others several times: numpy's `tile` and `repeat`.
+
+
+MIN_LANES = 4
+"""The shortest vectors of data whose lanes are repeated by shuffles."""
+
+
+@dataclass(eq=False)
+class Tiled(Scheduled):
+    """The elements of `data` over and over along each dimension: a b c a b c.
+
+    Rows that fill vectors are copied as a whole.
+    """
+
+    data: Tensor
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        rank = len(self.data.shape)
+        # Leading dimensions that the data lacks have copies of all of it.
+        last, sizes = index[len(index) - rank :], self.shape[len(index) - rank :]
+        places = zip(last, self.data.shape, sizes, strict=True)
+        # An unknown extent may be 0, by which nothing can be divided.
+        return b.read(
+            self.data, [i if n == size else b.mod(i, b.max(n, 1)) for i, n, size in places]
+        )
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        width = self.data.shape[-1] if self.data.shape else 1
+        if self.shape[-1:] == (width,) or not isinstance(width, int) or width < b.lanes:
+            with b.elements(self.shape, b.element_lanes) as index:
+                store(index, self.read(b, index))
+            return
+        *outer, last = self.shape
+        # No modulo in the inner loop: a copy is a contiguous row. `last` is a multiple of `width`.
+        with b.loops([*outer, last // width]) as (*index, copy):
+            row = Tiled((*outer, width), self.element, self.data)
+            with b.elements([width], b.element_lanes) as (i,):
+                place = copy * width + i
+                store([*index, place], row.read(b, [*index, i]))
+
+
+@dataclass(eq=False)
+class Repeated(Scheduled):
+    """Each element of `data` `repeats` times in a row along the last dimension: a a b b c c."""
+
+    data: Tensor
+    repeats: int
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.read(self.data, [*index[:-1], index[-1] // self.repeats])
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        extent = self.data.shape[-1]
+        lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
+        # The stores of `repeats` vectors are unrolled: no more than there are lanes.
+        if lanes < MIN_LANES or self.repeats > lanes or not fills_bytes(self.element):
+            with b.loops(self.shape) as index:
+                store(index, self.read(b, index))
+            return
+        self.write_vectors(b, store, 1 << lanes.bit_length() - 1)
+
+    def write_vectors(self, b: KernelBuilder, store: Store, lanes: int) -> None:
+        """Write loops over vectors of `lanes` elements of the data.
+
+        If the extent is not known, also loops over vectors of half as many lanes, and so on down to
+        single elements, for an extent that is less than `lanes` at run time.
+        """
+        extent = self.data.shape[-1]
+        if isinstance(extent, int):
+            self.write_rows(b, store, lanes)
+            return
+        fits = b.less(lanes - 1, extent)
+        with b.when([fits]):
+            self.write_rows(b, store, lanes)
+        with b.when([b.negation(fits)]):
+            if lanes // 2 >= max(MIN_LANES, self.repeats):
+                self.write_vectors(b, store, lanes // 2)
+            else:
+                with b.loops(self.shape) as index:
+                    store(index, self.read(b, index))
+
+    def write_rows(self, b: KernelBuilder, store: Store, lanes: int) -> None:
+        """Write loops over vectors of `lanes` elements of the data, whose rows have at least as
+        many."""
+        *outer, extent = self.data.shape
+        row = b.alloc((lanes,), self.element, "local")
+        rows = b.alloc((self.repeats, lanes), self.element, "local")
+        with b.loops([*outer, b.ceildiv(extent, lanes)]) as (*index, chunk):
+            # The last vector may overlap the one before it. Its copies, which begin at
+            # `start * repeats`, then overlap those of that vector.
+            start = b.chunk_start(chunk, lanes, extent)
+            with b.loop(lanes, ForKind.VECTORIZED) as lane:
+                b.store(b.read(self.data, [*index, start + lane]), row, [lane])
+            repeat_lanes(b, row, rows, lanes, self.repeats)
+            first = start * self.repeats
+            with b.loop(self.repeats, ForKind.UNROLLED) as i:
+                with b.loop(lanes, ForKind.VECTORIZED) as lane:
+                    place = first + i * lanes + lane
+                    store([*index, place], b.load(rows, [i, lane]))
+
+
+def repeat_lanes(
+    b: KernelBuilder, source: SSAValue, target: SSAValue, lanes: int, repeats: int
+) -> None:
+    """Store each of the `lanes` elements of `source` `repeats` times in a row into the rows of
+    `target`."""
+    zero = b.index(0)
+    assert isa(source.type, MemRefType)
+    type = VectorType(source.type.element_type, [lanes])
+    row = b.insert(vector.LoadOp(source, [zero], type)).results[0]
+    for i in range(repeats):
+        # Of a b c d twice, the masks are 0 0 1 1 and 2 2 3 3.
+        mask = [(i * lanes + lane) // repeats for lane in range(lanes)]
+        numbers = DenseArrayBase.from_list(i64, mask)
+        new = b.insert(vector.ShuffleOp(row, row, numbers, result_type=type)).results[0]
+        b.insert(vector.StoreOp(new, target, [b.index(i), zero]))
 
 
 def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Tensor:
@@ -301,4 +425,114 @@ MANIPULATION: dict[type[Operation], Legalization] = {
     TileOp: tile,
     TransposeOp: transpose,
     nn.BatchFlattenOp: reshape,
+}
+
+
+# The legalization of padding.
+
+
+def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
+    require_kept(op, b, data, pairs)
+    if op.pad_mode != "constant":
+        return replicated(data, pairs, op.pad_mode)
+    value, element = op.pad_value, data.element
+    if is_integer(element):
+        value = wrapped(int(value), element)
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = [i - before for i, (before, _) in zip(index, pairs, strict=True)]
+        conditions: list[SSAValue] = []
+        for i, size, (before, after) in zip(place, data.shape, pairs, strict=True):
+            if before > 0:
+                conditions.append(b.less(-1, i))
+            if after > 0:
+                conditions.append(b.less(i, size))
+        return b.choose(conditions, lambda: b.read(data, place), lambda: b.number(value, element))
+
+    return moved(op, b, read)
+
+
+def require_kept(
+    op: nn.PadOp, b: KernelBuilder, data: Tensor, pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Assert that the padding removes no more elements than dimensions have, and copies none of an
+    empty dimension."""
+    for axis, (size, (before, after)) in enumerate(zip(data.shape, pairs, strict=True)):
+        copies = op.pad_mode != "constant" and max(before, after) > 0
+        minimum = max(0, -before) + max(0, -after) + copies
+        if not isinstance(size, int) and minimum:
+            message = f"{op.name}: dimension {axis} has fewer than {minimum} elements"
+            b.require(b.less(minimum - 1, size), message, op)
+
+
+def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
+    """Return the data with elements of its own around it.
+
+    The columns of the padding are parts of their own, so that the others are copied as rows.
+    """
+    shape = tuple(sum(pair, size) for size, pair in zip(data.shape, pairs, strict=True))
+
+    def source(b: KernelBuilder, axis: int, i: Index) -> Index:
+        """Return the position in the data of position `i` in the result, along `axis`."""
+        before, after = pairs[axis]
+        cut = max(0, -before)
+        kept = data.shape[axis] - cut - max(0, -after)
+        at = i - max(0, before)
+        if before > 0 or after > 0:
+            at = inside(b, at, kept, mode, max(0, before))
+        return at + cut
+
+    def columns(start: Extent, end: Extent, shift: int | None = None) -> Tensor:
+        """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
+        or if that is None, columns of the padding."""
+
+        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            *outer, i = index
+            place = [source(b, axis, at) for axis, at in enumerate(outer)]
+            last = source(b, len(outer), i + start) if shift is None else i + (start - shift)
+            return b.read(data, [*place, last])
+
+        return Elements((*shape[:-1], end - start), data.element, read)
+
+    if not shape:
+        return data
+    start, end = max(0, pairs[-1][0]), shape[-1] - max(0, pairs[-1][1])
+    parts = [columns(0, start), columns(start, end, pairs[-1][0]), columns(end, shape[-1])]
+    return Concatenated(shape, data.element, len(shape) - 1, parts)
+
+
+def inside(
+    b: KernelBuilder, place: Index, size: Index, mode: str, before: int | None = None
+) -> Index:
+    """Return the position in a dimension of `size` of the element at `place`, which may be in the
+    padding; `before` elements of padding come before the dimension, None if that is not known."""
+    if mode == "edge" or size == 1:
+        return b.max(0, b.min(place, size - 1))
+    # Of one element, the period of reflections would be 0.
+    period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
+    # Of 0 1 2 3, reflections have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
+    # 4 = 2. Padding may be longer than the data: positions go through several periods. A multiple
+    # of the period first makes the position positive, as `b.mod` needs; -(-before // period) is
+    # enough.
+    if isinstance(period, int) and before is not None:
+        at = (place + -(-before // period) * period) % period
+    else:
+        rest = b.index_of(b.pure(arith.RemSIOp, b.index(place), b.index(period)))
+        at = b.select(b.less(rest, 0), rest + period, rest)
+    if mode == "circular":
+        return at
+    return b.select(b.less(at, size), at, period - at)
+
+
+def wrapped(value: int, element: IntegerType) -> int:
+    """Return `value` wrapped around to the range of `element`."""
+    if element == i1:
+        return int(value != 0)
+    half = 1 << element.bitwidth - 1
+    return (value + half) % (2 * half) - half
+
+
+PADDING: dict[type[Operation], Legalization] = {
+    nn.PadOp: pad,
 }

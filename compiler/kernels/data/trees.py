@@ -16,15 +16,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.data.trees import TreeLeavesOp
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent
+from ....dialects.tir.functions import Extent
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Legalization, Store, Tensor
 from ..scalars import as_index, convert, widen
 from ..tensors import scheduled
 from .bounds import require_elements, within
 from .indexing import clipped
-
-__all__ = ["TREES"]
 
 WALKS = 16
 """The number of walks at once. A step takes about 20 cycles, most of them for loads one after the

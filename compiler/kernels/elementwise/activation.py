@@ -15,8 +15,6 @@ from ..scalars import computable, convert, maximum, multiply, widen
 from .elementwise import in_steps, on_numbers
 from .unary import sigmoid, unchanged
 
-__all__ = ["ACTIVATION"]
-
 
 def relu(b: KernelBuilder, x: SSAValue) -> SSAValue:
     return maximum(b, x, b.number(0, x.type))

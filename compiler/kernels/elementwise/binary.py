@@ -19,8 +19,6 @@ from ..builder import KernelBuilder, Legalization
 from ..scalars import constant_of, convert, is_float, maximum, minimum, multiply, widen
 from .elementwise import Scalar, as_operation, of_any_sign, on_all_numbers, on_numbers
 
-__all__ = ["BINARY", "power_of", "quotient"]
-
 TwoOperands = Callable[..., Operation]
 """The class of an operation of two operands."""
 

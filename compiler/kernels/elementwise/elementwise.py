@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from itertools import zip_longest
+from math import ceil, inf, isnan, log2
 from typing import TypeAlias
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32, i1, i64
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.elementwise import elementwise as ops
 from ....dialects.relax.types import SmallFloat, is_integer, tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.functions import Extent, Shape, SymbolicExtent
 from ..builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from ..no_kernel import NoKernel
+from ..choices import NoKernel
 from ..scalars import (
     computable,
     convert,
@@ -28,20 +30,120 @@ from ..scalars import (
     widen,
     with_sign,
 )
-from .broadcast import broadcast_shape
-from .magnitudes import magnitude
 
 __all__ = [
     "ELEMENTWISE",
     "Scalar",
     "as_operation",
+    "broadcast_shape",
     "elementwise",
     "in_steps",
+    "magnitude",
     "of_any_sign",
     "on_all_numbers",
     "on_numbers",
+    "require_broadcast",
     "to_explicit",
 ]
+
+
+# Broadcasting of sizes. Some of them are known at run time only.
+
+
+def broadcast_shape(op: Operation, b: KernelBuilder, shapes: Sequence[Shape]) -> Shape:
+    """Return the shape to which `shapes` broadcast by numpy's rule. Write assertions that they do,
+    unless that is known."""
+    columns = zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)
+    return tuple(broadcast_size(op, b, column) for column in columns)[::-1]
+
+
+def broadcast_size(op: Operation, b: KernelBuilder, sizes: Sequence[Extent]) -> Extent:
+    """Return the size to which dimensions of `sizes` broadcast: that of one that is not 1, chosen
+    at run time if it is not known of any."""
+    left = [*dict.fromkeys(size for size in sizes if size != 1)]
+    if not left:
+        return 1
+    # A known size that is not 1 is the result, whatever the others are: they have to be it, or 1.
+    result = next((size for size in left if isinstance(size, int)), left[0])
+    if not isinstance(result, int):
+        for size in left[1:]:
+            result = chosen(b, result, size)
+    for size in left:
+        require_broadcast(op, b, (size,), (result,))
+    return result
+
+
+def require_broadcast(op: Operation, b: KernelBuilder, shape: Shape, to: Shape) -> None:
+    """Write assertions that a tensor of `shape` broadcasts to a shape, unless that is known."""
+    for size, result in zip(shape[::-1], to[::-1], strict=False):
+        if size not in (1, result):
+            fits = b.pure(arith.OrIOp, b.equal(size, result), b.equal(size, 1))
+            b.require(fits, f"{op.name}: the operands do not broadcast", op)
+
+
+def chosen(b: KernelBuilder, lhs: Extent, rhs: Extent) -> SymbolicExtent:
+    """Return the one of two sizes that is not 1."""
+    # At the start of the function: the size is a new symbol, which all shapes after it may use.
+    is_one = b.at_start(arith.CmpiOp(b.index(lhs), b.index(1), "eq"))
+    return b.symbol(b.at_start(arith.SelectOp(is_one, b.index(rhs), b.index(lhs))))
+
+
+# Bounds of numbers that a kernel computes, from the operations that it has written for them.
+
+
+DEPTH = 12
+"""The operations that are looked through, one after the other."""
+ROUNDING = 1 + 2.0**-10
+"""The factor that makes up for the rounding of a float operation, also of f16. Kernels compute bf16
+in f32."""
+
+
+def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
+    """Return a number that the absolute value of an integer or a float does not exceed; infinity
+    for a float without a known bound, which may also be NaN.
+
+    With `%b` of type i8, `arith.mulf (arith.sitofp %b), 2.0` is at most 256.
+    """
+    type = value.type
+    most = 2.0**type.bitwidth if is_integer(type) else inf
+    # Both operands are followed, so the time is up to 2^DEPTH steps for a chain in which each
+    # operation uses the one before it twice. Without a bound, long chains would take exponential
+    # time.
+    if not depth:
+        return most
+
+    def of(operand: SSAValue) -> float:
+        return magnitude(operand, depth - 1)
+
+    match value.owner:
+        case arith.ConstantOp(value=IntegerAttr() | FloatAttr() as number):
+            found = abs(number.value.data)
+        case arith.SIToFPOp(input=x):
+            # 2^31 - 1 is 2^31 as f32. Powers of two are exact: rounding does not pass them.
+            found = min((number := of(x)) * ROUNDING, power_of_two(number))
+        case arith.ExtSIOp(input=x) | arith.ExtUIOp(input=x):
+            found = of(x)
+        case arith.AddfOp(lhs=a, rhs=b) | arith.SubfOp(lhs=a, rhs=b):
+            found = (of(a) + of(b)) * ROUNDING
+        case arith.AddiOp(lhs=a, rhs=b) | arith.SubiOp(lhs=a, rhs=b):
+            found = of(a) + of(b)
+        case arith.MulfOp(lhs=a, rhs=b):
+            found = of(a) * of(b) * ROUNDING
+        case arith.MuliOp(lhs=a, rhs=b):
+            found = of(a) * of(b)
+        case math.RoundEvenOp(operand=x) | math.FloorOp(operand=x) | math.CeilOp(operand=x):
+            found = of(x) + 1
+        case arith.SelectOp(lhs=a, rhs=b):
+            found = max(of(a), of(b))
+        case _:
+            return most
+    return most if isnan(found) else min(found, most)
+
+
+def power_of_two(number: float) -> float:
+    """Return the minimum power of two that `number`, which is not negative, does not exceed."""
+    return 2.0 ** ceil(log2(number)) if number else 0.0
+
 
 Scalar: TypeAlias = Callable[..., SSAValue]
 """A function of an operation, the builder and the elements of the operands that returns the element

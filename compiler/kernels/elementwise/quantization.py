@@ -12,8 +12,6 @@ from ..builder import KernelBuilder, Legalization
 from ..scalars import convert, is_unsigned, less, maximum_of, minimum_of, step_type
 from .elementwise import of_any_sign
 
-__all__ = ["QUANTIZATION"]
-
 
 def quantize(
     op: ops.QuantizeOp, b: KernelBuilder, x: SSAValue, scale: SSAValue, zero_point: SSAValue

@@ -13,8 +13,6 @@ from ..builder import KernelBuilder, Legalization
 from ..scalars import exponential, is_float, maximum, minimum, multiply
 from .elementwise import as_operation, on_all_numbers, on_numbers
 
-__all__ = ["UNARY", "sigmoid", "unchanged"]
-
 
 def rounding(function: Callable[..., Operation]) -> Legalization:
     """Legalize a rounding function, which is the identity on integers."""

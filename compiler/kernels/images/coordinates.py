@@ -13,12 +13,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.numbers import Function, Term
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, UnknownExtent
+from ....dialects.tir.functions import Extent, UnknownExtent
 from ..builder import KernelBuilder
 from ..scalars import add, convert, divide, multiply, select
-
-__all__ = ["F64", "Coordinate", "clipped", "nearest_integer", "rounded", "value_of"]
-
 
 NOMINAL = 64
 """The extent of a dimension from which it is concluded how others are resized by the same scale."""

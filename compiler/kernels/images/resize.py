@@ -14,15 +14,14 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.relax.data import image as ops
+from ....dialects.relax import images as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, is_at_most
+from ....dialects.tir.functions import Extent, Shape, is_at_most
 from ..builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
-from ..data.repeated import Repeated
+from ..data.manipulation import Repeated
 from ..elementwise.elementwise import to_explicit
-from ..layouts import relayout
 from ..scalars import (
     add,
     as_index,
@@ -37,9 +36,8 @@ from ..scalars import (
     multiply,
     select,
 )
+from ..tensors import relayout
 from .coordinates import F64, Coordinate, clipped, nearest_integer, rounded, value_of
-
-__all__ = ["RESIZE", "resize_to"]
 
 
 def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -326,4 +324,54 @@ RESIZE: dict[type[Operation], Legalization] = {
     ops.Resize2dOp: resize,
     ops.Resize3dOp: resize,
     ops.UpsamplingOp: upsampling,
+}
+
+
+# Moves of elements between channels and pixels.
+
+
+def space_to_depth(op: ops.SpaceToDepthOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data, block = relayout(data, layout, plain), op.block_size
+    n, c, height, width = data.shape
+    for size in (height, width):
+        b.require_equal(size % block, 0, f"a size is no multiple of {block}", op)
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        image, channel, y, x = index
+        at = channel // c  # the position in the block
+        row, column = at // block, at % block
+        place = [image, channel % c, y * block + row]
+        return b.read(data, [*place, x * block + column])
+
+    shape = (n, c * block * block, height // block, width // block)
+    return relayout(Elements(shape, data.element, read), plain, layout)
+
+
+def depth_to_space(op: ops.DepthToSpaceOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data, block = relayout(data, layout, plain), op.block_size
+    n, c, height, width = data.shape
+    channels = c // (block * block)
+    b.require_equal(c, channels * block * block, f"a size is no multiple of {block * block}", op)
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        image, channel, y, x = index
+        at = y % block * block + x % block  # the position in the block
+        # As in ONNX. With blocks of 2 and 2 channels a b, the 8 channels of the data are, by rows
+        # of a block,
+        #
+        #     DCR: a b  a b  a b  a b        CRD: a a a a  b b b b
+        #
+        # CRD is the pixel shuffle of PyTorch. `space_to_depth` writes the order of DCR.
+        source = at * channels + channel if op.mode == "DCR" else channel * (block * block) + at
+        return b.read(data, [image, source, y // block, x // block])
+
+    shape = (n, channels, height * block, width * block)
+    return relayout(Elements(shape, data.element, read), plain, layout)
+
+
+IMAGE: dict[type[Operation], Legalization] = {
+    ops.DepthToSpaceOp: depth_to_space,
+    ops.SpaceToDepthOp: space_to_depth,
 }

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.reduction import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import is_at_most, volume
+from ....dialects.tir.functions import is_at_most, volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor
-from ..reduced_dimensions import reduced_axes
+from ..merged_dimensions import reduced_axes
 from ..scalars import (
     compare_integers,
     convert,
@@ -29,8 +29,6 @@ from ..scalars import (
 )
 from ..tensors import scheduled
 from .reduction import Bound, Function, Reduced
-
-__all__ = ["ARG_REDUCTION"]
 
 
 @dataclass(frozen=True)

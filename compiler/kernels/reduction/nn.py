@@ -12,13 +12,10 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax.reduction import nn
 from ....dialects.tir.builder import Index, TirBuilder
 from ..builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
-from ..reduced_dimensions import reduced_axes
+from ..merged_dimensions import reduced_axes
 from ..scalars import add, computable, convert, divide, exponential, multiply, step_type, widen
 from ..tensors import scheduled
 from .reduction import Reduced
-
-__all__ = ["HEAVY", "NN", "greater"]
-
 
 HEAVY = 2
 """The vectors of exponentials that are computed together: each is enough work by itself to hide

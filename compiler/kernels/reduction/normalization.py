@@ -14,23 +14,13 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax.reduction import normalization as ops
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, volume
-from ..builder import (
-    Buffer,
-    Elements,
-    KernelBuilder,
-    Legalization,
-    Store,
-    Tensor,
-    broadcast_index,
-)
+from ....dialects.tir.functions import Extent, Shape, volume
+from ..builder import Buffer, Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from ..elementwise.binary import power_of
 from ..merged_dimensions import RowNorm, first_of_row
 from ..scalars import add, convert, divide, maximum, multiply, step_type, widen
 from ..tensors import scheduled
 from .reduction import Reduced
-
-__all__ = ["NORMALIZATION"]
 
 
 def wide_elements(

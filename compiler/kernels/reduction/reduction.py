@@ -10,13 +10,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.reduction import reduction as ops
 from ....dialects.relax.shapes import normalize_axes
-from ....dialects.relax.windows.pooling import AdaptivePoolOp
+from ....dialects.relax.windows import AdaptivePoolOp
 from ....dialects.tir.builder import Index, TirBuilder
-from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.functions import Shape, volume
 from ..builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
 from ..elementwise.binary import quotient
-from ..merged_dimensions import merge
-from ..reduced_dimensions import reduced_axes, reduced_groups
+from ..merged_dimensions import merge, reduced_axes, reduced_groups
 from ..scalars import (
     add,
     convert,
@@ -32,17 +31,6 @@ from ..scalars import (
     wide_type,
 )
 from ..tensors import scheduled
-
-__all__ = [
-    "FUNCTIONS",
-    "REDUCTION",
-    "Bound",
-    "Function",
-    "Reduced",
-    "mean",
-    "over_count",
-    "whole_maximum",
-]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]

@@ -10,12 +10,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.dynamic.computation import DynamicScanOp
 from ....dialects.relax.reduction import scan as ops
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import is_at_most, volume
+from ....dialects.tir.functions import is_at_most, volume
 from ..builder import KernelBuilder, Legalization, Store, Tensor
 from ..scalars import add, computable, convert, multiply, step_type, widen
 from ..tensors import scheduled
-
-__all__ = ["PRODUCTS", "SCAN", "SUMS", "Scan"]
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,11 @@ from typing import overload
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.functions import Extent, volume
 from ....dialects.tir.index_builder import IndexValue
 from ..builder import Buffer, KernelBuilder
 from ..contraction.contraction import Contraction
 from .schedule import Schedule
-
-__all__ = ["ColumnBlock", "below", "block_extents", "is_multiple", "padded", "part"]
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import volume
+from ....dialects.tir.functions import volume
 from ....dialects.tir.ops import PrefetchOp
 from ..builder import KernelBuilder
 from ..contraction.contraction import Contraction
-from ..layouts import known
+from ..tensors import known
 from .blocks import ColumnBlock
 from .cost_model import LINE
 from .schedule import Schedule
 from .transposed import bytes_of
-
-__all__ = ["Following", "following_weights", "weights_ahead"]
 
 AHEAD = 4096
 """The bytes between the weights that a tile of columns reads and those that it prefetches: a page,

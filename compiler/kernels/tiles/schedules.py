@@ -11,15 +11,12 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from ....dialects.relax.types import is_integer
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import SymbolicExtent, volume
+from ....dialects.tir.functions import SymbolicExtent, volume
 from ..choices import Form, Space
 from ..contraction.byte_products import ByteProducts
 from ..contraction.contraction import Contraction
-from .cost_model import cycles
+from .cost_model import candidates, cycles, schedule_of
 from .schedule import NOMINAL, NOMINAL_IMAGE, ContractionOperand, Extents, Schedule
-from .tile_sizes import candidates, schedule_of
-
-__all__ = ["Schedules", "extents_of", "nominal", "nominal_volume"]
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,17 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.functions import Extent, volume
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Store
 from ..contraction.contraction import Contraction, Coordinates
 from ..scalars import convert, fills_bytes
 from .blocks import ColumnBlock, below, is_multiple, padded
 from .cost_model import shares_columns
-from .edges import Cut, Edges
 from .following_weights import Following, following_weights, weights_ahead
-from .schedule import Schedule
+from .schedule import Cut, Edges, Schedule
 from .schedules import extents_of
 from .transposed import MIN_SIDE, segment_of, transpose_lanes
-
-__all__ = ["ContractionTile", "columns_in_order", "has_rows"]
 
 T = TypeVar("T")
 

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FixedBitwidthType,
-    MemRefType,
-    VectorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseArrayBase, FixedBitwidthType, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
@@ -20,8 +14,6 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from ..builder import KernelBuilder, Scheduled, Store, Tensor
 from ..scalars import fills_bytes
-
-__all__ = ["MIN_SIDE", "Transposed", "segment_of", "transpose_lanes"]
 
 SEGMENT_BITS = 128
 """One instruction interleaves the lanes of two vectors within segments of this size."""

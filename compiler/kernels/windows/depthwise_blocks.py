@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, volume
 from ....dialects.tir.ops import ForKind
 from ..builder import Buffer, KernelBuilder, Store
 from ..contraction.contraction import of_total
-from ..layouts import known
 from ..scalars import convert, multiply_add
+from ..tensors import known
 from ..tiles.blocks import padded, part
-from .depthwise_sums import DepthwiseSums
-from .depthwise_tiles import DepthwiseTile, row_bytes, sources_of, space_of
+from .depthwise_tiles import DepthwiseSums, DepthwiseTile, row_bytes, sources_of, space_of
 from .phases import element_range, shape_of_phases
-
-__all__ = ["RowBlocks", "unknown_blocks", "write_blocks"]
 
 
 @dataclass(frozen=True)

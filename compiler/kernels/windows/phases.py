@@ -2,28 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby, product
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.relax.windows.windows import Window
+from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape, volume
+from ....dialects.tir.functions import Extent, Shape, is_at_most, volume
 from ..builder import Buffer, KernelBuilder, Tensor
-from .counts import count_of
 
-__all__ = [
-    "PhaseGroup",
-    "WithMargin",
-    "element_range",
-    "fill_borders",
-    "shape_of_phases",
-    "split_phases",
-    "with_margin",
-]
+# The numbers of windows over dimensions. Some extents are known at run time only.
+
+
+def count_of(b: KernelBuilder, window: Window, extent: Extent) -> Extent:
+    """Return the number of windows over a dimension; see `Window.count`."""
+    if isinstance(extent, int):
+        return window.count(extent)
+    room = extent + window.before + window.after - window.span
+    if not window.ceil:
+        return room // window.stride + 1
+    # The rule of ONNX and PyTorch: a window that begins in the padding after the data does not
+    # count. 2 taps, stride 3, padding 1 and 4 elements: windows begin at -1, 2 and 5, and the third
+    # is none.
+    count = (room + window.stride - 1) // window.stride + 1
+    first_beyond = (extent + window.before + window.stride - 1) // window.stride
+    return b.smaller(count, first_beyond)
+
+
+def covered(window: Window, count: Extent) -> Extent:
+    """Return the number of positions that `count` windows cover."""
+    return (count - 1) * window.stride + window.span
+
+
+def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
+    """Return how many taps of a window come before the position that is `distance` elements after
+    the first tap."""
+    # Of taps at 0 2 4 (dilation 2), two come before 3, none before -1, and all before 9.
+    room = b.max(distance, 0)
+    return b.min((room + (window.dilation - 1)) // window.dilation, window.size)
+
+
+def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
+    """Return whether no window reaches into the padding, for all extents that an unknown one may
+    be."""
+    if isinstance(extent, int):
+        return window.before == 0 and window.covered(window.count(extent)) <= extent
+    # With padding after the data only, windows may still fit for some extents (stride 2, 3 taps and
+    # an odd extent), but not for all.
+    return window.before == window.after == 0 and not window.ceil
+
+
+def inner_places(window: Window, low: int, high: int, count: int) -> range:
+    """Return which of `count` windows are inside of the positions from `low` to `high`, excluded;
+    an empty range between all others if none is."""
+    first = min(max(-(-(low + window.before) // window.stride), 0), count)
+    end = (high + window.before - window.span) // window.stride + 1
+    return range(first, max(min(end, count), first))
+
+
+def require_windows(op: Operation, b: KernelBuilder, window: Window, extent: Extent) -> None:
+    """Assert that one window fits into a padded dimension of unknown extent."""
+    padded = extent + window.before + window.after
+    if isinstance(extent, int) or is_at_most(window.span, padded):
+        return
+    condition = b.less(window.span - 1, padded)
+    b.require(condition, f"{op.name}: the data is smaller than a window", op)
 
 
 @dataclass(eq=False)
@@ -187,3 +233,38 @@ def copy_phases(
             for place, window, phase in zip(places, windows, phases, strict=True)
         ]
         b.store(b.read(data, [*outer, *source]), result, [*outer, *phases, *places])
+
+
+# Data with as much padding in memory as windows reach, so that they need no conditions.
+
+
+def padded(
+    b: KernelBuilder,
+    data: Tensor,
+    windows: Mapping[int, Window],
+    value: float = 0,
+    margin: int = 0,
+) -> Tensor:
+    """Return the data with padding of `value` as far as windows reach, or the data itself if they
+    do not reach beyond it. `windows` are by axis. A copy has `margin` elements after it."""
+    shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
+    for axis, window in windows.items():
+        extent = data.shape[axis]
+        if fits(b, window, extent):
+            continue
+        reach = covered(window, count_of(b, window, extent))
+        shape[axis], before[axis] = reach, window.before
+        kept[axis] = b.larger(0, b.smaller(extent, reach - window.before))
+    if (*shape,) == data.shape and not any(before):
+        return data
+    result, tensor = with_margin(b, (*shape,), data.element, margin)
+    ends = [n + first for n, first in zip(kept, before, strict=True)]
+    # The borders of `split_phases` with one phase: filled first, and the data copied between them.
+    # Elements that no window reaches are not copied: the last of 5, of one tap, stride 2 and
+    # padding 1 before.
+    inner = [[PhaseGroup(0, 1, *ends)] for ends in zip(before, ends, strict=True)]
+    fill_borders(b, result, (*shape,), data.element, inner, value)
+    with b.elements(kept, b.lanes) as index:
+        place = [i + first for i, first in zip(index, before, strict=True)]
+        b.store(b.read(data, index), result, place)
+    return tensor

@@ -10,15 +10,13 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.windows.windows import Window
+from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.functions import Extent, volume
 from ..builder import KernelBuilder, Scheduled, Store, Tensor
-from ..layouts import known
 from ..scalars import convert
-from .counts import covered, inner_places
-
-__all__ = ["Combine", "Pooled", "Pooling", "Taps", "combined"]
+from ..tensors import known
+from .phases import covered, inner_places
 
 UNROLLED = 32
 """Windows of up to this many elements are unrolled; larger ones become a loop."""

@@ -19,10 +19,8 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ....dialects.arith_types import element_of, is_vector, with_element
 from ....dialects.numbers import Function, Term
-from ....dialects.vector_types import element_of, is_vector, with_element
-
-__all__ = ["Lanes"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 

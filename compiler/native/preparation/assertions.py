@@ -37,23 +37,22 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ....passes.generic.analysis.call_graph import CallGraph
+from ....passes.generic.call_graph import CallGraph
 from ....passes.tir.outline_parallel import PART
 from ....passmanager.errors import PasslineError
 from ....passmanager.ir.location import location_of, place_of
 from ....passmanager.ir.walk import ancestors, ops_of, walk
-from ...interpreters.assertions import assertion_text
 from ...interpreters.signature import is_buffer
+from ...interpreters.xdsl_interpreter import assertion_text
 from .owned_memory import (
     Live,
     add_empty_buffer,
     allocation_of,
     allocations_before,
+    is_poll,
     live_after,
+    poll_condition,
 )
-from .polls import is_poll, poll_condition
-
-__all__ = ["STATUS_WORDS", "STOP", "Failures", "report_assertions"]
 
 FAILED, SITE, DEPTH, STOP = range(4)
 """The words of a status: the number of the assertion that failed, that of the innermost call around

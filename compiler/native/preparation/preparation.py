@@ -23,7 +23,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.ops import LanewiseOp
-from ....passes.generic.dead_code.symbols import remove_unreachable_symbols
+from ....passes.generic.dead_code_elimination import remove_unreachable_symbols
 from ....passes.llvm.lower_parallel import share_loops
 from ....passes.llvm.lower_to_llvm import lower_to_llvm
 from ....passmanager.errors import PasslineError
@@ -32,29 +32,17 @@ from ....passmanager.ir.location import place_of
 from ....passmanager.ir.walk import ops_of, walk
 from ....passmanager.releases.memref import dim_op
 from ...interpreters.signature import Function, entry_function, is_buffer
-from ..calls.parameters import is_plain, parameters_of
 from ..lowering import complete_lowering, is_lowered
+from ..parameters import is_plain, parameters_of
 from .assertions import Failures, report_assertions
-from .byte_storage import store_as_bytes
-from .math import expand_math
-from .owned_memory import assert_allocated, check_returned
-from .polls import insert_polls
+from .expansion import expand_math
+from .owned_memory import assert_allocated, check_returned, insert_polls
+from .small_floats import store_as_bytes
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = [
-    "PREFIX",
-    "Elsewhere",
-    "Prepared",
-    "check_dialects",
-    "prepare",
-    "prepare_lowered",
-    "prepare_operations",
-    "widen_lanes",
-    "without_values",
-]
 
 PREFIX = "passline."
 KNOWN_DIALECTS = frozenset(

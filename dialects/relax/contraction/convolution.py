@@ -24,7 +24,7 @@ from ..interfaces import (
 from ..layout import Layout, Relayout
 from ..shapes import computed_size, num_elements
 from ..types import TENSOR, make_tensor_type, product_element, shape_of, static_shape, tensor_type
-from ..windows.windows import Window, WindowOp, per_dimension, spatial_op_definition
+from ..windows import Window, WindowOp, per_dimension, spatial_op_definition
 
 __all__ = [
     "Conv1dOp",

@@ -11,18 +11,13 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, var_result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import (
-    Number,
-    equal,
-    positive,
-    select,
-)
+from ...numbers import Number, equal, positive, select
 from ..attributes import bool_prop, int_prop, opt_int_prop
 from ..base import OneResultOp, TensorOp
 from ..constant import constant_integers
-from ..data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from ..data.split import SplitOp, check_results
-from ..data.strided_slice import StridedSliceOp
+from ..data.concatenation import SplitOp, check_results
+from ..data.indexing import StridedSliceOp
+from ..data.manipulation import BroadcastToOp, ExpandDimsOp, ReshapeOp, SqueezeOp, TileOp
 from ..dimensions import (
     Dimensions,
     Facts,
@@ -36,16 +31,9 @@ from ..dimensions import (
     reshaped,
     sizes_of,
 )
-from ..elementwise.broadcast import BroadcastToOp, TileOp
-from ..shapes import (
-    broadcast,
-    is_static,
-    normalize_axis,
-    replace_dimension,
-    slice_length,
-)
+from ..shapes import broadcast, is_static, normalize_axis, replace_dimension, slice_length
 from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
-from .base import DynamicOp, Properties, parameter_length
+from .computation import DynamicOp, Properties, parameter_length
 
 __all__ = [
     "DynamicBroadcastToOp",

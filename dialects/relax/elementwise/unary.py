@@ -13,14 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from ..base import SameTypeOp, define
 from ..interfaces import Elementwise, Homogeneous
-from ..types import (
-    TENSOR,
-    check_bool,
-    check_float,
-    check_integer,
-    tensor_type,
-    with_element,
-)
+from ..types import TENSOR, check_bool, check_float, check_integer, tensor_type, with_element
 
 __all__ = [
     "AbsOp",

@@ -7,15 +7,7 @@ the lookup of an xDSL trait.
 
 from __future__ import annotations
 
-from .algebra import (
-    AssociativeCommutative,
-    CompositeOp,
-    Decomposes,
-    HasIdentityElement,
-    SimplifiesInference,
-)
-from .computing import InfersType, NonComputational, OnHost
-from .differentiation import Differentiable, NotDifferentiable
+from .computing import Differentiable, InfersType, NonComputational, NotDifferentiable, OnHost
 from .fusion import (
     Anchor,
     Broadcast,
@@ -36,7 +28,18 @@ from .layouts import (
     convert_axes,
     first_relayout,
 )
-from .scales import Along, Axes, Homogeneous, ScaleAxisRule, Scaling
+from .scales import (
+    Along,
+    AssociativeCommutative,
+    Axes,
+    CompositeOp,
+    Decomposes,
+    HasIdentityElement,
+    Homogeneous,
+    ScaleAxisRule,
+    Scaling,
+    SimplifiesInference,
+)
 
 __all__ = [
     "Along",

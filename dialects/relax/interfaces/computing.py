@@ -3,21 +3,84 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import ClassVar, TypeAlias
 
-from xdsl.ir import Attribute, Operation
+from xdsl.builder import Builder
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ....passmanager.fast.edit import read_operands, read_type
 from ..types import refine
-from .signatures import SignatureTable
 
 __all__ = [
     "SIGNATURES",
+    "Differentiable",
     "InfersType",
     "NonComputational",
+    "NotDifferentiable",
     "OnHost",
+    "SignatureTable",
 ]
+
+
+# The interface for reverse-mode differentiation; `gradient` asks for it.
+
+
+class NotDifferentiable(Exception):
+    """An operation, type or shape that has no gradient; the message is the reason."""
+
+
+class Differentiable(Operation, ABC):
+    """An operation with a rule for its gradient (TVM FPrimalGradient)."""
+
+    @abstractmethod
+    def gradients(
+        self, builder: Builder, adjoints: Sequence[SSAValue]
+    ) -> Sequence[SSAValue | None]:
+        """Insert the vector-Jacobian product and return the adjoint of each operand.
+
+        `adjoints` has one value for each result, of its type. `builder` inserts after this
+        operation, where its operands and results may be used. An adjoint has the type of its
+        operand; None stands for zero, and for an operand that is no tensor of floats. Raises
+        NotDifferentiable, with the reason and what to do, where there is no gradient.
+        """
+
+
+# The inferred types of operations, computed once for each signature.
+
+
+Infer: TypeAlias = Callable[[], Sequence[Attribute]]
+
+
+class SignatureTable:
+    """Result types by signature: the class of an operation, its properties and operand types.
+
+    Attributes are compared by identity, as hashing a tensor type takes as long as most inferences;
+    equal attributes that are different objects have an entry each. An entry keeps its attributes
+    alive, so that no `id` is reused.
+    """
+
+    def __init__(self, capacity: int = 1 << 14) -> None:
+        self._capacity = capacity
+        self._entries: dict[Hashable, tuple[Sequence[Attribute], Sequence[Attribute]]] = {}
+
+    def types_of(self, op: Operation, infer: Infer) -> Sequence[Attribute]:
+        """Return the types for the signature of `op`; call `infer` for an unknown one.
+
+        An error of `infer` is not recorded.
+        """
+        properties, operands = op.properties, read_operands(op)
+        types = map(read_type, operands)
+        key = (type(op), *properties, *map(id, properties.values()), *map(id, types))
+        if (entry := self._entries.get(key)) is not None:
+            return entry[0]
+        inferred = tuple(infer())
+        if len(self._entries) >= self._capacity:  # dead types would stay in it for ever
+            self._entries.clear()
+        self._entries[key] = inferred, (*properties.values(), *map(read_type, operands))
+        return inferred
+
 
 SIGNATURES = SignatureTable()
 

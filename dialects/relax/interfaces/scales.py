@@ -6,19 +6,27 @@ A scale is a factor for each element along some axes, such as one for each chann
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.builder import Builder
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import traits_def
+from xdsl.traits import Commutative
 
 from ..shapes import Shape
 
 __all__ = [
     "Along",
+    "AssociativeCommutative",
     "Axes",
+    "CompositeOp",
+    "Decomposes",
+    "HasIdentityElement",
     "Homogeneous",
     "ScaleAxisRule",
     "Scaling",
+    "SimplifiesInference",
 ]
 
 
@@ -97,3 +105,55 @@ class Homogeneous(ScaleAxisRule, ABC):
 
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
         return Scaling(result=axes, positive=self.POSITIVE) if index == 0 else None
+
+
+# Algebraic interfaces: decomposition, identity element, associativity.
+#
+# The passes that ask for them are `simplify-inference`, `canonicalize-ops` and `simplify-expr`.
+
+
+class Decomposes(Operation, ABC):
+    """An operation that can be decomposed into simpler ones.
+
+    Derive from one of the two subclasses: they say which pass decomposes the operation.
+    """
+
+    @abstractmethod
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        """Insert an equivalent sequence of operations and return its values, one for each result.
+
+        `builder` inserts before this operation. Return None, without inserting anything, if the
+        decomposition needs types that are not known (a rank, a dimension).
+        """
+
+
+class SimplifiesInference(Decomposes, ABC):
+    """An operation that decomposes into element-wise operations and reductions at inference.
+
+    `simplify-inference` decomposes it (TVM SimplifyInference).
+    """
+
+
+class CompositeOp(Decomposes, ABC):
+    """A shorthand for more basic operations, such as flatten for a reshape.
+
+    `canonicalize-ops` decomposes it (TVM CanonicalizeOps).
+    """
+
+
+class HasIdentityElement(Operation, ABC):
+    """A function of two tensors with a right identity element: `f(x, IDENTITY) = x`.
+
+    With the trait `Commutative` it is also a left identity: `f(IDENTITY, x) = x`.
+    """
+
+    IDENTITY: ClassVar[float]
+
+
+class AssociativeCommutative(Operation, ABC):
+    """An associative and commutative function of two tensors.
+
+    `f(f(a, b), c) = f(a, f(b, c))` and `f(a, b) = f(b, a)`; for floats, up to rounding.
+    """
+
+    traits = traits_def(Commutative())

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...numbers import positive
 from ..attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from ..base import OneResultOp, SameTypeOp
-from ..data.reshape import ReshapeOp
+from ..data.manipulation import ReshapeOp
 from ..elementwise.binary import AddOp
 from ..interfaces import (
     Along,

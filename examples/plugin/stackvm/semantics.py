@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from .evaluate import EvaluateOp, words_of
 

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, RewritePattern
+from xdsl.transforms.canonicalization_patterns import arith, cf, scf
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 
+from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
-from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.fast.access import read_step
-from ....passmanager.fast.rewriting.pattern_index import DeclaredPatterns
+from ....passmanager.fast.edit import read_step
+from ....passmanager.fast.rewriting import DeclaredPatterns
 from ....passmanager.ir.walk import walk
-from ....passmanager.rewriting.rewriting import apply_patterns
-from ..dead_code.region_dead_code import remove_region_dead_code
-from ..dead_code.results import remove_dead_results
-from .control_flow_patterns import control_flow_patterns
-from .declared_patterns import REPLACED
-from .scalar_patterns import FoldScalar, scalar_patterns
+from ....passmanager.rewriting import apply_patterns
+from ..dead_code_elimination import remove_dead_results, remove_region_dead_code
+from .control_flow_patterns import (
+    HoistLoopConstants,
+    InlineExecuteRegion,
+    InlineSingleIteration,
+    PassThroughBranch,
+    PassThroughCondBranch,
+    PassThroughSwitch,
+    control_flow_patterns,
+)
+from .scalar_patterns import FoldScalar, ReassociateFloats, scalar_patterns
 
-__all__ = ["Canonicalize", "canonicalize"]
+# The patterns of `canonicalize` in place of those that xDSL's operations declare and that are
+# wrong, fail or do not end on some IR.
+
+
+REPLACED: Final[Mapping[type[RewritePattern], Sequence[RewritePattern]]] = {
+    # An unregistered operation is no constant.
+    scf.RehoistConstInLoops: (HoistLoopConstants(),),
+    # Index constants wrap at 64 bits. `SimplifyLoop` removes loops without iterations.
+    scf.SimplifyTrivialLoops: (InlineSingleIteration(),),
+    # A terminator that is no `scf.yield` has effects.
+    scf.SingleBlockExecuteInliner: (InlineExecuteRegion(),),
+    # In a cycle of blocks that only branch on they never end.
+    cf.SimplifyPassThroughBr: (PassThroughBranch(),),
+    cf.SimplifyPassThroughCondBranch: (PassThroughCondBranch(),),
+    cf.SimplifyPassThroughSwitch: (PassThroughSwitch(),),
+    # Arithmetic whose result has no place in its type: `FoldScalar` computes it.
+    arith.FoldConstConstOp: (),
+    arith.SignlessIntegerBinaryOperationConstantProp: (),
+    arith.SignlessIntegerBinaryOperationZeroOrUnitRight: (),
+    arith.FoldConstsByReassociation: (ReassociateFloats(),),
+}
+"""What is tried in place of the patterns of a class."""
 
 
 def canonicalize(

@@ -6,29 +6,16 @@ They leave results and carried values without uses to `remove_dead_results`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    BoolAttr,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    VectorType,
-)
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects import arith, cf, scf
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IndexType, IntegerType, MemRefType, VectorType
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import ConstantLike
 
 from .scalar_folds import constant_integer, width_of
-
-__all__ = [
-    "HoistLoopConstants",
-    "InlineExecuteRegion",
-    "InlineSingleIteration",
-    "control_flow_patterns",
-]
 
 SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
 """The types of the values for which `SelectYieldedValues` builds an `arith.select`."""
@@ -378,3 +365,88 @@ def _replace(rewriter: PatternRewriter, value: SSAValue, new: SSAValue) -> None:
     """Replace `value` by `new` unless it has no uses: else a pattern would fire forever."""
     if value.first_use is not None:
         rewriter.replace_all_uses_with(value, new)
+
+
+# Rewrite patterns of `cf`, for `canonicalize`: branches to blocks that only branch on.
+#
+# xDSL's go one block further at a time, and never end in a cycle of such blocks.
+
+
+Target: TypeAlias = tuple[Block, Sequence[SSAValue]]
+"""A block, and the values of its arguments."""
+
+
+class PassThroughBranch(RewritePattern):
+    """Let a `cf.br` to a block that only branches on go to the end of the chain."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.BranchOp, rewriter: PatternRewriter, /) -> None:
+        if (end := _end_of_chain((op.successor, op.arguments))) is not None:
+            block, values = end
+            rewriter.replace(op, cf.BranchOp(block, *values))
+
+
+class PassThroughCondBranch(RewritePattern):
+    """Let each side of a `cf.cond_br` to a block that only branches on go to the end of the
+    chain."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.ConditionalBranchOp, rewriter: PatternRewriter, /) -> None:
+        targets = [(op.then_block, op.then_arguments), (op.else_block, op.else_arguments)]
+        if (ends := _ends_of_chains(targets)) is not None:
+            (block, values), (other, other_values) = ends
+            new = cf.ConditionalBranchOp(op.cond, block, values, other, other_values)
+            rewriter.replace(op, new)
+
+
+class PassThroughSwitch(RewritePattern):
+    """Let each case of a `cf.switch` to a block that only branches on go to the end of the
+    chain."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: cf.SwitchOp, rewriter: PatternRewriter, /) -> None:
+        cases = zip(op.case_blocks, op.case_operand, strict=True)
+        ends = _ends_of_chains([(op.default_block, op.default_operands), *cases])
+        if ends is not None:
+            blocks, values = zip(*ends, strict=True)
+            new = cf.SwitchOp(op.flag, blocks[0], values[0], op.case_values, blocks[1:], values[1:])
+            rewriter.replace(op, new)
+
+
+def _ends_of_chains(targets: Sequence[Target]) -> list[Target] | None:
+    """Return the ends of the chains at `targets`; None if each of these is the end of its own."""
+    ends = [_end_of_chain(target) for target in targets]
+    if not any(ends):
+        return None
+    return [target if end is None else end for target, end in zip(targets, ends, strict=True)]
+
+
+def _end_of_chain(start: Target) -> Target | None:
+    """Return where a branch to `start` arrives after the blocks that only branch on, with the
+    arguments there; None if `start` is no such block, or if it is one of a cycle of them.
+
+    A chain that leads into a cycle ends at the first block of the cycle: all branches from outside
+    then stay as they are.
+    """
+    chain = [start]
+    seen = {start[0]: 0}
+    while (following := _following(*chain[-1])) is not None:
+        if (first := seen.setdefault(following[0], len(chain))) < len(chain):
+            return chain[first] if first else None
+        chain.append(following)
+    return chain[-1] if len(chain) > 1 else None
+
+
+def _following(block: Block, values: Sequence[SSAValue]) -> Target | None:
+    """Return where `block` branches to if it does nothing else, and its arguments, of which
+    `values` are the values, are used nowhere else."""
+    branch = block.first_op
+    if not isinstance(branch, cf.BranchOp):
+        return None
+    if any(use.operation is not branch for arg in block.args for use in arg.uses):
+        return None
+    passed = [
+        values[value.index] if isinstance(value, BlockArgument) and value.owner is block else value
+        for value in branch.arguments
+    ]
+    return branch.successor, passed

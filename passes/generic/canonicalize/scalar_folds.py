@@ -10,28 +10,19 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ....passmanager.fast.access import read_step
+from ....passmanager.fast.edit import read_step
 from ....passmanager.releases.floats import key_of
-from ..analysis.arith_families import COMMUTATIVE, DIVISIONS
-from .scalar_values import (
-    MIN_NORMAL,
-    Float,
-    Number,
-    compute,
-    is_computed,
-    round_to,
-    width_of,
-    wrap,
-)
+from ..arith_families import COMMUTATIVE, DIVISIONS
+from .scalar_values import MIN_NORMAL, Float, Number, compute, is_computed, round_to, width_of, wrap
 
 __all__ = [
     "constant_integer",
     "fold_scalar",
-    "integer_constant",
     "is_foldable_scalar",
     "is_scalar_constant",
     "merge_floats",
     "scalar_constant",
+    "truncated_integer",
     "width_of",
 ]
 
@@ -101,7 +92,7 @@ def _constant_float(value: SSAValue) -> float | None:
     return number.value.data if isinstance(number, FloatAttr) else None
 
 
-def integer_constant(number: int, type: IntegerType | IndexType) -> IntegerAttr:
+def truncated_integer(number: int, type: IntegerType | IndexType) -> IntegerAttr:
     """Return the number with the low bits of `number` that a type has; an index is signed."""
     if isinstance(type, IndexType):  # xDSL takes any number for one
         number = (number + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -109,7 +100,7 @@ def integer_constant(number: int, type: IntegerType | IndexType) -> IntegerAttr:
 
 
 def _integer(number: int, type: Attribute) -> IntegerAttr | None:
-    return integer_constant(number, type) if is_integer(type) else None
+    return truncated_integer(number, type) if is_integer(type) else None
 
 
 # Evaluation

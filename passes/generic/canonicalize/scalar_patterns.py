@@ -12,21 +12,19 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 
-from ....passmanager.fast.access import read_step
-from ....passmanager.ir.checks.dominance import is_graph_region
+from ....passmanager.fast.edit import read_step
+from ....passmanager.ir.dominance import is_graph_region
 from ....passmanager.releases.floats import key_of
-from ..analysis.arith_families import COMMUTATIVE
+from ..arith_families import COMMUTATIVE
 from .scalar_folds import (
     constant_integer,
     fold_scalar,
-    integer_constant,
     is_integer,
     is_scalar_constant,
     merge_floats,
+    truncated_integer,
     width_of,
 )
-
-__all__ = ["FoldScalar", "ReassociateFloats", "scalar_patterns"]
 
 Extension: TypeAlias = arith.ExtUIOp | arith.ExtSIOp
 Foldable: TypeAlias = (
@@ -178,7 +176,7 @@ class MergeIntegerConstants(RewritePattern):
             sign = outer.sign * inner.sign
         type = op.result.type
         assert is_integer(type)
-        other = arith.ConstantOp(integer_constant(constant, type))
+        other = arith.ConstantOp(truncated_integer(constant, type))
         if isinstance(op, arith.MuliOp):
             new = arith.MuliOp(inner.value, other)
         elif sign > 0:

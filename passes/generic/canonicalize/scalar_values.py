@@ -24,17 +24,6 @@ from xdsl.ir import Attribute, Operation
 
 from ....passmanager.releases.floats import pack, unpack
 
-__all__ = [
-    "MIN_NORMAL",
-    "Float",
-    "Number",
-    "compute",
-    "is_computed",
-    "round_to",
-    "width_of",
-    "wrap",
-]
-
 Number: TypeAlias = int | float
 Float = BFloat16Type | Float16Type | Float32Type | Float64Type
 MAX_WIDTH = 64

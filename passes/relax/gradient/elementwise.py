@@ -14,8 +14,6 @@ from ....dialects.relax.expression import by_operation
 from ....dialects.relax.shapes import normalize_axis
 from .tensors import Rule, Tensors, Traced
 
-__all__ = ["GRADIENTS"]
-
 Derivative: TypeAlias = Callable[[Traced, Traced], Traced]
 """Computes f'(x) from x and f(x)."""
 

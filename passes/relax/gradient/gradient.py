@@ -10,9 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.per_class import OpClasses
-from ...generic.analysis.call_graph import CallGraph
-
-__all__ = ["Gradient"]
+from ...generic.call_graph import CallGraph
 
 
 @dataclass(frozen=True)
@@ -61,10 +59,10 @@ class Gradient(ModulePass):
     """The number of the result that is differentiated, a floating-point scalar."""
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        import_module(".adjoint", __package__)
+        import_module(".reverse_mode", __package__)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        from .adjoint import add_adjoint
+        from .reverse_mode import add_adjoint
 
         graph = ctx.analyses.get(CallGraph, module)
         add_adjoint(

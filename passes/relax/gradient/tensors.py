@@ -18,7 +18,7 @@ from ....dialects.relax.expression import TensorExpression, operations
 from ....dialects.relax.interfaces import NotDifferentiable
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import Element, is_tensor, shape_of, static_shape, tensor_type
-from ...constants.arrays import Known, constant_of
+from ...arrays import Known, constant_of
 
 __all__ = ["Rule", "Tensors", "Traced"]
 

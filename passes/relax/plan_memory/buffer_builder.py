@@ -17,18 +17,19 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from ....compiler.analysis.shapes.rules import computed_dimensions
+from ....compiler.analysis.symbolic_shapes import computed_dimensions
 from ....dialects.numbers import as_number, as_size
 from ....dialects.relax.constant import FullOp
-from ....dialects.relax.data.reshape import SqueezeOp
+from ....dialects.relax.data.manipulation import SqueezeOp
 from ....dialects.relax.dimensions import symbolic_type
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
 from ....dialects.relax.interfaces import View
 from ....dialects.sizes import Size, TooComplex
 from ....dialects.tir import ops as tir
-from ...sizes.size_values import FunctionSizes, Where, index_constant
+from ...sizes import FunctionSizes, Where, index_constant
 from .arena import Arena
 from .buffer_values import (
+    ConstantGlobals,
     Memref,
     Storage,
     TensorBuffer,
@@ -40,9 +41,6 @@ from .buffer_values import (
     shape_of,
     tensor_buffer,
 )
-from .constant_globals import ConstantGlobals
-
-__all__ = ["BufferBuilder"]
 
 MAX_TERMS = 4
 """A size with more terms is replaced by a symbol where the sizes of a view are too complex."""

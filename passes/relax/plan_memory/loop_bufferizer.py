@@ -9,14 +9,15 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ....compiler.analysis.memory.last_uses import source_of, users_of
+from ....compiler.analysis.memory.storage_plan import source_of, users_of
 from ....compiler.analysis.region_flow import carried_arguments, first_carried_operand
 from ....dialects.relax.constant import FullOp
+from ....dialects.relax.graph import MatchCastOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
-from ....dialects.relax.tuples import MatchCastOp
 from ....dialects.relax.types import is_tensor
 from .buffer_values import (
+    ConstantGlobals,
     Storage,
     TensorBuffer,
     has_unknown_sizes,
@@ -26,10 +27,7 @@ from .buffer_values import (
     nested,
     root_of,
 )
-from .constant_globals import ConstantGlobals
 from .operation_bufferizer import OperationBufferizer
-
-__all__ = ["LoopBufferizer"]
 
 
 class Move(NamedTuple):

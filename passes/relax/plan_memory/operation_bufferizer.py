@@ -17,21 +17,21 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ....compiler.analysis.constants import integer_constant
-from ....compiler.analysis.memory.last_uses import dies_at
+from ....compiler.analysis.constant_evaluator import integer_constant
+from ....compiler.analysis.memory.storage_plan import dies_at
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
-from ....dialects.relax.graph import GraphOp
+from ....dialects.relax.graph import GraphOp, MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
-from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_tensor
 from ....dialects.sizes import Size
 from ....dialects.tir import ops as tir
 from ....passmanager.ir.ordering import in_order
 from .buffer_builder import BufferBuilder
 from .buffer_values import (
+    ConstantGlobals,
     Storage,
     TensorBuffer,
     Value,
@@ -47,9 +47,6 @@ from .buffer_values import (
     shape_of,
     tensor_buffer,
 )
-from .constant_globals import ConstantGlobals
-
-__all__ = ["OperationBufferizer"]
 
 SMALL = 4096
 """The largest `relax.full`, in bytes, that becomes a global; a larger one is filled by a loop in

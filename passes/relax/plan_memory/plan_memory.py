@@ -21,36 +21,31 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
-from ....compiler.analysis.constants import integer_constant
-from ....compiler.analysis.memory.concatenations import is_contiguous
+from ....compiler.analysis.constant_evaluator import integer_constant
+from ....compiler.analysis.memory.buffers import is_contiguous
+from ....compiler.kernels.choices import NoKernel
 from ....compiler.kernels.kernel import kernel_of
 from ....compiler.kernels.legalizations import legalization_of
-from ....compiler.kernels.no_kernel import NoKernel
 from ....dialects.relax.base import RelaxOp
 from ....dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.data.concatenation import ConcatenateOp
 from ....dialects.relax.dynamic.manipulation import DynamicReshapeOp
-from ....dialects.relax.graph import GraphOp
+from ....dialects.relax.graph import GraphOp, MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.interfaces import View
 from ....dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
-from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ....dialects.relax.types import is_ranked, is_tensor, too_large
 from ....dialects.sizes import TooComplex
+from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
-from ....passmanager.diagnostics.actions import SILENT, Actions
-from ....passmanager.diagnostics.diagnostics import Where
+from ....passmanager.diagnostics import Where
 from ....passmanager.fast.edit import insert_before
-from ....passmanager.ir.symbols import symbol_of
-from ....passmanager.ir.walk import walk
+from ....passmanager.ir.walk import symbol_of, walk
 from ..legalize_ops import missing_size
 from .arena import PlannedMemory
-from .buffer_values import leaf_types, leaves_of
-from .constant_globals import ConstantGlobals
+from .buffer_values import ConstantGlobals, leaf_types, leaves_of
 from .function_bufferizer import Function, FunctionBufferizer
-
-__all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
 
 
 def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:

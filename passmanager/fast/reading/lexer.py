@@ -21,8 +21,6 @@ from xdsl.utils.mlir_lexer import (
     StringLiteral,
 )
 
-__all__ = ["MAX_DIGITS", "SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space", "too_many_digits"]
-
 # Possessive: if no token follows, the end of a comment must not be taken for one.
 _SPACE = r"(?:[ \t\n\r\f\v]++|//[^\n]*+)*+"
 SUFFIX_ID = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"

@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """The shapes of lines of IR: the text of an op without the names of its values.
 
 Lines repeat: `%7 = arith.addf %3, %x : f32` differs from the next one in its names alone. The shape
@@ -10,27 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseResourceAttr, LocationAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    DenseArrayBase,
+    DenseResourceAttr,
+    IntegerType,
+    LocationAttr,
+    i64,
+)
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
 from xdsl.traits import IsTerminator
+from xdsl.utils.lexer import Position
 
 from ...ir.per_class import PerClass
 from ..creation import append_op, is_plain, set_operands, set_results
 from .lexer import SUFFIX_ID
 
-__all__ = [
-    "LineShape",
-    "Values",
-    "ends_with_type",
-    "learn",
-    "learn_body",
-    "name_columns",
-    "shape_key",
-    "split_names",
-]
+# pyright: reportPrivateUsage=false
+
 
 Values: TypeAlias = dict[str, tuple[SSAValue, ...]]
 """The values in scope, by the names in the text; one name stands for all results of an op."""
@@ -261,3 +260,73 @@ def _may_repeat(op: Operation) -> bool:
     """
     resources = any(isinstance(value, DenseResourceAttr) for value in op.properties.values())
     return is_plain[type(op)] and not op._successors and not resources
+
+
+_word = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").match
+
+
+def follower(text: str, position: Position) -> str:
+    """Return what tells a parser at a position whether an op ends there: a character, or a word
+    without a dot; all words with a dot are names of ops, and count as one.
+    """
+    if (word := _word(text, position)) is None:
+        return text[position : position + 1]
+    return "." if "." in word[0] else word[0]
+
+
+def before_clause(parts: list[str]) -> tuple[str, str]:
+    """Return the text of a line without names before its last colon, and the text behind it."""
+    before, _, text = parts[-1].rpartition(" : ")
+    return "\n".join((*parts[:-1:2], before)), text
+
+
+_list = re.compile(r"\[((?:-?[0-9]{1,18}(?:, -?[0-9]{1,18})*)?)\]")
+
+
+def around_lists(key: str) -> tuple[tuple[str, ...], list[str]]:
+    """Return the texts around the lists of integers in the text of a line, and the numbers in these
+    lists."""
+    texts = _list.split(key)
+    return (*texts[::2],), texts[1::2]
+
+
+def integers(text: str) -> DenseArrayBase[IntegerType]:
+    """Return a list of integers as the property that it is read as."""
+    return DenseArrayBase.from_list(i64, [*map(int, text.split(", "))] if text else [])
+
+
+def any_shape(name: str, element: str, rest: str) -> str:
+    """Return the key of types that differ in their shapes alone, from the texts before and after
+    the shape. It is no text of a type: a line has no line break."""
+    return f"{name}\n{element}{rest}"
+
+
+class TypesAtEnd(NamedTuple):
+    """The types at the end of a line, and its text without names before these types."""
+
+    key: str
+    callee: str
+    """The name of the function that is called, which is not in the key; empty if none is."""
+    operands: list[TypeAttribute]
+    results: list[TypeAttribute]
+
+
+class ScopedValues(dict[str, tuple[SSAValue, ...]]):
+    """The values in scope by their names, which xDSL copies at the start of each region: that is
+    quadratic. As no name is defined twice, it is enough to forget the ones that came last.
+    """
+
+    def copy(self) -> Mark:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Mark(len(self))
+
+    def forget(self, mark: Mark) -> None:
+        """Forget the values that were defined after a mark."""
+        while len(self) > mark.count:
+            self.popitem()
+
+
+class Mark:
+    """The start of a region: the number of values in scope before it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count

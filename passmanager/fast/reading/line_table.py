@@ -8,8 +8,6 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.lexer import Position
 
-__all__ = ["Lines"]
-
 
 class Lines:
     """The line table of a text, which converts positions to locations."""

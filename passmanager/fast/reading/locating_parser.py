@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """A parser of IR that adds to xDSL's: source locations of ops, and positions in error messages.
 
 It uses the protected members that xDSL's parser offers to subclasses: the tokens, and the methods
@@ -42,14 +41,14 @@ from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
 from ...ir.text.custom_forms import add_implicit_terminators
-from ...ir.text.resources import ELIDED, dense_of, wants_dense
+from ...ir.text.printer import ELIDED, dense_of, wants_dense
 from ...ir.text.syntax_errors import end_of_code, not_a_number, with_note
 from ...limits import DEFAULT_MAX_ELEMENTS
-from ...registration.names import closest_name, did_you_mean
+from ...names import closest_name, did_you_mean
 from .line_table import Lines
 from .literal_parser import LiteralParser
 
-__all__ = ["LocatingParser"]
+# pyright: reportPrivateUsage=false
 
 
 MAX_SIZE = 1 << 20

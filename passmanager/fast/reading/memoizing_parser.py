@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     ComplexType,
-    DenseArrayBase,
     FunctionType,
     IndexType,
     IntegerType,
@@ -29,7 +28,6 @@ from xdsl.dialects.builtin import (
     RankedStructure,
     SymbolRefAttr,
     TensorType,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
@@ -48,18 +46,23 @@ from ..end_clauses import EndClause, Types, end_clause
 from .lexer import Lexer, LocatedToken, end_of_space
 from .line_shapes import (
     LineShape,
+    Mark,
+    ScopedValues,
+    TypesAtEnd,
+    any_shape,
+    around_lists,
+    before_clause,
     ends_with_type,
+    follower,
+    integers,
     learn,
     learn_body,
     name_columns,
     shape_key,
     split_names,
 )
-from .literal_parser import with_number
+from .literal_parser import read_number_list, with_number
 from .locating_parser import LocatingParser
-from .number_lists import read_number_list
-
-__all__ = ["MemoizingParser"]
 
 T = TypeVar("T")
 _DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
@@ -69,7 +72,7 @@ class MemoizingParser(LocatingParser):
     """A parser with the results and the errors of LocatingParser, that remembers what it parsed."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
-        self._values = _ScopedValues()
+        self._values = ScopedValues()
         Lexer(Input(text, name)).lex()  # raises for a string that xDSL would not come to the end of
         super().__init__(ctx, text, name, line_offset)
         self._parser_state = ParserState(Lexer(self.lexer.input))
@@ -264,13 +267,13 @@ class MemoizingParser(LocatingParser):
         clause = end_clause[type(op)]
         if clause is None or clause.property:
             return
-        key, text = _before_clause(parts)
+        key, text = before_clause(parts)
         known = _Clause(shape, clause, clause.segments(op))
         if self._decided(known, text) == ([v._type for v in op._operands], [*shape.result_types]):
             shapes.before_clauses[key] = known
-            texts, lists = _around_lists(key)
+            texts, lists = around_lists(key)
             properties = [shape.properties.get(name) for name in clause.lists]
-            if clause.lists and properties == [*map(_integers, lists)]:
+            if clause.lists and properties == [*map(integers, lists)]:
                 shapes.before_clauses[texts] = known
 
     def _decided(self, known: _Clause, text: str) -> tuple[Types, Types] | None:
@@ -315,18 +318,18 @@ class MemoizingParser(LocatingParser):
         return shape
 
     def _with_clause(self, parts: list[str], shapes: _Shapes) -> LineShape | None:
-        key, text = _before_clause(parts)
+        key, text = before_clause(parts)
         if (known := shapes.before_clauses.get(key)) is None:
-            texts, lists = _around_lists(key)
+            texts, lists = around_lists(key)
             if (known := shapes.before_clauses.get(texts)) is None:
                 return None
             shape, clause, _ = known
-            found = zip(clause.lists, map(_integers, lists), strict=True)
+            found = zip(clause.lists, map(integers, lists), strict=True)
             known = known._replace(shape=replace(shape, properties=shape.properties | dict(found)))
         decided = self._decided(known, text)
         return None if decided is None else known.shape.with_types(*decided)
 
-    def _types_at_end(self, parts: list[str]) -> _TypesAtEnd | None:
+    def _types_at_end(self, parts: list[str]) -> TypesAtEnd | None:
         """Return the types in ` : (types) -> types` at the end of a line; None if there are others,
         or types that are not known.
         """
@@ -344,7 +347,7 @@ class MemoizingParser(LocatingParser):
         for place, text in enumerate(texts):
             if (match := _call(text)) is not None:
                 texts[place], callee = match[1] + text[match.end() :], match[2]
-        return _TypesAtEnd("\n".join(texts), callee, inputs, outputs)
+        return TypesAtEnd("\n".join(texts), callee, inputs, outputs)
 
     def _types_of(self, text: str) -> list[TypeAttribute] | None:
         """Return the types in a list with commas between them; None if one is not known."""
@@ -363,7 +366,7 @@ class MemoizingParser(LocatingParser):
             return known
         name, dimensions, element, rest = match.groups()
         sizes = [DYNAMIC_INDEX if size == "?" else int(size) for size in dimensions.split("x")[:-1]]
-        match self._types.get(_any_shape(name, element, rest) if rest else element):
+        match self._types.get(any_shape(name, element, rest) if rest else element):
             case None:
                 return None
             case TensorType() as other if rest:
@@ -378,13 +381,13 @@ class MemoizingParser(LocatingParser):
     # Scopes of values
 
     @property
-    def ssa_values(self) -> _ScopedValues:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def ssa_values(self) -> ScopedValues:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The values in scope by their names."""
         return self._values
 
     @ssa_values.setter
-    def ssa_values(self, values: _Mark | dict[str, tuple[SSAValue, ...]]) -> None:
-        if isinstance(values, _Mark):
+    def ssa_values(self, values: Mark | dict[str, tuple[SSAValue, ...]]) -> None:
+        if isinstance(values, Mark):
             self._values.forget(values)
 
     # Types and attributes
@@ -398,7 +401,7 @@ class MemoizingParser(LocatingParser):
         if match is not None and type is not None and (shaped := _shaped(match[0])) is not None:
             name, _, element, rest = shaped.groups()
             if rest:
-                self._types[_any_shape(name, element, rest)] = type
+                self._types[any_shape(name, element, rest)] = type
         return type
 
     def parse_optional_function_type(self) -> FunctionType | None:
@@ -545,18 +548,6 @@ def _end_of_line(text: str, start: Position) -> Position:
     return text.find("\n", start, start + _MAX_LINE)
 
 
-_word = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").match
-
-
-def follower(text: str, position: Position) -> str:
-    """Return what tells a parser at a position whether an op ends there: a character, or a word
-    without a dot; all words with a dot are names of ops, and count as one.
-    """
-    if (word := _word(text, position)) is None:
-        return text[position : position + 1]
-    return "." if "." in word[0] else word[0]
-
-
 class _Number(AttrParser._TensorLiteralElement):
     """A number in a list; its span is made when asked for, which is for an error."""
 
@@ -605,61 +596,3 @@ class _Clause(NamedTuple):
     clause: EndClause
     segments: tuple[int, ...]
     """The number of operands for each operand of the definition."""
-
-
-def _before_clause(parts: list[str]) -> tuple[str, str]:
-    """Return the text of a line without names before its last colon, and the text behind it."""
-    before, _, text = parts[-1].rpartition(" : ")
-    return "\n".join((*parts[:-1:2], before)), text
-
-
-_list = re.compile(r"\[((?:-?[0-9]{1,18}(?:, -?[0-9]{1,18})*)?)\]")
-
-
-def _around_lists(key: str) -> tuple[tuple[str, ...], list[str]]:
-    """Return the texts around the lists of integers in the text of a line, and the numbers in these
-    lists."""
-    texts = _list.split(key)
-    return (*texts[::2],), texts[1::2]
-
-
-def _integers(text: str) -> DenseArrayBase[IntegerType]:
-    """Return a list of integers as the property that it is read as."""
-    return DenseArrayBase.from_list(i64, [*map(int, text.split(", "))] if text else [])
-
-
-def _any_shape(name: str, element: str, rest: str) -> str:
-    """Return the key of types that differ in their shapes alone, from the texts before and after
-    the shape. It is no text of a type: a line has no line break."""
-    return f"{name}\n{element}{rest}"
-
-
-class _TypesAtEnd(NamedTuple):
-    """The types at the end of a line, and its text without names before these types."""
-
-    key: str
-    callee: str
-    """The name of the function that is called, which is not in the key; empty if none is."""
-    operands: list[TypeAttribute]
-    results: list[TypeAttribute]
-
-
-class _ScopedValues(dict[str, tuple[SSAValue, ...]]):
-    """The values in scope by their names, which xDSL copies at the start of each region: that is
-    quadratic. As no name is defined twice, it is enough to forget the ones that came last.
-    """
-
-    def copy(self) -> _Mark:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _Mark(len(self))
-
-    def forget(self, mark: _Mark) -> None:
-        """Forget the values that were defined after a mark."""
-        while len(self) > mark.count:
-            self.popitem()
-
-
-class _Mark:
-    """The start of a region: the number of values in scope before it."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count

@@ -15,8 +15,6 @@ from ...limits import DEFAULT_MAX_ELEMENTS
 from .lexer import SUFFIX_ID
 from .line_table import Lines
 
-__all__ = ["PlainParser"]
-
 _RESULT = rf"%{SUFFIX_ID}(?:\s*:\s*[0-9]+)?"
 _results = re.compile(rf"(?:{_RESULT}(?:\s*,\s*{_RESULT})*\s*=\s*)?").match
 

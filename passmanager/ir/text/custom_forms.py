@@ -17,14 +17,6 @@ from xdsl.utils.hints import isa
 
 from ..per_class import PerClass
 
-__all__ = [
-    "add_implicit_terminators",
-    "has_exact_custom_form",
-    "has_implicit_terminator",
-    "is_plain",
-    "returns_function",
-]
-
 _VISIBILITIES = ("public", "nested", "private")
 """The visibilities of a function for which its custom form has a keyword."""
 

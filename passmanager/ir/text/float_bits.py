@@ -19,8 +19,6 @@ from xdsl.utils.bitwise_casts import convert_f32_to_u32, convert_f64_to_u64
 
 from ...releases.floats import byte_size, pack, unpack
 
-__all__ = ["Float", "bits_of", "float_words", "value_of"]
-
 _BIAS = (1 << 14) - 1
 _SPECIAL = (1 << 15) - 1
 """The exponent of infinities and NaN."""

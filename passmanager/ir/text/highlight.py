@@ -10,8 +10,6 @@ from ...output.html import Html, element
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-__all__ = ["highlighted", "mlir_lexer"]
-
 
 def highlighted(
     text: str, language: Literal["mlir", "diff"] = "mlir", tag: Literal["pre", "span"] = "pre"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ModuleOp,
-)
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import DiagnosticException, ParseError
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Position, Span
 
+from ...errors import PasslineError
 from ...fast.acceleration import choose
 from ...fast.interface import Reader
 from ...fast.reading.lexer import MAX_DIGITS, too_many_digits
@@ -23,13 +24,139 @@ from ...fast.reading.plain_parser import PlainParser
 from ...limits import DEFAULT_MAX_ELEMENTS
 from ...output.status import doing
 from ..garbage_collection import paused_collector
-from .recovery import further_errors
 from .syntax_errors import InvalidText, ParseErrors, explained, parse_errors, set_offset
 
 if TYPE_CHECKING:
     from ...fast.reading.locating_parser import LocatingParser
 
-__all__ = ["parse_module", "plain_reader", "read_with"]
+__all__ = [
+    "STDIN",
+    "Attempt",
+    "decode_mlir",
+    "further_errors",
+    "parse_module",
+    "plain_reader",
+    "read_with",
+    "split_chunks",
+]
+
+
+# The text in an input: of a whole file, and of the parts between marker lines.
+
+
+BYTECODE = b"ML\xefR"
+"""The first bytes of a file that `mlir-opt --emit-bytecode` writes."""
+STDIN = "<stdin>"
+"""The name of the standard input in locations and messages."""
+
+
+def decode_mlir(name: str, content: bytes) -> str:
+    """Return the text of the file `name`, without a byte order mark; PasslineError for bytecode of
+    MLIR, and with the place of the first byte that is not UTF-8."""
+    if content.startswith(BYTECODE):
+        raise PasslineError(
+            f"'{name}' is bytecode of MLIR, and text is expected: mlir-opt without --emit-bytecode "
+            "writes it"
+        )
+    try:
+        return content.removeprefix(BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        before = content.removeprefix(BOM_UTF8)[: error.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        hint = "; an ONNX model on stdin needs --frontend=onnx" if name == STDIN else ""
+        if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            hint = "; it is UTF-16"
+        raise PasslineError(
+            f"'{name}' is not UTF-8 text: byte {byte:#x} at line {line}, column {column}{hint}"
+        ) from None
+
+
+def split_chunks(content: bytes, marker: str = "// -----") -> Iterator[tuple[bytes, int]]:
+    """Yield the parts of a file between lines equal to `marker`, each with the number of lines
+    before it."""
+    start = line = 0
+    pattern = rb"^[ \t]*" + re.escape(marker.encode()) + rb"[ \t]*\r?$\n?"
+    for found in re.finditer(pattern, content, re.MULTILINE):
+        yield content[start : found.start()], line
+        line += content.count(b"\n", start, found.end())
+        start = found.end()
+    yield content[start:], line
+
+
+# Further errors of a text that has one: parsing goes on at the next function.
+
+
+Attempt = Callable[[Callable[[], object]], ParseError | None]
+"""A function that parses something, and returns the error that it ended with."""
+
+_LINE = re.compile(r'^([ \t]*)(?:"?([a-zA-Z_][\w$.]*)|([#!])[\w$.-]+[ \t]*=)', re.MULTILINE)
+
+
+def further_errors(
+    parser: LocatingParser, error: ParseError, attempt: Attempt
+) -> Generator[ParseError]:
+    """Yield the errors after `error` in functions, and other ops isolated from above, that begin in
+    the column of the op in which `error` is.
+
+    They share no values and blocks, therefore no error is the consequence of another. The end is
+    reached with an alias that cannot be parsed, as what follows may use it.
+    """
+    text = parser.lexer.input.content
+    if (start := _failed_op(parser)) is None:
+        return
+    indent, position = _indent(text, start), _resumed(text, start, error.span.start)
+    while (match := _next(parser, indent, position)) is not None:
+        is_alias, at = match[3] is not None, match.end(1)
+        found = attempt(partial(_parse_from, parser, at, is_alias))
+        if found is not None:
+            yield found
+            if is_alias:
+                return
+        position = _resumed(text, at, parser.pos if found is None else found.span.start)
+
+
+def _parse_from(parser: LocatingParser, position: Position, is_alias: bool) -> None:
+    if is_alias:
+        parser.parse_alias_at(position)
+    else:
+        parser.restart_at(position)
+        parser.parse_operation()
+
+
+def _resumed(text: str, start: Position, end: Position) -> Position:
+    """Return the position after whose line a line may begin the next op; the op that was parsed is
+    at `start`, and what is at `end` is not known to be part of it.
+    """
+    line = text.rfind("\n", 0, end)
+    return max(start, end if text[line + 1 : end].strip() else line)
+
+
+def _failed_op(parser: LocatingParser) -> Position | None:
+    """Return the start of the outermost op being parsed that is not a module."""
+    text = parser.lexer.input.content
+    is_module = re.compile(r'"?(?:builtin\.)?module\b').match
+    return next((start for start in parser.open_ops if is_module(text, start) is None), None)
+
+
+def _indent(text: str, position: Position) -> str:
+    line = text[text.rfind("\n", 0, position) + 1 : position]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _next(parser: LocatingParser, indent: str, position: Position) -> re.Match[str] | None:
+    """Return the start of the first line after that of `position` that begins, after `indent`, with
+    an op which is isolated from above, or with the definition of an alias.
+    """
+    text = parser.lexer.input.content
+    end = text.find("\n", position)
+    lines = _LINE.finditer(text, end) if end >= 0 else ()
+    return next((m for m in lines if m[1] == indent and (m[3] or _is_isolated(parser, m[2]))), None)
+
+
+def _is_isolated(parser: LocatingParser, name: str) -> bool:
+    op = parser.ctx.get_optional_op(name, dialect_stack=("builtin",))
+    return op is not None and op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
 
 
 def parse_module(

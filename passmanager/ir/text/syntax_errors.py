@@ -12,19 +12,7 @@ from typing import cast
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span
 
-from ...registration.names import did_you_mean
-
-__all__ = [
-    "InvalidText",
-    "ParseErrors",
-    "as_raised",
-    "end_of_code",
-    "explained",
-    "not_a_number",
-    "parse_errors",
-    "set_offset",
-    "with_note",
-]
+from ...names import did_you_mean
 
 
 class ParseErrors(MultipleSpansParseError):

@@ -13,7 +13,7 @@ import passline
 from passline.compiler.frontends.onnx import import_model
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 
 __all__ = ["Array", "imported", "model_of", "optimized", "run"]
 

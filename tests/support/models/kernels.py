@@ -9,8 +9,8 @@ from xdsl.dialects.tensor import CastOp
 from passline.compiler.interpreters.signature import entry_function
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.data.concatenation import ConcatenateOp
+from passline.dialects.relax.graph import TupleGetItemOp, TupleOp
 from passline.dialects.relax.interfaces import View
-from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
 
 __all__ = ["count_kernels", "primitive_functions"]
 

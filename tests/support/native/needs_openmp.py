@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passline.compiler.native.openmp import find_runtime
+from passline.compiler.native.jit import find_runtime
 
 __all__ = ["needs_openmp"]
 

@@ -11,8 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.closures import InvokeOp, LambdaOp, YieldOp
-from passline.dialects.relax.graph import GraphOp, OutputOp
-from passline.dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
+from passline.dialects.relax.graph import GraphOp, MatchCastOp, OutputOp, TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import make_tensor_type
 
 from .builder import NetworkBuilder

@@ -18,7 +18,7 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.kernels import CallTIROp
 from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -284,9 +284,8 @@ class LowerMended(Lower):
 class EqualToSelf(RewritePattern):
     """x == x -> true, which is wrong for NaN."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: EqualOp, rewriter: PatternRewriter, /) -> None:
-        if op.lhs is op.rhs:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        if isinstance(op, EqualOp) and op.lhs is op.rhs:
             true = FullOp.create(
                 result_types=op.result_types, properties={"value": IntegerAttr(1, i1)}
             )

@@ -15,9 +15,8 @@ from xdsl.utils.exceptions import ParseError
 from passline.passes import REPLACEMENTS
 from passline.passmanager import PassContext, PassInstrument, PasslineError
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.inputs import split_chunks
-from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module, split_chunks
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
 

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DenseResourceAttr,
-    ModuleOp,
-    UnregisteredOp,
-)
+from xdsl.dialects.builtin import DenseResourceAttr, ModuleOp, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 

@@ -14,16 +14,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from passline.compiler.analysis.fusion.dataflow_pattern import Either, OpPattern, Pattern
-from passline.compiler.analysis.fusion.dataflow_pattern_parser import parse_pattern
+from passline.compiler.analysis.dataflow_pattern import Either, OpPattern, Pattern, parse_pattern
 from passline.passes import PASSES, DeadCodeElimination, RecognizeOps
-from passline.passes.relax.recognize_ops.operation_forms import FORMS, OperationForm
+from passline.passes.relax.operation_forms import FORMS, OperationForm
 from passline.passmanager import Pass
 from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.changes import Snapshot
 from passline.passmanager.ir.per_class import OpClasses, has_any
-from passline.passmanager.ir.text.inputs import split_chunks
-from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module, split_chunks
 from passline.passmanager.registry import find_pass, make_ir_context
 
 FILES = Path(__file__).parents[2] / "filecheck" / "passes" / "relax"

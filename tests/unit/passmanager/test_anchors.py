@@ -23,8 +23,8 @@ from passline.passmanager import (
     Sequential,
 )
 from passline.passmanager.anchors import Anchored, nest
-from passline.passmanager.ir.symbols import symbol_of
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.walk import symbol_of
 from passline.passmanager.registry import make_ir_context
 
 TEXT = """

@@ -26,7 +26,7 @@ from passline.passmanager import (
     function_pass,
     module_pass,
 )
-from passline.passmanager.options.options import pass_text
+from passline.passmanager.options import pass_text
 
 
 def append(module: ModuleOp, ctx: PassContext) -> None:

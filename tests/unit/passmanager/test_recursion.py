@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 import passline
 from passline.passes import DeadCodeElimination
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.recursion import deep_recursion
+from passline.passmanager.limits import deep_recursion
 
 DEPTH = 2000
 

@@ -19,9 +19,9 @@ from support.suites.inprocess import Result, capture
 
 import passline
 from passline.compiler.compile import runtime
-from passline.compiler.compile.elf import MACHINES
+from passline.compiler.compile.code import MACHINES
 from passline.compiler.compile.runtime import Library, LibraryError
-from passline.compiler.native.openmp import find_runtime
+from passline.compiler.native.jit import find_runtime
 from passline.tools.compile import PasslineCompileMain
 
 KINDS = """

@@ -17,10 +17,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from passline.compiler.targets import PROCESSORS
+from passline.compiler.execution import PROCESSORS
 from passline.passmanager import ChangedResultError, PassInfo, PassInstrument, register_pass
 from passline.passmanager.registry import installed
-from passline.passmanager.releases.frontends import Frontend
+from passline.passmanager.releases.targets import Frontend
 from passline.tools.compiler_extension import CompilerExtension
 from passline.tools.extension import Group, ToolExtension, extension_classes
 

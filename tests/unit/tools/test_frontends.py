@@ -19,7 +19,7 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passmanager.registry import installed
-from passline.passmanager.releases.frontends import Frontend
+from passline.passmanager.releases.targets import Frontend
 
 
 @dataclass(frozen=True)

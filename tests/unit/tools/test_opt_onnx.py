@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 from passline.compiler.frontends.onnx.converters import CONVERTERS
 from passline.compiler.frontends.onnx.node import Node
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR
-from passline.passmanager.registration.installation import install_hint
+from passline.passmanager.errors import install_hint
 from passline.tools.run import PasslineRunMain, save_arrays
 
 W = np.arange(3, dtype=np.float32)

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
 from passline.compiler.interpreters.signature import argument_names, entry_function
 from passline.dialects.target import host
+from passline.passmanager.errors import install_hint
 from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registration.installation import install_hint
 from passline.passmanager.registry import make_ir_context
 from passline.tools.run import PasslineRunMain
 

@@ -20,9 +20,8 @@ from support.suites.inprocess import Result, capture, interruptible
 import passline
 from passline.compiler.kernels.choices import Choice
 from passline.compiler.kernels.database import Database
-from passline.compiler.tune import sandbox
-from passline.compiler.tune.kernels import TunableKernel, tunable_kernels
-from passline.compiler.tune.task import Measurement, Task
+from passline.compiler.tune import worker as sandbox
+from passline.compiler.tune.task import Measurement, Task, TunableKernel, tunable_kernels
 from passline.compiler.tune.worker import alternate, compiled, measure
 from passline.dialects.target import host
 from passline.passmanager.ir.text.parser import parse_module

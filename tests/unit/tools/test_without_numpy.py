@@ -140,7 +140,7 @@ COMPUTING = [
     "passline.compile(passline.load('tensors.mlir'))",
     "passline.passes.FoldConstant()(passline.load('tensors.mlir'))",
     "import passline.interpreters.arrays",
-    "from passline.compiler.kernels.contraction.packing import _owner; _owner(0)",
+    "from passline.compiler.kernels.contraction.contraction import _owner; _owner(0)",
 ]
 
 

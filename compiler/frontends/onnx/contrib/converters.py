@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from ..node import Converters
-from .activation import ACTIVATION
-from .attention import ATTENTION
-from .fused import FUSED
-from .group_query import GROUP_QUERY
+from .activation import ACTIVATION, FUSED
+from .attention import ATTENTION, GROUP_QUERY
 from .normalization import NORMALIZATION
 from .quantization import QUANTIZATION
 from .tensors import TENSORS
-
-__all__ = ["CONTRIB"]
 
 CONTRIB: Converters = {
     **ACTIVATION,

@@ -10,9 +10,7 @@ from xdsl.ir import SSAValue
 from ..errors import Unsupported
 from ..node import Converters, Node, Output
 from ..operators.expression import Expression, indices, inputs, optional, size_along
-from ..operators.nn.normalization import layer_normalization as since_17
-
-__all__ = ["EARLY_NORMALIZATION", "NORMALIZATION"]
+from ..operators.normalization import layer_normalization as since_17
 
 
 def normalized(

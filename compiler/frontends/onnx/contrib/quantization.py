@@ -18,7 +18,9 @@ from .....dialects.relax.types import is_integer
 from ....interpreters.arrays import Array
 from ..errors import Unsupported
 from ..node import Converter, Converters, Node
-from ..operators.elementwise.quantization import (
+from ..operators.expression import Expression, constant, inputs, optional
+from ..operators.nn import pooled
+from ..operators.quantization import (
     UI8,
     as_scalar,
     dequantize_linear,
@@ -28,12 +30,7 @@ from ..operators.elementwise.quantization import (
     quantize_linear,
     requantized,
 )
-from ..operators.expression import Expression, constant, inputs, optional
-from ..operators.nn.nn import pooled
 from .attention import joined_heads, scored, split_heads
-
-__all__ = ["QUANTIZATION"]
-
 
 # Quantized operands and results
 

@@ -9,8 +9,6 @@ from functools import cache
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
 
-__all__ = ["DOMAIN", "LIMITS", "REFUSED", "contrib_names", "contrib_schema", "early_schema"]
-
 DOMAIN = "com.microsoft"
 
 SIGNATURES = """

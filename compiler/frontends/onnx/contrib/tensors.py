@@ -12,17 +12,13 @@ from xdsl.ir import SSAValue
 
 from ..errors import Unsupported
 from ..node import Converter, Converters, Node
-from ..operators.creation import range_
-from ..operators.elementwise.elementwise import identity
+from ..operators.elementwise import identity
 from ..operators.expression import Expression, constant, indices, inputs, total
-from ..operators.indexing import gather_nd, trilu
+from ..operators.indexing import gather_nd, trilu, uniques
 from ..operators.linear_algebra import inverse
-from ..operators.manipulation import pad
+from ..operators.manipulation import pad, range_
 from ..operators.regions import linear_taps, pixels
-from ..operators.resizing.sampling import grid_sample
-from ..operators.unique import uniques
-
-__all__ = ["TENSORS"]
+from ..operators.resize import grid_sample
 
 OPSET = 13
 """The opset of ONNX whose operators have the form of those of the same name here."""

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TupleType, i1, i64
 from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from .....dialects.relax.graph import TupleOp
 from .....dialects.relax.shapes import Shape
-from .....dialects.relax.tuples import TupleOp
 from .....dialects.relax.types import (
     Tensor,
     is_element,
@@ -25,8 +25,6 @@ from .....dialects.relax.types import (
 from ..errors import Unsupported
 from ..node import Converters, Node
 from ..types import tensor_of
-
-__all__ = ["CONTROL", "length", "selected", "while_loop"]
 
 MAX_COPIES = 1 << 10
 """The most copies of the graph of a loop that carries a sequence."""

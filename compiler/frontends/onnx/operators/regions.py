@@ -13,10 +13,8 @@ from xdsl.dialects.builtin import i64
 from ..errors import Unsupported
 from ..node import Converters, Node
 from .expression import Expression, constant, extent_along, indices, inputs, total
-from .nn.einsum import summation
-from .nn.windows import steps
-
-__all__ = ["REGIONS", "linear_taps", "pixels"]
+from .linear_algebra import summation
+from .windows import steps
 
 
 def pixels(x: Expression, batch: Expression, y: Expression, z: Expression) -> Expression:

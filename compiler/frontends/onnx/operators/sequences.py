@@ -12,15 +12,12 @@ from itertools import accumulate
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TupleType, i1, i64
 from xdsl.ir import SSAValue
 
-from .....dialects.relax.tuples import TupleOp
+from .....dialects.relax.graph import TupleOp
 from .....dialects.relax.types import is_tensor
 from ..errors import Unsupported
 from ..node import Converters, Node, direct
-from .elementwise.elementwise import identity
+from .elementwise import identity
 from .manipulation import dynamic_split
-
-__all__ = ["SEQUENCES"]
-
 
 # Sequences
 

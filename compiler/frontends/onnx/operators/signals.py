@@ -15,9 +15,7 @@ from ..node import Converters, Node
 from ..types import element_type
 from .control import selected
 from .expression import Expression, extent_along, indices, size_along
-from .nn.einsum import summation
-
-__all__ = ["SIGNALS"]
+from .linear_algebra import summation
 
 MAX_ELEMENTS = 1 << 24
 

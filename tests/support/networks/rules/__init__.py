@@ -10,14 +10,7 @@ from collections.abc import Callable
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
-from .elementwise import (
-    astype_rule,
-    bias_rule,
-    binary_rule,
-    clip_rule,
-    unary_rule,
-    where_rule,
-)
+from .elementwise import astype_rule, bias_rule, binary_rule, clip_rule, unary_rule, where_rule
 from .manipulation import (
     concatenate_rule,
     copy_rule,

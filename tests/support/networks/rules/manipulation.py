@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1, i32
 
+from passline.dialects.relax import images as image
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.data import creation, image
-from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from passline.dialects.relax.data.gather import TakeOp
-from passline.dialects.relax.data.permutation import (
+from passline.dialects.relax.data import creation
+from passline.dialects.relax.data.concatenation import ConcatenateOp, SplitOp, StackOp
+from passline.dialects.relax.data.indexing import StridedSliceOp, TakeOp
+from passline.dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    FlattenOp,
     FlipOp,
     LayoutTransformOp,
+    RepeatOp,
+    ReshapeOp,
     ReverseSequenceOp,
+    SqueezeOp,
+    TileOp,
     TransposeOp,
 )
-from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.data.split import SplitOp
-from passline.dialects.relax.data.strided_slice import StridedSliceOp
-from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from passline.dialects.relax.reduction import nn
 from passline.dialects.relax.types import shape_of, tensor_type
 

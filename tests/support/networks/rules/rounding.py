@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from passline.dialects.relax import windows as pooling
 from passline.dialects.relax.contraction import attention
 from passline.dialects.relax.elementwise import binary
 from passline.dialects.relax.reduction import nn, normalization, reduction
-from passline.dialects.relax.windows import pooling
 
 from .elementwise import INEXACT_UNARY
 

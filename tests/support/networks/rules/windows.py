@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from passline.dialects.relax import windows as pooling
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.contraction import convolution
-from passline.dialects.relax.windows import pooling
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS

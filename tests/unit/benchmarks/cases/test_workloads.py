@@ -10,7 +10,7 @@ from table.rows import QUICK_OPS, Scope, measure
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import PassContext
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -10,10 +10,10 @@ import pytest
 from support.models.from_text import Array
 from support.native.needs_llvmlite import needs_native
 
-from passline.compiler.compile import elf
-from passline.compiler.compile.elf import with_data
+from passline.compiler.compile import code as elf
+from passline.compiler.compile.code import with_data
 from passline.compiler.native.jit import load_llvm, machine_of
-from passline.compiler.native.symbols import SECTION, SYMBOL, undefined_symbols
+from passline.compiler.native.objects import SECTION, SYMBOL, undefined_symbols
 from passline.dialects.target import NAMED
 from passline.passmanager.errors import PasslineError
 

@@ -7,7 +7,7 @@ import pytest
 from support.parsing import parsed
 from support.tables import table_test
 
-from passline.compiler.interpreters.argument_texts import split_values, written_arguments
+from passline.compiler.interpreters.arguments import split_values, written_arguments
 from passline.compiler.interpreters.signature import Function, entry_function
 from passline.passmanager import PasslineError
 

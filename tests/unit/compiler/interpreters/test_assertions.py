@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.parsing import parsed
 
-from passline.compiler.interpreters.assertions import assertion_text
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
+from passline.compiler.interpreters.xdsl_interpreter import assertion_text
 from passline.passmanager.errors import PasslineError
 
 TEXT = """

@@ -9,12 +9,7 @@ import numpy as np
 from support.releases import needs_xdsl
 from support.tables import table_test
 
-from passline.compiler.interpreters.small_floats import (
-    codes_of,
-    largest_of,
-    numbers_of,
-    round_small,
-)
+from passline.compiler.interpreters.arrays import codes_of, largest_of, numbers_of, round_small
 from passline.dialects.relax.types import SmallFloat
 from passline.passmanager.releases.floats import (
     NARROW_FLOATS,

@@ -14,20 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from passline.compiler.kernels.choices import Choice
-from passline.compiler.kernels.database import (
-    Database,
-    TuningRecord,
-    append_record,
-    target_key,
-)
-from passline.compiler.kernels.kernel import Kernel, kernel_of
-from passline.compiler.kernels.key import kernel_key
+from passline.compiler.kernels.database import Database, TuningRecord, append_record, target_key
+from passline.compiler.kernels.kernel import Kernel, kernel_key, kernel_of
 from passline.dialects.target import NAMED
-from passline.passes.relax.legalize_ops import (
-    LegalizeOps,
-    constant_arguments,
-    outline_operations,
-)
+from passline.passes.relax.legalize_ops import LegalizeOps, constant_arguments, outline_operations
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.text.printer import module_text
 from passline.passmanager.registry import make_ir_context

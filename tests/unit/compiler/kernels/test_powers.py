@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
-from passline.dialects.relax.elementwise.binary import PowerOp
+from passline.dialects.relax.elementwise.binary import BinaryOp, PowerOp
 from passline.dialects.relax.types import Element
 from passline.passmanager import PassContext
 
@@ -58,7 +58,7 @@ def values(op: Operation) -> tuple[Array, ...]:
     return tuple(run(v.owner) for v in op.operands if isinstance(v.owner, Operation))
 
 
-def table(element: Element) -> PowerOp:
+def table(element: Element) -> BinaryOp:
     x, y = zip(*product(NUMBERS, NUMBERS), strict=True)
     return PowerOp(constant(x, element), constant(y, element))
 

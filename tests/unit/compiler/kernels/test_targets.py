@@ -17,15 +17,19 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from passline.compiler.native import compile_module
+from passline.dialects.relax import windows as pooling
 from passline.dialects.relax.data.concatenation import ConcatenateOp
-from passline.dialects.relax.data.image import Resize2dOp
-from passline.dialects.relax.data.permutation import LayoutTransformOp, TransposeOp
+from passline.dialects.relax.data.manipulation import (
+    LayoutTransformOp,
+    RepeatOp,
+    TileOp,
+    TransposeOp,
+)
 from passline.dialects.relax.elementwise.binary import GreaterOp, LogicalAndOp
-from passline.dialects.relax.elementwise.broadcast import RepeatOp, TileOp
 from passline.dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
+from passline.dialects.relax.images import Resize2dOp
 from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows import pooling
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

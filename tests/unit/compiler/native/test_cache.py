@@ -40,8 +40,7 @@ from passline.dialects.target import NAMED, Target
 from passline.passmanager import PassContext, PassInstrument
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
-from passline.passmanager.registration.extensions import DialectTable, is_registered_here
-from passline.passmanager.registry import make_ir_context
+from passline.passmanager.registry import DialectTable, is_registered_here, make_ir_context
 
 BIG = ", ".join(f"{i}.0" for i in range(1, 301))
 MODULE = f"""

@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
-from passline.compiler.native.calls.parameters import SMALL, BufferParameter
+from passline.compiler.native.parameters import SMALL, BufferParameter
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.changes import Snapshot
 
@@ -140,7 +140,7 @@ def test_numbers_may_be_arrays():
 
 
 def test_what_is_lowered_already_is_compiled():
-    from passline.passes.tir.lower_tir.lower_tir import LowerTIR
+    from passline.passes.tir.lower_tir import LowerTIR
 
     (y,) = compile_module(LowerTIR()(rows()))(X, 3)
     np.testing.assert_array_equal(y, Y)

@@ -10,9 +10,10 @@ from support.native.needs_llvmlite import needs_native
 from support.parsing import parsed
 
 from passline.compiler.interpreters.arrays import Array
-from passline.compiler.native import NativeFunction, compile_module, function, kernels
-from passline.compiler.native.kernels import Compiling, is_divisible, kernels_of
-from passline.compiler.native.preparation import polls
+from passline.compiler.native import NativeFunction, compile_module, function
+from passline.compiler.native import kernel_groups as kernels
+from passline.compiler.native.kernel_groups import Compiling, is_divisible, kernels_of
+from passline.compiler.native.preparation import owned_memory as polls
 from passline.compiler.native.preparation.assertions import Failures
 from passline.passmanager.context import PassContext
 from passline.passmanager.errors import PasslineError

@@ -7,7 +7,7 @@ from support.native.needs_llvmlite import needs_native
 from support.parsing import parsed
 
 from passline.compiler.native.jit import load_llvm
-from passline.compiler.native.llvm_ir import llvm_ir
+from passline.compiler.native.llvm_printer import llvm_ir
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.pipeline import parse_pipeline
 

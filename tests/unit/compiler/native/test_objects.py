@@ -18,10 +18,10 @@ from passline.compiler.native.objects import (
     compile_apart,
     object_code,
     parts_of,
+    undefined_symbols,
 )
 from passline.compiler.native.preparation.preparation import prepare
 from passline.compiler.native.preparation.soft_promotion import CONVERSION
-from passline.compiler.native.symbols import undefined_symbols
 from passline.dialects.target import host
 from passline.passmanager.errors import PasslineError
 

@@ -11,8 +11,8 @@ from support.native.needs_llvmlite import needs_native
 from support.native.needs_openmp import needs_openmp
 
 import passline
-from passline.compiler.native import openmp
-from passline.compiler.native.openmp import (
+from passline.compiler.native import jit as openmp
+from passline.compiler.native.jit import (
     find_runtime,
     installed_libraries,
     runtime_symbols,

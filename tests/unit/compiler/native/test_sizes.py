@@ -18,7 +18,7 @@ from xdsl.dialects.llvm import FuncOp
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
-from passline.compiler.native.calls.allocation import HUGE_PAGE, LARGE
+from passline.compiler.native.entry import HUGE_PAGE, LARGE
 from passline.compiler.native.function import NativeFunction
 from passline.compiler.native.preparation.preparation import prepare
 from passline.passmanager.errors import PasslineError

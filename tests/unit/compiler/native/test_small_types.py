@@ -8,7 +8,7 @@ from support.native.needs_llvmlite import needs_native
 from support.releases import needs_xdsl
 
 import passline
-from passline.compiler.interpreters.small_floats import format_of
+from passline.compiler.interpreters.arrays import format_of
 from passline.dialects.relax.types import SmallFloat
 
 pytestmark = needs_native

@@ -32,19 +32,19 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from passline.compiler.kernels.choices import NoKernel
 from passline.compiler.kernels.kernel import kernel_of
 from passline.compiler.kernels.legalizations import RELAX
-from passline.compiler.kernels.no_kernel import NoKernel
 from passline.compiler.native import codegen, compile_module, function
 from passline.compiler.native.codegen import Processor, initialize
 from passline.compiler.native.jit import load_llvm, optimize, target_machine
-from passline.compiler.native.llvm_ir import llvm_ir
+from passline.compiler.native.llvm_printer import llvm_ir
+from passline.compiler.native.objects import undefined_symbols
 from passline.compiler.native.preparation.preparation import prepare
-from passline.compiler.native.symbols import undefined_symbols
-from passline.dialects.relax.dynamic.base import DynamicOp
+from passline.dialects.arith_types import element_of, with_element
+from passline.dialects.relax.dynamic.computation import DynamicOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import CallOp, PrimFuncOp, YieldOp
-from passline.dialects.vector_types import element_of, with_element
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.pipeline import parse_pipeline

@@ -20,10 +20,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from passline.compiler.kernels.choices import Choice
 from passline.compiler.kernels.database import Database
-from passline.compiler.tune.kernels import tunable_kernels
+from passline.compiler.tune.module_tuning import Tuning, heaviest, tune_module
 from passline.compiler.tune.search import Search, Settings, StoppedError, candidates
-from passline.compiler.tune.task import Measurement, Task
-from passline.compiler.tune.tuning import Tuning, heaviest, tune_module
+from passline.compiler.tune.task import Measurement, Task, tunable_kernels
 from passline.dialects.target import NAMED
 from passline.passmanager.errors import PasslineError
 

@@ -20,14 +20,19 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax.annotation import StopFusionOp
 from passline.dialects.relax.closures import InvokeOp, LambdaOp, YieldOp
 from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.elementwise.binary import AddOp
-from passline.dialects.relax.graph import GraphOp, OutputOp
+from passline.dialects.relax.graph import (
+    GraphOp,
+    MatchCastOp,
+    OutputOp,
+    StopFusionOp,
+    TupleGetItemOp,
+    TupleOp,
+)
 from passline.dialects.relax.interfaces import FusionKind, FusionPattern
 from passline.dialects.relax.kernels import CallTIROp
-from passline.dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import refine, tuple_type, unify
 
 T4 = TensorType(f32, [4])

@@ -17,7 +17,7 @@ from passline.dialects.relax import Relax
 from passline.dialects.relax.attributes import PropertyValue
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.data.creation import SizeOfOp
-from passline.dialects.relax.data.reshape import infer_reshape
+from passline.dialects.relax.data.manipulation import infer_reshape
 from passline.dialects.relax.shapes import Shape, merge
 
 D = DYNAMIC_INDEX

@@ -8,12 +8,12 @@ from support.passes.results import run
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, f32
 
-from passline.compiler.analysis.constants import integer_constant
+from passline.compiler.analysis.constant_evaluator import integer_constant
 from passline.dialects.sizes import Size
 from passline.dialects.tir.builder import TirBuilder
-from passline.dialects.tir.extents import extent_of
+from passline.dialects.tir.functions import extent_of
 from passline.dialects.tir.ops import ForKind, ForOp, PrimFuncOp
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from xdsl.dialects.builtin import (
-    ModuleOp,
-    SymbolRefAttr,
-    i32,
-)
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, i32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Block, Operation, Region

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.elementwise.unary import ExpOp
-from passline.passes.generic.analysis.attribute_numbering import LARGE
+from passline.passes.generic.attribute_numbering import LARGE
 from passline.passes.generic.eliminate_common_subexpr import (
     EliminateCommonSubexpr,
     eliminate_common_subexpressions,

@@ -8,7 +8,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.passes.generic.remove_unused_functions import RemoveUnusedFunctions
+from passline.passes.generic.remove_unused import RemoveUnusedFunctions
 
 
 def function(name: str, *callees: str) -> FuncOp:

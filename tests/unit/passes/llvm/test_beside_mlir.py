@@ -20,11 +20,11 @@ from support.suites.inprocess import mlir_opt
 from xdsl.dialects.builtin import ModuleOp, f32
 
 from passline.compiler.interpreters.signature import entry_function
+from passline.compiler.kernels.choices import NoKernel
 from passline.compiler.kernels.kernel import kernel_of
-from passline.compiler.kernels.no_kernel import NoKernel
-from passline.compiler.native.calls.parameters import BufferParameter, address, parameters_of
 from passline.compiler.native.jit import link, machine_of, optimize
-from passline.compiler.native.llvm_ir import llvm_ir
+from passline.compiler.native.llvm_printer import llvm_ir
+from passline.compiler.native.parameters import BufferParameter, address, parameters_of
 from passline.dialects.target import host
 from passline.passes.llvm.lower_to_llvm import lower_to_llvm
 from passline.passmanager import PassContext

@@ -17,7 +17,7 @@ import passline
 from passline.compiler.interpreters.arrays import Array
 from passline.dialects.relax import Relax
 from passline.dialects.relax.interfaces import Decomposes
-from passline.passes.decomposition.decompositions import DECOMPOSITIONS
+from passline.passes.decompositions import DECOMPOSITIONS
 from passline.passes.relax.gradient.reverse_mode import GRADIENTS
 from passline.passmanager.pipeline import parse_pipeline
 

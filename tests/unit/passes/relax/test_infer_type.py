@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from passline.dialects.relax.interfaces import InfersType
 from passline.passes.relax.infer_type import InferType, are_settled, infer_types
 from passline.passmanager import Diagnostic, DiagnosticError, Recorder
-from passline.passmanager.diagnostics.diagnostics import Where
+from passline.passmanager.diagnostics import Where
 from passline.passmanager.registry import make_ir_context
 
 T = TensorType(f32, [4])

@@ -20,21 +20,18 @@ from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.contraction.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.contraction.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
-from passline.dialects.relax.data.concatenation import ConcatenateOp
-from passline.dialects.relax.data.permutation import TransposeOp
-from passline.dialects.relax.data.reshape import ReshapeOp
-from passline.dialects.relax.data.split import SplitOp
-from passline.dialects.relax.data.strided_slice import StridedSliceOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp, SplitOp
+from passline.dialects.relax.data.indexing import StridedSliceOp
+from passline.dialects.relax.data.manipulation import BroadcastToOp, ReshapeOp, TransposeOp
 from passline.dialects.relax.elementwise.activation import ReluOp
 from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
-from passline.dialects.relax.elementwise.broadcast import BroadcastToOp
-from passline.dialects.relax.windows.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.relax.windows import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops import LegalizeOps, legalize_operations
 from passline.passmanager import PassContext, Recorder
-from passline.passmanager.diagnostics.remarks import RemarkKind
+from passline.passmanager.actions import RemarkKind
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

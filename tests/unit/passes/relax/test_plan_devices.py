@@ -28,7 +28,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from passline.compiler.analysis.devices.analyzer import DEVICE
+from passline.compiler.analysis.devices import DEVICE
 from passline.dialects.relax.closures import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.interfaces import OnHost
@@ -36,9 +36,8 @@ from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
-from passline.passmanager.ir.text.inputs import split_chunks
-from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.text.parser import parse_module, split_chunks
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context

@@ -17,29 +17,36 @@ from xdsl.utils.exceptions import VerifyException
 from passline.compiler.interpreters.arrays import dense_of
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction.convolution import Conv2dOp
-from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from passline.dialects.relax.data.image import Resize2dOp, UpsamplingOp
-from passline.dialects.relax.data.permutation import FlipOp, LayoutTransformOp, TransposeOp
-from passline.dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.data.split import SplitOp
-from passline.dialects.relax.data.strided_slice import StridedSliceOp
+from passline.dialects.relax.data.concatenation import ConcatenateOp, SplitOp, StackOp
+from passline.dialects.relax.data.indexing import StridedSliceOp
+from passline.dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    FlipOp,
+    LayoutTransformOp,
+    RepeatOp,
+    ReshapeOp,
+    SqueezeOp,
+    TileOp,
+    TransposeOp,
+)
 from passline.dialects.relax.elementwise.binary import AddOp, DivideOp, LessOp, MaximumOp
-from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from passline.dialects.relax.elementwise.elementwise import WhereOp
 from passline.dialects.relax.elementwise.unary import NegativeOp, SigmoidOp
+from passline.dialects.relax.graph import TupleGetItemOp, TupleOp
+from passline.dialects.relax.images import Resize2dOp, UpsamplingOp
 from passline.dialects.relax.layout import Layout
 from passline.dialects.relax.reduction.nn import BiasAddOp, PadOp, SoftmaxOp
 from passline.dialects.relax.reduction.normalization import L2NormalizeOp, LayerNormOp
 from passline.dialects.relax.reduction.reduction import MaxOp, MeanOp, SumOp
 from passline.dialects.relax.reduction.scan import CumsumOp
 from passline.dialects.relax.shapes import Shape
-from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import shape_of, tensor_type
-from passline.dialects.relax.windows.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.relax.windows import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 LAYOUTS = ("NHWC", "NCHW", "CHWN:IHWO", "NCHW4c", "NHWC2c:HWIO2i2o", "HWNC1c:OHWI")

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
 from passline.passmanager import Recorder
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 UNARY = "(tensor<f32>) -> tensor<f32>"

@@ -11,12 +11,12 @@ from xdsl.ir import Operation
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.tir.common_subexpr_elim import eliminate_common_subexpressions
 from passline.passes.tir.hoist_if_then_else import hoist_ifs
-from passline.passes.tir.loop_partition.loop_partition import partition_loops
+from passline.passes.tir.loop_partition import partition_loops
 from passline.passes.tir.remove_no_op import remove_no_ops
 from passline.passes.tir.simplify import simplify
 from passline.passmanager import Recorder
-from passline.passmanager.diagnostics.actions import Actions
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.actions import Actions
+from passline.passmanager.ir.verifier import verify
 
 INVARIANT = """
 tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1, %n: index) {

@@ -11,8 +11,8 @@ from support.passes.results import compare
 
 from passline.passmanager import PassContext
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
-from passline.passes.tir.vectorize_loop.vectorize_loop import VectorizeLoop
+from passline.passes.tir.vectorize_loop import VectorizeLoop
 from passline.passmanager import Pass, Sequential
 
 

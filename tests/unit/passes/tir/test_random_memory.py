@@ -15,7 +15,7 @@ from passline.passes.tir.common_subexpr_elim import CommonSubexprElim
 from passline.passes.tir.remove_no_op import RemoveNoOp
 from passline.passmanager.base import Pass
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

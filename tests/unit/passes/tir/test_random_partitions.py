@@ -13,8 +13,8 @@ from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.tir.ops import LikelyOp
-from passline.passes.tir.loop_partition.loop_partition import LoopPartition
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passes.tir.loop_partition import LoopPartition
+from passline.passmanager.ir.verifier import verify
 
 OPTIONS = [
     LoopPartition(),

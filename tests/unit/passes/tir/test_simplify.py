@@ -12,8 +12,8 @@ from support.passes.results import run
 
 from passline.passes.tir.simplify import Simplify
 from passline.passmanager import ConfigError, PassContext, PasslineError
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 CHAIN = """

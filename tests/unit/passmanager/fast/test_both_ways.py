@@ -17,12 +17,13 @@ from xdsl.ir import Operation, SSAValues
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
-from passline.passmanager.fast import access, clone, creation, edit
-from passline.passmanager.fast.access import FieldReader
+from passline.passmanager.fast import clone, creation, edit
+from passline.passmanager.fast import edit as access
 from passline.passmanager.fast.both_ways import AccelerationError, both_ways
+from passline.passmanager.fast.edit import FieldReader
 from passline.passmanager.fast.interface import OpChecks
+from passline.passmanager.fast.naming_printer import NamingPrinter
 from passline.passmanager.fast.parts import SETTING
-from passline.passmanager.fast.printing.naming_printer import NamingPrinter
 from passline.passmanager.ir.text.parser import plain_reader
 from passline.passmanager.registry import make_ir_context
 

@@ -25,7 +25,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute
 
 from passline.passmanager.fast import signatures as table
-from passline.passmanager.fast.access import read_fields
+from passline.passmanager.fast.edit import read_fields
 from passline.passmanager.fast.signatures import Signatures, is_of_signature, reads_its_op_alone
 
 ONE, TWO = StringAttr("one"), StringAttr("two")

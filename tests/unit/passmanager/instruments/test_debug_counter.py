@@ -27,8 +27,8 @@ from passline.passmanager import (
     pass_instrument,
 )
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -14,12 +14,8 @@ from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, Sequential
-from passline.passmanager.instruments import (
-    PassTimingInstrument,
-    RecordInstrument,
-    TraceInstrument,
-)
-from passline.passmanager.instruments.time.spans import Span, SpanInstrument
+from passline.passmanager.instruments import PassTimingInstrument, RecordInstrument, TraceInstrument
+from passline.passmanager.instruments.spans import Span, SpanInstrument
 from passline.passmanager.ir.per_class import OpClasses
 from passline.passmanager.report.recording import read_recording
 

@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from passline.passmanager.errors import InvalidIRError
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import PLAIN, PrintStyle, module_text
+from passline.passmanager.ir.verifier import verify
 
 reads_any_text = needs_part("reading")  # xDSL takes "\\C2\\80", which is UTF-8, for bytes
 GENERIC = PrintStyle(generic=True)

@@ -8,8 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 import passline
-from passline.passes.generic.analysis.opaque_functions import is_opaque
-from passline.passmanager.ir.symbols import is_skipped
+from passline.passes.generic.call_graph import is_opaque
+from passline.passmanager.ir.walk import is_skipped
 
 
 @table_test(

@@ -17,8 +17,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from passline.passes.generic.mlir_opt import find_mlir_opt
 from passline.passmanager.errors import InvalidIRError
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 MLIR_OPT = find_mlir_opt()

@@ -9,7 +9,7 @@ import sys
 
 PROGRAM = """
 import sys, time
-from passline.passmanager.diagnostics.diagnostics import Severity, print_message
+from passline.passmanager.diagnostics import Severity, print_message
 from passline.passmanager.output import status
 
 status._DELAY = status._INTERVAL = 0.01

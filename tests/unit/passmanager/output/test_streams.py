@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.tables import table_test
 
-from passline.passmanager.output.streams import CompleteFile, complete_streams
+from passline.passmanager.output.status import CompleteFile, complete_streams
 
 SIZE = 1 << 20  # more than a pipe holds
 
@@ -74,7 +74,7 @@ def python(code: str, redirection: str, **environment: str) -> subprocess.Comple
     body = "\n        ".join(code.splitlines())
     script = f"""
 import sys
-from passline.passmanager.output.streams import complete_streams
+from passline.passmanager.output.status import complete_streams
 try:
     with complete_streams():
         {body}

@@ -26,13 +26,7 @@ if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 sync_api = pytest.importorskip("playwright.sync_api")
 
-from playwright.sync_api import (  # noqa: E402
-    Browser,
-    Page,
-    TimeoutError,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, Page, TimeoutError, expect, sync_playwright  # noqa: E402
 
 
 @pytest.fixture(scope="module")

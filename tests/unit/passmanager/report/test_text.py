@@ -8,8 +8,8 @@ from support.tables import table_test
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument, StatisticsInstrument
+from passline.passmanager.report.page import diff_text, statistics_text, timing_text
 from passline.passmanager.report.recording import read_recording
-from passline.passmanager.report.text import diff_text, statistics_text, timing_text
 
 
 @table_test("kind", ["text", "json"])

@@ -22,7 +22,7 @@ from support.programs.scalar_programs import random_scalar_module
 from passline.passes import Canonicalize
 from passline.passmanager import PassContext
 from passline.passmanager.base import Pass
-from passline.passmanager.instruments.time.statistics import StatisticsInstrument
+from passline.passmanager.instruments.statistics import StatisticsInstrument
 from passline.passmanager.ir.garbage_collection import paused_collector
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline

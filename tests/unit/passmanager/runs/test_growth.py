@@ -4,7 +4,6 @@ blocks, functions, nesting, uses and operands.
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -21,10 +20,11 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from passline.passmanager.fast.clone import clone
 from passline.passmanager.ir.changes import Snapshot
-from passline.passmanager.ir.checks.dominance import DominanceInfo
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.dominance import DominanceInfo
+from passline.passmanager.ir.garbage_collection import paused_collector
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.rewriting.rewriting import apply_patterns
+from passline.passmanager.rewriting import apply_patterns
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
@@ -113,13 +113,13 @@ def lines_run(work: Callable[[ModuleOp], object], module: ModuleOp) -> int:
         lines += event == "line"
         return trace
 
-    gc.collect()  # what other tests left is not freed meanwhile, as that may run lines, too
     previous = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work(module)
-    finally:
-        sys.settrace(previous)
+    with paused_collector():  # to free what other tests left may run lines, too
+        sys.settrace(trace)
+        try:
+            work(module)
+        finally:
+            sys.settrace(previous)
     return lines
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.bisect.neighbourhood import neighbourhoods
-from passline.tools.trials.place import OpPlace
+from passline.tools.bisect.bisection import neighbourhoods
+from passline.tools.trials.prefix import OpPlace
 
 PROGRAM = """\
 func.func @other() {

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passline.tools.bisect.search import (
-    AlreadyBadError,
-    Boundary,
-    NeverBadError,
-    find_boundary,
-)
+from passline.tools.bisect.bisection import AlreadyBadError, Boundary, NeverBadError, find_boundary
 
 
 @given(st.integers(1, 2000), st.data())

@@ -8,7 +8,7 @@ import sys
 import pytest
 from support.suites.inprocess import capture, passline_opt
 
-from passline.tools.command_line.columns import filled, rows
+from passline.tools.command_line.short_help import filled, rows
 from passline.tools.opt import PasslineOptMain
 
 from .test_short_help import TOOLS, shown

@@ -12,14 +12,9 @@ from support.suites.inprocess import passline_opt
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import (
-    ConfigError,
-    ModulePass,
-    PassContext,
-    register_config_option,
-)
+from passline.passmanager import ConfigError, ModulePass, PassContext, register_config_option
 from passline.passmanager import config as config_module
-from passline.tools.command_line.configuration import read_config
+from passline.tools.command_line.arguments import read_config
 
 
 @dataclass(frozen=True)

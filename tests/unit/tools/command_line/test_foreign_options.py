@@ -122,7 +122,7 @@ def always(stream: TextIO) -> bool:
 
 
 def test_errors_have_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passline.passmanager.diagnostics.diagnostics.wants_colour", always)
+    monkeypatch.setattr("passline.passmanager.diagnostics.wants_colour", always)
     assert ": \x1b[1;31merror:\x1b[0m there is no pass 'csee'" in run("-p", "csee", status=2).stderr
     monkeypatch.undo()
     assert "\x1b" not in run("-p", "csee", status=2).stderr

@@ -9,12 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from passline.passmanager import InvalidIRError
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.reduce.delta import op_count, smaller_lists, smaller_modules
-from passline.tools.reduce.reductions import REDUCTIONS
+from passline.tools.reduce.reductions import REDUCTIONS, op_count, smaller_lists, smaller_modules
 
 
 def parse(text: str) -> ModuleOp:

@@ -17,8 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.passmanager import ModulePass, PassContext, register_pass
 from passline.passmanager.ir.walk import walk
 from passline.tools.reduce.tool import PasslineReduceMain
-from passline.tools.trials.interestingness import Failure
-from passline.tools.trials.trial import Trials
+from passline.tools.trials.trial import Failure, Trials
 
 REDUCE = Path(sys.executable).with_name("passline-reduce")
 

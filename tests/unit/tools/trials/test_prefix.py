@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 from passline.tools.trials.prefix import changed_functions, restore_functions
 

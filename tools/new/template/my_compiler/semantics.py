@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from .dialect import PowerOp
 

@@ -13,12 +13,12 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from passline.compiler.analysis.arith.analyzer import Analyzer
-from passline.compiler.analysis.arith.bounds.deduce_bound import Interval, solve
+from passline.compiler.analysis.arith.deduce_bound import Interval, solve
+from passline.compiler.analysis.arith.expressions import NEGATED, Predicate
 from passline.compiler.analysis.arith.linear_form import LinearForm
 from passline.compiler.analysis.arith.materialize import FormBuilder
-from passline.compiler.analysis.arith.predicates import NEGATED, Predicate
 from passline.dialects.tir.ops import ForOp
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 TRANSITIVE = [

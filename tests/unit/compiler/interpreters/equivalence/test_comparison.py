@@ -7,11 +7,7 @@ import pytest
 from support.tables import table_test
 
 from passline.compiler.interpreters.arrays import Array
-from passline.compiler.interpreters.equivalence.comparison import (
-    Compared,
-    Comparison,
-    tolerance,
-)
+from passline.compiler.interpreters.equivalence.comparison import Compared, Comparison, tolerance
 from passline.compiler.interpreters.signature import Value
 
 INF, NAN = np.inf, np.nan

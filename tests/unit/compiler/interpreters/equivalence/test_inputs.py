@@ -10,9 +10,14 @@ from support.parsing import parsed
 
 from passline.compiler.interpreters.arguments import check_arguments
 from passline.compiler.interpreters.arrays import Array
-from passline.compiler.interpreters.equivalence.inputs import Recipe, generate, probes, variations
-from passline.compiler.interpreters.equivalence.sizes import POWERS
-from passline.compiler.interpreters.equivalence.values import is_tuple
+from passline.compiler.interpreters.equivalence.comparison import is_tuple
+from passline.compiler.interpreters.equivalence.inputs import (
+    POWERS,
+    Recipe,
+    generate,
+    probes,
+    variations,
+)
 from passline.compiler.interpreters.signature import Function, entry_function
 from passline.passmanager import PasslineError
 

@@ -7,7 +7,7 @@ import pytest
 from support.parsing import parsed
 
 from passline.compiler.interpreters.equivalence import Equivalence
-from passline.compiler.interpreters.equivalence.sizes import sizes_around_constants
+from passline.compiler.interpreters.equivalence.inputs import sizes_around_constants
 
 DOUBLE = """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {

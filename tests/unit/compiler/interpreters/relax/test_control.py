@@ -8,19 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from xdsl.dialects import memref
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.interpreters import register_implementations
 from xdsl.utils.exceptions import InterpretationError
 
 from passline.compiler.interpreters.relax import RelaxFunctions
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 Array = NDArray[Any]

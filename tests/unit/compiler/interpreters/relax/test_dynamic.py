@@ -25,18 +25,23 @@ from xdsl.utils.exceptions import InterpretationError
 
 from passline.compiler.interpreters.relax import RelaxFunctions
 from passline.dialects.relax.constant import FullOp, is_number
+from passline.dialects.relax.data.concatenation import SplitOp
 from passline.dialects.relax.data.creation import OneHotOp
-from passline.dialects.relax.data.image import Resize2dOp
-from passline.dialects.relax.data.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.data.indexing import StridedSliceOp
+from passline.dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    ReshapeOp,
+    SqueezeOp,
+    TileOp,
+)
 from passline.dialects.relax.data.sorting import TopkOp
-from passline.dialects.relax.data.split import SplitOp
-from passline.dialects.relax.data.strided_slice import StridedSliceOp
-from passline.dialects.relax.dynamic.base import DynamicOp
 from passline.dialects.relax.dynamic.computation import (
     DynamicCumprodOp,
     DynamicCumsumOp,
     DynamicFullOp,
     DynamicOneHotOp,
+    DynamicOp,
     DynamicPadOp,
     DynamicReduceOp,
     DynamicResizeOp,
@@ -53,7 +58,7 @@ from passline.dialects.relax.dynamic.manipulation import (
     DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, TileOp
+from passline.dialects.relax.images import Resize2dOp
 from passline.dialects.relax.reduction.nn import PadOp
 from passline.dialects.relax.reduction.reduction import MaxOp, SumOp
 from passline.dialects.relax.reduction.scan import CumprodOp, CumsumOp

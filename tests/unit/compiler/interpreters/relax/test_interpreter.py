@@ -38,7 +38,7 @@ from passline.compiler.interpreters.arrays import dense_of, round_bf16, widen_bf
 from passline.dialects.relax import Relax
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
-from passline.dialects.relax.data.permutation import LayoutTransformOp
+from passline.dialects.relax.data.manipulation import LayoutTransformOp
 from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp
 from passline.dialects.relax.types import Element
 

@@ -14,7 +14,7 @@ from support.tables import table_test
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passmanager import PasslineError
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 
 Array = NDArray[Any]
 

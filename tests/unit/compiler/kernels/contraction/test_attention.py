@@ -20,7 +20,7 @@ from passline.compiler.kernels.contraction.attention import ATTENTION, block_of
 from passline.dialects.relax.contraction.attention import AttentionOp
 from passline.dialects.relax.types import Element
 from passline.dialects.sizes import Size
-from passline.dialects.tir.extents import extent_of, size_of
+from passline.dialects.tir.functions import extent_of, size_of
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passmanager.ir.walk import walk
 

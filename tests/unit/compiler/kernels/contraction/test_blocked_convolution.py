@@ -19,9 +19,9 @@ from support.passes.results import run
 from xdsl.dialects.builtin import ModuleOp, f16, f32, i32
 from xdsl.dialects.memref import AllocOp, StoreOp
 
+from passline.compiler.kernels.tiles.cost_model import schedule_of
 from passline.compiler.kernels.tiles.schedule import Schedule
 from passline.compiler.kernels.tiles.schedules import Schedules
-from passline.compiler.kernels.tiles.tile_sizes import schedule_of
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.types import Element

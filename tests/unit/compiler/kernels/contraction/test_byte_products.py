@@ -147,7 +147,7 @@ INSTRUCTIONS = [
 @pytest.mark.parametrize(("target", "most", "instruction"), INSTRUCTIONS)
 def test_instructions(target: str, most: int, instruction: str):
     from passline.compiler.native.jit import machine_of, optimize
-    from passline.compiler.native.llvm_ir import llvm_ir
+    from passline.compiler.native.llvm_printer import llvm_ir
     from passline.compiler.native.preparation.preparation import prepare
 
     op = conv(data(1, 16, 12, 12), weights(64, 16, 3, 3, most=most))

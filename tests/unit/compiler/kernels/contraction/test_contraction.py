@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.contraction.convolution import CONVOLUTION
+from passline.compiler.interpreters.relax.contraction import CONVOLUTION
 from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.contraction import convolution as convs
@@ -23,7 +23,7 @@ from passline.dialects.relax.contraction import linear_algebra as products
 from passline.dialects.relax.types import Element, tensor_type
 from passline.passes.relax.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

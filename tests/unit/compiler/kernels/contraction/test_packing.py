@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AnyFloat, TensorType, bf16, f32
 from xdsl.ir import Attribute
 
 from passline.compiler.interpreters.arrays import Array, array_of, dense_of
-from passline.compiler.kernels.contraction.packing import dense_constant, pack_rows
+from passline.compiler.kernels.contraction.contraction import dense_constant, pack_rows
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 5), (2, 7, 3), (3, 1, 4), (1, 4, 0), (0, 4, 4)])

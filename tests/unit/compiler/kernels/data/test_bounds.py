@@ -17,9 +17,14 @@ from xdsl.ir import Operation
 from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.native import compile_module
-from passline.dialects.relax.data.gather import GatherNDOp, GatherOp, TakeOp
-from passline.dialects.relax.data.permutation import ReverseSequenceOp
-from passline.dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
+from passline.dialects.relax.data.indexing import (
+    GatherNDOp,
+    GatherOp,
+    ScatterElementsOp,
+    ScatterNDOp,
+    TakeOp,
+)
+from passline.dialects.relax.data.manipulation import ReverseSequenceOp
 from passline.dialects.relax.types import Element
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError

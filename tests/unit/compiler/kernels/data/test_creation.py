@@ -11,7 +11,7 @@ from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.data.creation import CREATION
+from passline.compiler.interpreters.relax.data import CREATION
 from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.data import creation as ops
 from passline.dialects.relax.types import Element

@@ -14,11 +14,17 @@ from support.tables import table_test
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.data.indexing import INDEXING
+from passline.compiler.interpreters.relax.data import INDEXING
 from passline.compiler.kernels.legalizations import RELAX
-from passline.dialects.relax.data.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
-from passline.dialects.relax.data.scatter import ScatterElementsOp, ScatterNDOp
-from passline.dialects.relax.data.strided_slice import StridedSliceOp
+from passline.dialects.relax.data.indexing import (
+    GatherNDOp,
+    GatherOp,
+    NonzeroOp,
+    ScatterElementsOp,
+    ScatterNDOp,
+    StridedSliceOp,
+    TakeOp,
+)
 from passline.dialects.relax.types import Element
 
 

@@ -16,20 +16,24 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1, i8, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.data.manipulation import MANIPULATION
+from passline.compiler.interpreters.relax.data import MANIPULATION
 from passline.compiler.kernels.legalizations import RELAX
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.data.concatenation import ConcatenateOp, StackOp
-from passline.dialects.relax.data.permutation import (
+from passline.dialects.relax.data.concatenation import ConcatenateOp, SplitOp, StackOp
+from passline.dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    FlattenOp,
     FlipOp,
     LayoutTransformOp,
+    RepeatOp,
+    ReshapeOp,
     ReverseSequenceOp,
+    SqueezeOp,
+    TileOp,
     TransposeOp,
 )
-from passline.dialects.relax.data.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from passline.dialects.relax.data.split import SplitOp
 from passline.dialects.relax.elementwise.activation import ReluOp
-from passline.dialects.relax.elementwise.broadcast import BroadcastToOp, RepeatOp, TileOp
 from passline.dialects.relax.kernels import CallTIROp
 from passline.dialects.relax.reduction.nn import BatchFlattenOp
 from passline.dialects.relax.types import Element, static_shape

@@ -10,7 +10,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32, i8, i32
 from xdsl.ir import Block, SSAValue
 
-from passline.compiler.kernels.elementwise.magnitudes import DEPTH, magnitude
+from passline.compiler.kernels.elementwise.elementwise import DEPTH, magnitude
 
 BYTE, WORD, REAL = Block(arg_types=[i8, i32, f32]).args
 

@@ -13,9 +13,9 @@ from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.data.image import IMAGE
+from passline.compiler.interpreters.relax.images import IMAGE
 from passline.compiler.kernels.legalizations import RELAX
-from passline.dialects.relax.data import image as ops
+from passline.dialects.relax import images as ops
 from passline.dialects.relax.types import Element
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from passline.compiler.kernels.tiles.edges import Cut, Edges
-from passline.compiler.kernels.tiles.tile_sizes import has_one_edge
-from passline.dialects.relax.windows.windows import Window
+from passline.compiler.kernels.tiles.cost_model import has_one_edge
+from passline.compiler.kernels.tiles.schedule import Cut, Edges
+from passline.dialects.relax.windows import Window
 
 
 def windows() -> Iterator[tuple[Window, int]]:

@@ -16,7 +16,7 @@ from passline.compiler.interpreters.signature import entry_function
 from passline.compiler.kernels.builder import KernelBuilder
 from passline.compiler.kernels.contraction.contraction import Contraction, Coordinates
 from passline.compiler.kernels.tiles.blocks import ColumnBlock, padded
-from passline.compiler.kernels.tiles.packed_columns import pack_columns, panel_shape
+from passline.compiler.kernels.tiles.loop_nest import pack_columns, panel_shape
 from passline.compiler.kernels.tiles.schedule import Schedule
 from passline.compiler.native import compile_module
 from passline.dialects.target import NAMED, set_target

@@ -11,9 +11,14 @@ from support.native.needs_llvmlite import needs_native
 from xdsl.dialects.builtin import TensorType, f32, f64
 from xdsl.ir import Block, Operation
 
-from passline.compiler.kernels.tiles.cost_model import cycles, peak_share, shares_columns
+from passline.compiler.kernels.tiles.cost_model import (
+    candidates,
+    cycles,
+    peak_share,
+    schedule_of,
+    shares_columns,
+)
 from passline.compiler.kernels.tiles.schedule import ContractionOperand, Extents, Schedule
-from passline.compiler.kernels.tiles.tile_sizes import candidates, schedule_of
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.target import NAMED, Target
@@ -116,7 +121,7 @@ def kernel_assembly(op: Operation, target: Target) -> str:
     from support.operations.legalized import module_of
 
     from passline.compiler.native.jit import machine_of, optimize
-    from passline.compiler.native.llvm_ir import llvm_ir
+    from passline.compiler.native.llvm_printer import llvm_ir
     from passline.compiler.native.preparation.preparation import prepare
     from passline.passes.relax.legalize_ops import LegalizeOps
     from passline.passmanager import PassContext, Sequential

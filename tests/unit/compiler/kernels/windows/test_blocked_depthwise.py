@@ -18,10 +18,10 @@ from xdsl.dialects.builtin import f32, i8, i32
 from xdsl.dialects.memref import AllocOp
 from xdsl.utils.exceptions import VerifyException
 
-from passline.compiler.kernels.windows.blocked_depthwise import TileWidths
+from passline.compiler.kernels.windows.depthwise import TileWidths
 from passline.dialects.relax.contraction.convolution import Conv2dOp
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows.windows import Window
+from passline.dialects.relax.windows import Window
 from passline.dialects.target import DEFAULT
 from passline.passmanager.ir.walk import walk
 

@@ -13,10 +13,10 @@ from support.operations.legalized import check_kernel
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
 from xdsl.ir import Operation
 
-from passline.compiler.interpreters.relax.windows.pooling import POOLING
+from passline.compiler.interpreters.relax.windows import POOLING
 from passline.compiler.kernels.legalizations import RELAX
+from passline.dialects.relax import windows as ops
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.windows import pooling as ops
 
 ELEMENTS: list[Element] = [f16, bf16, f32, f64, i1, i4, i8, i32]
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}

@@ -10,8 +10,7 @@ from support.operations.evaluation import infer
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax.contraction.linear_algebra import EinsumOp
-from passline.dialects.relax.contraction.subscripts import Subscripts
+from passline.dialects.relax.contraction.linear_algebra import EinsumOp, Subscripts
 from passline.dialects.relax.shapes import Shape, merge
 
 D = DYNAMIC_INDEX

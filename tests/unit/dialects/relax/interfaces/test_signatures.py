@@ -19,7 +19,7 @@ from passline.dialects.relax.data.concatenation import ConcatenateOp
 from passline.dialects.relax.data.creation import ArangeOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.dialects.relax.interfaces import InfersType
-from passline.dialects.relax.interfaces.signatures import SignatureTable
+from passline.dialects.relax.interfaces.computing import SignatureTable
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context

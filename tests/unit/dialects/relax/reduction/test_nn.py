@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, UnrankedTensorType,
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute
 
+from passline.dialects.relax import images as image
 from passline.dialects.relax import operations
+from passline.dialects.relax import windows as pooling
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.contraction import attention, convolution, linear_algebra
-from passline.dialects.relax.data import image
 from passline.dialects.relax.interfaces import FusionKind, FusionPattern
 from passline.dialects.relax.reduction import nn, normalization
 from passline.dialects.relax.types import refine
-from passline.dialects.relax.windows import pooling
 
 Shape: TypeAlias = tuple[int, ...]
 Case: TypeAlias = tuple[type[TensorOp], list[Shape], dict[str, Any], Shape]

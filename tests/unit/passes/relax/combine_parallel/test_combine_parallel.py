@@ -10,8 +10,7 @@ from support.parsing import parsed
 from support.suites.inprocess import passline_opt
 from xdsl.ir import Operation
 
-from passline.passes.relax.combine_parallel.combine_parallel_conv2d import CombineParallelConv2D
-from passline.passes.relax.combine_parallel.combine_parallel_matmul import CombineParallelMatmul
+from passline.passes.relax.combine_parallel import CombineParallelConv2D, CombineParallelMatmul
 from passline.passmanager import Pass
 from passline.passmanager.ir.walk import walk
 

@@ -14,7 +14,7 @@ from support.passes.results import check_equal, run
 
 from passline.compiler.native.function import compile_module
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 
 T = "tensor<40xf32>"
 KERNELS = """

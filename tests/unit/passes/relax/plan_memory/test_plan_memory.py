@@ -11,7 +11,7 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager import PassContext
-from passline.passmanager.instruments.time.statistics import StatisticsInstrument
+from passline.passmanager.instruments.statistics import StatisticsInstrument
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 

@@ -14,7 +14,7 @@ from passline.compiler.interpreters.interpret import interpret
 from passline.compiler.interpreters.signature import entry_function
 from passline.passes.relax.plan_memory.plan_memory import PlanMemory
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.checks.verifier import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
 SIZES = [0, 1, 2, 3, 17]

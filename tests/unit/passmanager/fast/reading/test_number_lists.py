@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.passes.same_ir import parsed_alike
 from support.tables import table_test
 
-from passline.passmanager.fast.reading.number_lists import read_number_list
+from passline.passmanager.fast.reading.literal_parser import read_number_list
 from passline.passmanager.registry import make_ir_context
 
 CONTEXT = make_ir_context()

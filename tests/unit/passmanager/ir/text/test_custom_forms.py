@@ -5,9 +5,9 @@ from __future__ import annotations
 from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager.ir.checks.verifier import verify
 from passline.passmanager.ir.text.parser import parse_module
 from passline.passmanager.ir.text.printer import module_text
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 USE = '"foo.use"() : () -> ()\n'

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from passline.passmanager.ir.text.resources import blob_of, dense_of, is_splat
+from passline.passmanager.ir.text.printer import blob_of, dense_of, is_splat
 
 
 def floats(*values: float) -> DenseIntOrFPElementsAttr:

@@ -7,14 +7,14 @@ from support.releases import needs_xdsl
 from support.tables import table_test
 from xdsl.utils.exceptions import ParseError
 
-from passline.passmanager.diagnostics.diagnostics import Diagnostic, render
+from passline.passmanager.diagnostics import Diagnostic, render
 from passline.passmanager.fast.reading.locating_parser import LocatingParser
 from passline.passmanager.fast.reading.memoizing_parser import MemoizingParser
 from passline.passmanager.ir.text import parser as parser_module
 from passline.passmanager.ir.text.parser import parse_module, read_with
 from passline.passmanager.ir.text.syntax_errors import InvalidText
 from passline.passmanager.registry import make_ir_context
-from passline.tools.diagnostics.failures import diagnostics_of
+from passline.tools.failures import diagnostics_of
 
 
 @pytest.fixture(params=[LocatingParser, MemoizingParser], autouse=True)

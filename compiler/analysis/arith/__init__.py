@@ -1,1 +1,0 @@
-"""Integer arithmetic on indices: linear forms, ranges, constraints and proofs (TVM's `arith`)."""

@@ -1,1 +1,0 @@
-"""Bounds of integer expressions."""

@@ -1,1 +1,0 @@
-"""The evaluation of calls, and of whole modules, on constants."""

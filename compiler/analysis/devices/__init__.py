@@ -1,1 +1,0 @@
-"""On which device each operation runs."""

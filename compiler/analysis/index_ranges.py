@@ -1,0 +1,180 @@
+"""The ranges of parameters whose elements are used as indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.relax.constant import constant_integers
+from ...dialects.relax.data.concatenation import ConcatenateOp, SplitOp, StackOp
+from ...dialects.relax.data.creation import OneHotOp
+from ...dialects.relax.data.indexing import (
+    GatherNDOp,
+    GatherOp,
+    ScatterElementsOp,
+    ScatterNDOp,
+    StridedSliceOp,
+    TakeOp,
+)
+from ...dialects.relax.data.manipulation import (
+    BroadcastToOp,
+    FlipOp,
+    RepeatOp,
+    ReverseSequenceOp,
+    TileOp,
+    TransposeOp,
+)
+from ...dialects.relax.elementwise.binary import AddOp, MultiplyOp, SubtractOp
+from ...dialects.relax.elementwise.elementwise import AstypeOp, WhereOp
+from ...dialects.relax.graph import MatchCastOp
+from ...dialects.relax.interfaces import View
+from ...dialects.relax.shapes import num_elements
+from ...dialects.relax.types import is_ranked, shape_of, tensor_type
+from ...passmanager.ir.walk import walk
+
+Range: TypeAlias = tuple[int, int]
+"""The minimum and the maximum number."""
+
+MOVES = (
+    AstypeOp,
+    BroadcastToOp,
+    ConcatenateOp,
+    FlipOp,
+    MatchCastOp,
+    RepeatOp,
+    SplitOp,
+    StackOp,
+    StridedSliceOp,
+    TileOp,
+    TransposeOp,
+    View,
+)
+"""Operations whose results have the elements of their operands."""
+
+
+def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
+    """Return the ranges in which elements of parameters are valid indices, by the number of the
+    parameter, for those that are used as indices: directly, moved, converted, shifted or scaled by
+    constants, or by a function that is called.
+
+    A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
+    one in the text counts; a use for which no index is valid does not count.
+    """
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    return _Ranges(functions).of(func)
+
+
+class _Ranges:
+    """The ranges of the values of functions, from uses back to definitions."""
+
+    def __init__(self, functions: dict[str, FuncOp]) -> None:
+        self.functions = functions
+        self.known: dict[FuncOp, dict[int, Range]] = {}
+
+    def of(self, func: FuncOp) -> dict[int, Range]:
+        """Return the ranges of the parameters of a function; none of recursive calls."""
+        if func in self.known or func.is_declaration:
+            return self.known.get(func, {})
+        # Before the body is visited: a recursive call finds this, and ends.
+        self.known[func] = {}
+        ranges: dict[SSAValue, Range] = {}
+        # Backwards, so that all users of a result are seen before its operation.
+        for op in reversed([*walk(func)]):
+            for value, wanted in self.needs(op, ranges):
+                if wanted[0] > wanted[1]:
+                    continue  # no index is valid: of `take(x, i + [0, 3])` if x has 3 elements
+                low, high = ranges.get(value, wanted)
+                both = max(low, wanted[0]), min(high, wanted[1])
+                ranges[value] = both if both[0] <= both[1] else (low, high)
+        self.known[func] = {arg.index: ranges[arg] for arg in func.args if arg in ranges}
+        return self.known[func]
+
+    def needs(
+        self, op: Operation, ranges: dict[SSAValue, Range]
+    ) -> Iterator[tuple[SSAValue, Range]]:
+        """Yield the operands of `op` that have to be in a range, with that range."""
+        if (index := index_operand(op)) is not None:
+            yield index
+        if isinstance(op, CallOp) and (callee := self.functions.get(op.callee.string_value())):
+            for number, wanted in self.of(callee).items():
+                yield op.arguments[number], wanted
+        for result in op.results:
+            if (wanted := ranges.get(result)) is not None:
+                yield from operands_for(op, wanted)
+
+
+def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
+    """Return the operand of `op` that holds indices, with the range of these from the start."""
+    match op:
+        case TakeOp() if (shape := known_shape(op.x)) is not None:
+            size = num_elements(shape) if op.axis is None else shape[op.axis]
+            return op.indices, (0, size - 1)
+        case GatherOp() | ScatterElementsOp() if (shape := known_shape(op.data)) is not None:
+            return op.indices, (0, shape[op.axis] - 1)
+        case GatherNDOp() | ScatterNDOp() if (shape := known_shape(op.data)) is not None:
+            # Each index vector addresses several dimensions, but one range serves for all elements
+            # of the tensor: that of the smallest dimension.
+            places = shape_of(tensor_type(op.indices))
+            first = op.batch_dims if isinstance(op, GatherNDOp) else 0
+            if places is None or places[-1] == DYNAMIC_INDEX:
+                return None
+            return op.indices, (0, min(shape[first : first + places[-1]]) - 1)
+        case ReverseSequenceOp() if (shape := known_shape(op.data)) is not None:
+            # A length, and therefore up to the size itself.
+            return op.seq_lengths, (0, shape[op.seq_axis])
+        case OneHotOp():
+            return op.indices, (0, op.depth - 1)
+        case _:
+            return None
+
+
+def known_shape(value: SSAValue) -> list[int] | None:
+    """Return the shape of a tensor, 1 for each unknown size; None without a rank, and if the tensor
+    has no elements."""
+    shape = shape_of(tensor_type(value)) if is_ranked(value.type) else None
+    if shape is None or 0 in shape:
+        return None
+    return [1 if size == DYNAMIC_INDEX else size for size in shape]
+
+
+def operands_for(op: Operation, wanted: Range) -> Iterator[tuple[SSAValue, Range]]:
+    """Yield the operands of `op` with the ranges that put the result into the range `wanted`."""
+    low, high = wanted
+    match op:
+        case AddOp() | SubtractOp() | MultiplyOp():
+            lhs, rhs = op.operands
+            if constants := constant_integers(rhs):
+                yield lhs, inverse(op, wanted, constants)
+            elif not isinstance(op, SubtractOp) and (constants := constant_integers(lhs)):
+                yield rhs, inverse(op, wanted, constants)
+        case WhereOp():
+            _, lhs, rhs = op.operands
+            yield lhs, wanted
+            yield rhs, wanted
+        case _ if isinstance(op, MOVES):
+            for operand in op.operands:
+                yield operand, (low, high)
+        case _:
+            pass
+
+
+def inverse(op: Operation, wanted: Range, constants: tuple[int, ...]) -> Range:
+    """Return the range of x for which `op` of x and each of the constants is in a range."""
+    low, high = wanted
+    minimum, maximum = min(constants), max(constants)
+    match op:
+        case AddOp():
+            return low - minimum, high - maximum
+        # `x - c` only: `operands_for` leaves out `c - x`, which reverses the range.
+        case SubtractOp():
+            return low + maximum, high + minimum
+        # Rounded inward: `0 <= 2*x <= 5` is x from 0 to 2.
+        case _ if minimum > 0:
+            return -(-low // minimum), high // maximum
+        # With a factor that is 0 or negative, only x = 0: the product 0 is a valid index.
+        case _:
+            return 0, 0

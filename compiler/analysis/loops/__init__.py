@@ -1,1 +1,0 @@
-"""Loops of `tir`: ranges, conditions, dependences, work."""

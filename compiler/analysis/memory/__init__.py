@@ -1,1 +1,0 @@
-"""Facts about buffers: accesses, effects, live ranges, and where buffers can share memory."""

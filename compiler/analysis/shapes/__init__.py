@@ -1,1 +1,0 @@
-"""Shapes of tensors, with sizes that have names."""

@@ -1,1 +1,0 @@
-"""The converters of operators."""

@@ -1,1 +1,0 @@
-"""The converters of ai.onnx.ml."""

@@ -1,1 +1,0 @@
-"""The converters of layers: convolutions, pooling, normalizations, recurrent ones."""

@@ -1,1 +1,0 @@
-"""The semantics of operations that create, move, choose, sort or resample elements."""

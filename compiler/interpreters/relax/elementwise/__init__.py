@@ -1,1 +1,0 @@
-"""The semantics of operations on each element."""

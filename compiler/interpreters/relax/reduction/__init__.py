@@ -1,1 +1,0 @@
-"""The semantics of reductions, normalizations and scans."""

@@ -1,1 +1,0 @@
-"""Operations that move, choose or sort elements."""

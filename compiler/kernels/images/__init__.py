@@ -1,1 +1,0 @@
-"""Resizing of images, and moves of elements between channels and pixels."""

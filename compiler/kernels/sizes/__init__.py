@@ -1,1 +1,0 @@
-"""Sizes that are known when a kernel runs."""

@@ -1,1 +1,0 @@
-"""How a contraction is divided into tiles, and what the choice costs."""

@@ -1,1 +1,0 @@
-"""Pooling and depthwise convolutions: windows of one channel."""

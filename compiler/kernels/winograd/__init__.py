@@ -1,1 +1,0 @@
-"""Convolutions by the algorithm of Winograd."""

@@ -1,1 +1,0 @@
-"""Calls of machine code: arguments, results, interruption."""

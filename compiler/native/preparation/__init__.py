@@ -1,1 +1,0 @@
-"""A module made ready for LLVM: memory, assertions, element types that processors lack."""

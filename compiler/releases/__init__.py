@@ -1,1 +1,0 @@
-"""Adapters to older and newer releases of xDSL for the compiler, as `passmanager.releases`."""

@@ -1,1 +1,0 @@
-"""Sums of products: matrix products, convolutions, attention."""

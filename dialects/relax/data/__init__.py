@@ -1,1 +1,0 @@
-"""Operations that create, move, choose, sort or resample elements."""

@@ -1,1 +1,0 @@
-"""Operations whose parameters are operands and not properties (Relay's `dyn` dialect)."""

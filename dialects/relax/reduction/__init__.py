@@ -1,1 +1,0 @@
-"""Reductions, normalizations and scans."""

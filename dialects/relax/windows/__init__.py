@@ -1,1 +1,0 @@
-"""Windows that move over images, and pooling."""

@@ -1,1 +1,0 @@
-"""Constants: their elements, their ranges, folding."""

@@ -1,1 +1,0 @@
-"""Operations as several simpler ones."""

@@ -1,0 +1,25 @@
+"""Families of the operations of `arith`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation
+
+Family = frozenset[type[Operation]]
+
+_BY_NAME = {op.name.removeprefix("arith."): op for op in arith.Arith.operations}
+
+
+def family(names: str) -> Family:
+    """Return the operations with these names, without the dialect."""
+    return frozenset(_BY_NAME[name] for name in names.split())
+
+
+REORDERABLE: Final = family("addi muli andi ori xori minsi maxsi minui maxui")
+"""Associative and commutative operations; on floats, another order gives another result."""
+COMMUTATIVE: Final = REORDERABLE | family("addf mulf maximumf minimumf maxnumf minnumf")
+"""MLIR's commutative operations; xDSL 0.74 has the trait for five of them."""
+DIVISIONS: Final = family("divsi divui remsi remui floordivsi ceildivsi ceildivui")
+"""Operations that are undefined for some divisors, and trap."""

@@ -1,1 +1,0 @@
-"""The pass canonicalize, and the patterns that it adds to those of xDSL."""

@@ -1,1 +1,0 @@
-"""Operations, results and symbols that nothing uses."""

@@ -1,1 +1,0 @@
-"""Layouts of tensors: which one each gets, and the operations rewritten for it."""

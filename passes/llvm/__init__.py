@@ -1,1 +1,0 @@
-"""Passes that turn MLIR's dialects into the dialect llvm."""

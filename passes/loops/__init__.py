@@ -1,1 +1,0 @@
-"""Loops: building, copying, expanding them."""

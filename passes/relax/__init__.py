@@ -1,1 +1,0 @@
-"""Passes on `relax`: operations on tensors."""

@@ -1,1 +1,0 @@
-"""The passes that compute products of one operand at once."""

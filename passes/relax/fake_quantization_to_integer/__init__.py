@@ -1,1 +1,0 @@
-"""The pass fake-quantization-to-integer, and a rule for each operation."""

@@ -1,1 +1,0 @@
-"""The passes that move factors of channels into weights."""

@@ -1,1 +1,0 @@
-"""Passes on functions: calls, closures, parameters, other back ends."""

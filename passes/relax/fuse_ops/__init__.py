@@ -1,1 +1,0 @@
-"""The passes that group operations into functions."""

@@ -1,1 +1,0 @@
-"""The pass plan-memory: tensors become buffers in one arena."""

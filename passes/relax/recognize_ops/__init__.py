@@ -1,1 +1,0 @@
-"""The pass recognize-ops, and the forms in which exporters write operations."""

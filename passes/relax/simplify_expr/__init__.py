@@ -1,1 +1,0 @@
-"""The pass simplify-expr, and its patterns."""

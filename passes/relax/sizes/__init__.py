@@ -1,1 +1,0 @@
-"""Passes on sizes that are not known: their names, and their values."""

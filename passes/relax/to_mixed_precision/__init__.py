@@ -1,1 +1,0 @@
-"""The pass to-mixed-precision."""

@@ -1,1 +1,0 @@
-"""Sizes of tensors as values, and casts between types that know more or less of them."""

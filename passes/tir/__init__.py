@@ -1,1 +1,0 @@
-"""Passes on `tir`: loops over buffers."""

@@ -1,1 +1,0 @@
-"""The pass tir-flatten-buffer."""

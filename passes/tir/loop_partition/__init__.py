@@ -1,1 +1,0 @@
-"""The pass tir-loop-partition."""

@@ -1,1 +1,0 @@
-"""What passes say of IR: errors, warnings and remarks, with excerpts of the text."""

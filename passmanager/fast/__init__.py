@@ -1,1 +1,0 @@
-"""Faster code in the place of xDSL's own: reading, printing, verifying, copying, rewriting."""

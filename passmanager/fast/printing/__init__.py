@@ -1,1 +1,0 @@
-"""Printing: templates of what xDSL printed once."""

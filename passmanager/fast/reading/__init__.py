@@ -1,1 +1,0 @@
-"""Reading: parsers on top of xDSL's, which give places and remember what they parsed."""

@@ -1,1 +1,0 @@
-"""Rewriting: a worklist of ops, and the patterns that may match each."""

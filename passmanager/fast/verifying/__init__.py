@@ -1,1 +1,0 @@
-"""Verification: the rules of irdl, checked without its general code."""

@@ -1,1 +1,0 @@
-"""Instruments that print, compare, write or record IR."""

@@ -1,1 +1,0 @@
-"""Instruments that measure time, memory and statistics."""

@@ -1,1 +1,0 @@
-"""What makes IR valid: the verifier, and dominance."""

@@ -1,1 +1,0 @@
-"""Text of IR: the reader and the printer."""

@@ -1,1 +1,0 @@
-"""Options of passes: their types, their text, and those that MLIR has."""

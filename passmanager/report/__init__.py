@@ -1,1 +1,0 @@
-"""Views of the record of a run: a page of HTML, and text."""

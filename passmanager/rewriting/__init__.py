@@ -1,1 +1,0 @@
-"""The driver of patterns: its worklist, and the index of patterns by operation."""

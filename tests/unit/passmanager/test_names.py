@@ -1,0 +1,91 @@
+"""The spelling and comparison of pass names, and the nearest valid name."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import table_test
+
+from passline import passes
+from passline.passmanager import PassNotFoundError, find_pass
+from passline.passmanager.names import (
+    closest_name,
+    did_you_mean,
+    kebab_case,
+    name_key,
+    register_namespace,
+)
+
+
+@pytest.fixture(autouse=True)
+def namespaces() -> None:
+    """Register what `passline.passes` registers."""
+    for namespace in ("relax", "relay"):
+        register_namespace(namespace)
+    for namespace in ("tir", "tirx", "s_tir"):
+        register_namespace(namespace, "tir")
+
+
+@table_test(
+    ("tvm", "kebab"),
+    [
+        ("FoldConstant", "fold-constant"),
+        ("tir.UnrollLoop", "tir-unroll-loop"),
+        ("PrintIR", "print-ir"),
+        ("ToANormalForm", "to-a-normal-form"),
+        ("CSEPass2", "cse-pass2"),
+        ("snake_case", "snake-case"),
+    ],
+)
+def test_kebab_case(tvm: str, kebab: str) -> None:
+    assert kebab_case(tvm) == kebab
+
+
+def test_spellings_of_one_name_have_one_key() -> None:
+    assert name_key("tir.UnrollLoop") == name_key("tir-unroll-loop") == name_key("tir_unroll_loop")
+
+
+@table_test(
+    ("full", "own"),
+    [
+        ("relax.transform.FoldConstant", "fold-constant"),
+        ("tvm.relax.transform.FoldConstant", "fold-constant"),
+        ("relay.FuseOps", "fuse-ops"),
+        ("relay._transform.FoldConstant", "fold-constant"),
+        ("_transform.FoldConstant", "fold-constant"),
+        ("transform.PrintIR", "print-ir"),
+        ("tir.transform.UnrollLoop", "tir-unroll-loop"),
+        ("tirx.UnrollLoop", "tir-unroll-loop"),
+        ("s_tir.LoopPartition", "tir-loop-partition"),
+    ],
+)
+def test_tvms_full_name_is_the_same_name(full: str, own: str) -> None:
+    assert name_key(full) == name_key(own)
+
+
+@table_test("name", ["relax.fallback_device_type", "transform.interpreter"])
+def test_namespace_before_a_small_letter_is_part_of_the_name(name: str) -> None:
+    assert name_key(name) == name.replace(".", "").replace("_", "")
+
+
+# The nearest name
+
+
+def test_closest_name_knows_other_spellings() -> None:
+    assert closest_name("FoldConstnat", ["fold-constant", "infer-type"]) == "fold-constant"
+
+
+def test_closest_name_of_something_else_is_none() -> None:
+    assert closest_name("zzz", ["fold-constant"]) is None
+
+
+def test_message_ends_with_the_nearest_name_if_there_is_one() -> None:
+    assert did_you_mean("mian", ["main", "helper"]) == ", did you mean 'main'?"
+    assert did_you_mean("zzz", ["main"]) == ""
+
+
+@table_test("name", ["StorageFlatten", "tir.StorageFlatten", "tir-storage-flatten"])
+def test_pass_of_tvm_leads_to_the_pass_that_does_what_it_does(name: str) -> None:
+    assert closest_name(name, passes.PASSES) == "tir-flatten-buffer"
+    assert closest_name(name, ["StorageRewrite", "FlattenBuffer"]) == "FlattenBuffer"
+    with pytest.raises(PassNotFoundError, match="did you mean 'tir-flatten-buffer'"):
+        find_pass(name)

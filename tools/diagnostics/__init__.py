@@ -1,1 +1,0 @@
-"""What the commands say of failures, and --verify-diagnostics."""

@@ -1,1 +1,0 @@
-"""A new project with a dialect, passes, an instrument and tests."""

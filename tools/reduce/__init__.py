@@ -1,1 +1,0 @@
-"""`passline-reduce`: the reduction of a module that a test finds interesting."""

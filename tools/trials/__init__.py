@@ -1,1 +1,0 @@
-"""Trials: runs of a pipeline on copies of a module, which the tools that search judge."""
