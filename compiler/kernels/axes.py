@@ -1,7 +1,7 @@
 """Legalizations of reductions and scans along axes that are operands.
 
-The loops are over all dimensions: an axis that is reduced has one iteration in the outer nest, and
-the other dimensions have one in the inner nest.
+Both loop nests run over all dimensions: a reduced axis has one iteration in the outer nest, any
+other dimension has one iteration in the inner nest.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def reduce_along(op: DynamicReduceOp, b: KernelBuilder, data: Tensor, axes: Tens
             outer.append(size if op.noop_with_empty_axes else 1)
             continue
         # Of shape (2, 3) over axis 1, outer is (2, 1) and inner (1, 3); place = outer + inner. No
-        # loop of this nest has an extent that is known, so none is vectorized: models have constant
-        # axes.
+        # loop of this nest has a known extent, so none is vectorized. The case is rare: models have
+        # constant axes.
         gone = any_of(b, [is_axis(b, place, axis, rank) for place in places])
         inner.append(b.select(gone, size, 1))
         outer.append(b.select(gone, 1, size))
@@ -124,7 +124,7 @@ DYNAMIC_AXES: dict[type[Operation], Legalization] = {
 }
 
 
-# The legalization of slices whose bounds are operands; axes and strides may be, too.
+# Legalization of slices whose bounds are operands. Axes and strides may be operands, too.
 
 
 def strided_slice(
@@ -157,7 +157,8 @@ def parts_along(
     begins: Sequence[Index],
     steps: Sequence[Index],
 ) -> dict[int, Part]:
-    """Return the part of each dimension, for axes and steps that are not known."""
+    """Return the slice of each dimension, its first position and its step, for axes and steps that
+    may be known at run time only."""
     rank = len(shape)
     require_axes(op, b, axes, rank)
     for step in steps:
@@ -181,11 +182,12 @@ def require_inside(
     shape: Shape,
     parts: dict[int, Part],
 ) -> None:
-    """Assert that the buffer of the result has no more elements than the slice."""
+    """Assert that a slice with as many elements as the buffer of the result is inside of the
+    data."""
     result = b.shape_of(op.result)
     for axis, (first, step) in parts.items():
-        # Callers compute the size by a shape rule from `end`; that the last element is inside is
-        # all that memory safety needs, whatever the rule gave. `end` itself is not read.
+        # Callers compute the size from `end`, by a shape rule; `end` is not read here. Whatever
+        # size the rule gave, memory is safe if the last element is inside.
         last = first + (result[axis] - 1) * step
         inside = b.all(b.inside_bounds(last, 0, shape[axis]))
         empty = b.equal(result[axis], 0)

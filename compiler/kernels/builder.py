@@ -52,17 +52,19 @@ __all__ = [
 
 T = TypeVar("T")
 
-# More would save allocations and fills, but leave fewer iterations for threads: 96 channels are 6
-# groups. The number divides the channels, so that no group is smaller: 17 channels are 17 groups.
+# Larger groups would save allocations and fills, but leave fewer iterations for threads: 96
+# channels are 6 groups. The size of a group divides the number of channels, so that no group is
+# smaller: 17 channels are 17 groups.
 CHANNELS = 16
-"""Up to this many channels are computed one after the other, and share buffers."""
+"""The most channels of a group: they are computed one after the other, and share buffers."""
 
 INDEPENDENT = 8
-"""The vectors of partial results that keep two units busy with additions that take 4 cycles."""
+"""The number of vectors of partial results. Additions take 4 cycles, and these keep two units
+busy."""
 
 
 def power_of_two(limit: int) -> int:
-    """Return the maximum power of two up to `limit`, which is at least 1."""
+    """Return the greatest power of two that is at most `limit`; `limit` is at least 1."""
     return 1 << limit.bit_length() - 1
 
 
@@ -101,24 +103,26 @@ class KernelBuilder(TirBuilder):
         self.warnings: list[tuple[Operation, str]] = []
         """The operations that will fail at run time, and why."""
         self.constants_of: Mapping[SSAValue, Sequence[ConstantOp | FullOp]] = {}
-        """The values of the function that is legalized which are constants, and their constants:
-        of a parameter, that of each call."""
+        """The values of the legalized function that are constants, with these constants. A
+        parameter has one for each call."""
         self.constants: set[SSAValue] = set()
-        """The parameters that are the same constants in each call and have one user."""
+        """The parameters that callers can prepare: they have one user, and each call passes a
+        constant."""
         self.prepared: dict[SSAValue, Preparation] = {}
         """The parameters that callers have to pass in another form."""
         self.sizes: Mapping[SSAValue, Shape] = {}
         """The shapes of the values of the function that is legalized."""
         self.in_place: Mapping[SSAValue, Shape] = {}
-        """The value whose loops compute the result of the kernel, and its shape there."""
+        """The value whose loops compute the result of the kernel, with its shape in merged
+        dimensions; empty if there is none."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
         self._reading: object | None = None
-        """Stands for the element that is computed, within `read`."""
+        """A key of the outermost element that `read` is computing; None outside of `read`."""
 
     def number(self, value: float | Index | bool, type: Attribute) -> SSAValue:
-        """Return a constant of `type`, which wraps around in an integer type; an index that is
-        known at run time is converted to it."""
+        """Return `value` as a constant of `type`; in an integer type it wraps around. An index that
+        is known at run time only is converted to `type`."""
         if isinstance(value, SymbolicExtent | IndexValue):
             return convert(self, self.index(value), type)
         plain = signless_form(type)
@@ -139,8 +143,8 @@ class KernelBuilder(TirBuilder):
         return min(low for low, _ in known), max(high for _, high in known)
 
     def elements_of(self, value: SSAValue) -> Sequence[Array]:
-        """Return the elements of an operand that is a constant: those of each call; none if they
-        are not known, or a fill."""
+        """Return the elements of a constant operand, one array for each call; empty if they are not
+        known or a fill."""
         from ..interpreters.arrays import array_of
 
         constants = self.constants_of.get(value, ())
@@ -151,9 +155,9 @@ class KernelBuilder(TirBuilder):
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
         """Return the element of `tensor` at `index`.
 
-        What an element needs twice at one index is computed once: without that the code of
-        `x1 = f(x0, x0)`, `x2 = f(x1, x1)`, ... would double with each. It is not kept for the
-        next element, as buffers may have changed by then.
+        A value that the element needs several times at one index is computed once. Otherwise the
+        code of `x1 = f(x0, x0)`, `x2 = f(x1, x1)`, ... would double with each step. The value is
+        not kept for the next element, as buffers may have changed since.
         """
         tensor = self.bound.get(tensor, tensor)
         if not isinstance(tensor, Elements):
@@ -162,8 +166,9 @@ class KernelBuilder(TirBuilder):
         if is_outermost:
             self._reading = object()
         try:
-            # `_pure` has a table for each open block, innermost last: a value of an enclosing block
-            # dominates this place, one of a branch that is closed does not, and its table is gone.
+            # `_pure` has a table for each open block, innermost last. A value of an enclosing block
+            # dominates this place. A value of a branch that is closed does not: its table was
+            # removed.
             key = (self._reading, tensor, *index)
             for scope in self._pure:
                 if (found := scope.get(key)) is not None:
@@ -205,8 +210,8 @@ class KernelBuilder(TirBuilder):
         With `contiguous`, elements along the last dimension are next to each other in memory: the
         lanes of up to `vectors` vectors, in at most half of the registers, then hold partial
         results, which are combined at the end by a tree. That changes the order of floating-point
-        sums. What of a dimension of unknown extent does not fill the vectors that are combined
-        together follows one vector at a time, then one element at a time.
+        sums. If the extent of a dimension is unknown, the elements that do not fill all of these
+        vectors follow, first one vector at a time, then one element at a time.
         """
         # LLVM reorders integer reductions by itself.
         # It may not reorder those of floats without the flag `reassoc`, which would let it change
@@ -325,11 +330,11 @@ class KernelBuilder(TirBuilder):
     def covering(
         self, extent: Index, lanes: int, extents: Sequence[int] | None = None
     ) -> Generator[Index]:
-        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask. An extent
-        that is computed has one of the values `extents`, unless they are not known.
+        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask. `extents`
+        has the values that a computed extent may have; None if they are not known.
 
-        The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
-        is: the body must not depend on how often it runs for an index.
+        The last vector overlaps the one before it, so running the body twice for an index must have
+        the same effect as running it once. Vectors are shorter than `lanes` if `extent` is.
         """
         if isinstance(extent, int):
             extents = [extent]
@@ -337,8 +342,8 @@ class KernelBuilder(TirBuilder):
             with self.overlapping_vectors(extent, lanes) as position:
                 yield position
             return
-        # One width for all values: of 16 or 10 columns, vectors have 8 lanes. 10 are 0 to 7 and 2
-        # to 9.
+        # All extents get one vector width: for 16 or 10 columns, vectors have 8 lanes, and 10
+        # columns are the vectors 0 to 7 and 2 to 9.
         lanes = min(lanes, power_of_two(max(1, min(extents))))
         with self.loop(self.ceildiv(extent, lanes)) as chunk:
             start = chunk * lanes
@@ -385,13 +390,13 @@ class KernelBuilder(TirBuilder):
         /,
         **arguments: Argument,
     ) -> None:
-        """Remember a choice, and why it was made; once, if several results make the same."""
+        """Record a choice and its reason. The same choice of several results is recorded once."""
         if (remark := KernelRemark(kind, name, message, arguments)) not in self.remarks:
             self.remarks.append(remark)
 
     def decide(self, space: Space[T]) -> T:
-        """Return the candidate of `space` that was measured to be the fastest, if there is one, or
-        else that with the lowest estimate."""
+        """Return the candidate of `space` that was measured to be the fastest. If none was
+        measured, return the candidate with the lowest estimate."""
         candidate, is_measured = self.choices.decide(space)
         if is_measured:
             text = f"measured {space.kind}: {space.choice(candidate)}"
@@ -404,11 +409,12 @@ class KernelBuilder(TirBuilder):
     def prepare(
         self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
     ) -> Buffer:
-        """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
-        its elements as `preparation` returns them."""
+        """Return the buffer of a constant parameter that callers then have to pass prepared: in
+        `shape`, with the elements that `preparation` returns."""
         parameter = constant.buffer
-        # A parameter is prepared once, as its type is that of the prepared form. `converted` adds
-        # it again: the preparations are then composed, the earlier one first.
+        # A parameter is prepared only once, since its type becomes that of the prepared form. The
+        # exception is `converted`, which adds the parameter again: the preparations are then
+        # composed, the earlier one first.
         self.constants.discard(parameter)
         earlier = self.prepared.pop(parameter, None)
         value = Rewriter.replace_value_with_new_type(
@@ -422,15 +428,15 @@ class KernelBuilder(TirBuilder):
     def converted(
         self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
     ) -> Buffer:
-        """Return a constant parameter as another constant, which `preparation` returns when the
-        module is compiled, and which may be prepared again."""
+        """Return the constant that `preparation` computes from a constant parameter when the module
+        is compiled. It may be prepared again."""
         buffer = self.prepare(constant, shape, element, preparation)
         self.constants.add(buffer.buffer)
         return buffer
 
     def as_elements(self, tensor: Tensor, element: Attribute) -> Tensor:
-        """Return `tensor` with its elements converted to type `element`, which has all of them. A
-        constant that callers can prepare is converted when the module is compiled."""
+        """Return `tensor` with its elements converted to type `element`, which can represent all of
+        them. A constant that callers can prepare is converted when the module is compiled."""
         if tensor.element == element:
             return tensor
         if (constant := self.constant(tensor)) is not None and is_number(element):
@@ -453,7 +459,8 @@ class KernelBuilder(TirBuilder):
         return None
 
     def buffered(self, tensor: Tensor) -> Buffer:
-        """Return `tensor` in a buffer; loops that compute it are written unless it is in one."""
+        """Return `tensor` in a buffer. Write loops that compute it, unless it is in a buffer
+        already."""
         tensor = self.bound.get(tensor, tensor)
         if isinstance(tensor, Buffer):
             return tensor
@@ -464,8 +471,8 @@ class KernelBuilder(TirBuilder):
 
 
 def range_of(constant: ConstantOp | FullOp) -> tuple[int, int] | None:
-    """Return the minimum and the maximum element of a constant of integers; None of others, and of
-    one without elements."""
+    """Return the minimum and the maximum element of an integer constant; None for a constant of
+    another type or without elements."""
     from ..interpreters.arrays import array_of
 
     if not is_integer(tensor_type(constant.result).element_type):
@@ -548,7 +555,7 @@ class Elements(Tensor):
 
 Legalization: TypeAlias = Callable[..., Tensor | tuple[Tensor, ...]]
 """A function of an operation, the builder and the operands that returns the result, or a tuple of
-results; NoKernel if kernels do not support the operation."""
+results. It raises NoKernel if kernels do not support the operation."""
 
 
 def is_less(extent: Extent, than: int) -> bool:
@@ -564,9 +571,9 @@ def is_more(extent: Extent, than: int) -> bool:
 def broadcast_index(
     b: KernelBuilder, index: Sequence[Index], shape: Shape, frame: Shape | None = None
 ) -> list[Index]:
-    """Return the index in a tensor of `shape` of the element at `index` of its broadcast form, of
-    shape `frame`. A size that may be 1 is compared with 1 at run time; without `frame`, sizes that
-    are not known are those of the broadcast form."""
+    """Map `index` in the broadcast form of a tensor to an index in the tensor, which has `shape`.
+    `frame` is the broadcast shape. A size that may be 1 is compared with 1 at run time; without
+    `frame`, unknown sizes are taken to be those of the broadcast form."""
     # Of shape (3, 1) at index [i, j, k] of (2, 3, 4): [j, 0]. The index of a dimension of size 1 is
     # the constant 0, so loads do not depend on that loop and LLVM moves them out of it.
     skipped = len(index) - len(shape)

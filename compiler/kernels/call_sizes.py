@@ -57,16 +57,17 @@ FUNCTIONS: dict[str, Function] = {
     "slt": operation(partial(arith.CmpiOp, arg="slt")),
     "subi": operation(arith.SubiOp),
 }
-"""The functions of numbers by name."""
+"""Name -> the function on numbers."""
 
 
 class SizeScope(ABC):
-    """A function in which sizes are known by shape rules, as values beside a call."""
+    """The sizes of the tensors of a function, computed by shape rules as values in front of a
+    call."""
 
     def __init__(self, func: FuncOp, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
         self.places: dict[Symbol, tuple[SSAValue, int]] = {}
-        """The first value with a dimension of each symbol, and this dimension."""
+        """The first value that has each symbol as a dimension, and the number of that dimension."""
         for value in values_of(func):
             if is_tensor(value.type):
                 for axis, size in enumerate(shapes.of(value) or ()):
@@ -74,15 +75,15 @@ class SizeScope(ABC):
                         self.places.setdefault(symbol, (value, axis))
 
     def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
-        """Return the shape of a tensor, for rules."""
+        """Return the shape of a tensor, as shape rules read it."""
         return self.shapes.of(value)
 
     def type_of(self, value: SSAValue) -> Attribute:
-        """Return the type of a value with the sizes that rules are to compute with."""
+        """Return the type of a value with the sizes that shape rules compute with."""
         return symbolic_type(value.type, self.of(value))
 
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
-        """Return the elements of a small integer vector or scalar, for rules."""
+        """Return the elements of a small integer vector or scalar, as shape rules read them."""
         return self.shapes.elements_of(value)
 
     @abstractmethod
@@ -132,7 +133,7 @@ class SizeScope(ABC):
         return self.computed(number, {})
 
     def computed(self, number: Number, known: dict[Number, SSAValue]) -> SSAValue:
-        """Return the value of a number; `known` are values of others."""
+        """Return the value of `number`; `known` has the values of other numbers."""
         if (value := known.get(number)) is None:
             match number:
                 case int():
@@ -167,7 +168,7 @@ class CallSizes(SizeScope):
     """
 
     def __init__(self, func: FuncOp, shapes: SymbolicShapes, callees: Mapping[str, FuncOp]) -> None:
-        """`callees` are the functions that became kernels, as they were before."""
+        """`callees` are the functions that became kernels, in their form before that."""
         super().__init__(func, shapes)
         self._func = func
         self._callees = callees
@@ -180,21 +181,22 @@ class CallSizes(SizeScope):
             for axis, size in enumerate(self.shapes.of(arg) or ())
             if any(symbol not in self.places for symbol in size.symbols())
         }
-        """The sizes of parameters with symbols that are a dimension of no tensor: `n * h`."""
+        """The sizes of parameters in which a symbol occurs that is a dimension of no tensor: `n *
+        h`."""
         self._roots = self._solve()
         self._in_block: dict[Block, SizeValues] = {}
         self._before: Operation | None = None
 
     def of_results(self, op: Operation) -> list[SSAValue]:
-        """Return the size of each unknown dimension of the results of `op`; NoKernel if one cannot
-        be computed before it."""
+        """Return the size of each unknown dimension of the results of `op`. NoKernel if a size
+        cannot be computed before `op`."""
         return [size for result in op.results for size in self.of_dimensions(result, op, False)]
 
     def of_dimensions(
         self, value: SSAValue, before: Operation, known: bool = True
     ) -> list[SSAValue]:
-        """Return the sizes of the dimensions of `value`, the `known` ones too, computed before an
-        operation."""
+        """Return the sizes of all dimensions of `value`, the `known` ones included, computed before
+        an operation."""
         type = value.type
         if not is_ranked(type):
             raise NoKernel(f"the rank of {type} is not known")
@@ -228,7 +230,8 @@ class CallSizes(SizeScope):
         return self._table(self.insert_at_start, self._parameter)
 
     def _table(self, insert: Insert, symbol: Callable[[Symbol], SSAValue]) -> SizeValues:
-        """Return the values of sizes, with those that are read from parameters."""
+        """Return a table of the values of sizes, which begins with those that are read from
+        parameters."""
         values = SizeValues(insert, self.constant, symbol)
         for size, place in self._given.items():
             values.define(size, self._read(*place))
@@ -245,7 +248,7 @@ class CallSizes(SizeScope):
         return op.results[0]
 
     def insert_at_start(self, op: Operation) -> SSAValue:
-        """Insert `op` after those that were inserted at the start before it."""
+        """Insert `op` after all operations that were inserted at the start so far."""
         block = self._func.body.block
         if self._last is not None:
             block.insert_op_after(op, self._last)
@@ -264,8 +267,9 @@ class CallSizes(SizeScope):
     # Symbols
 
     def _solve(self) -> dict[Symbol, tuple[Size, Size, Size]]:
-        """Return the symbols that are a dimension of no tensor, but the only unknown in the size of
-        a parameter, `a * symbol + b`: that size, a and b."""
+        """Return the symbols that are no dimension of a parameter, but can be solved for: each is
+        the only unknown in the size `a * symbol + b` of a parameter. The values are that size, a
+        and b."""
         roots: dict[Symbol, tuple[Size, Size, Size]] = {}
         for size in sorted(self._given, key=lambda size: len({*size.symbols()})):
             unknown = {s for s in size.symbols() if s not in roots and not self._is_read(s)}
@@ -283,8 +287,7 @@ class CallSizes(SizeScope):
         return symbol in self._roots or self._is_read(symbol)
 
     def _depends_on_result(self, size: Size) -> bool:
-        """Return whether a symbol of `size` is known as a size of a result of the current
-        operation."""
+        """Return whether a symbol of `size` is a dimension of a result of the current operation."""
         places = map(self.places.get, size.symbols())
         return any(place is not None and place[0].owner is self._before for place in places)
 
@@ -297,7 +300,7 @@ class CallSizes(SizeScope):
         return self.insert_at_start(tensor.DimOp(parameter, self.constant(axis)))
 
     def _root(self, size: Size, slope: Size, rest: Size) -> SSAValue:
-        """Return `(size - rest) / slope`; any number solves an equation in which the slope is 0."""
+        """Return `(size - rest) / slope`. If the slope is 0, any number is a solution."""
         insert, of = self.insert_at_start, self._at_start.of
         divisor = of(slope)
         if not slope.is_positive():
@@ -306,15 +309,16 @@ class CallSizes(SizeScope):
         return insert(arith.DivSIOp(insert(arith.SubiOp(of(size), of(rest))), divisor))
 
     def _dimension(self, symbol: Symbol) -> SSAValue:
-        """Return the size that `symbol` is: it is computed for the result of a kernel or a view,
-        and read from any other value."""
+        """Return the value of `symbol`. If it is a size of a result of the current operation, it is
+        computed, else it is read from the value that has it."""
         if self._is_parameter(symbol):
             return self._at_start.of(Size.symbol(symbol.name))
         if (place := self.places.get(symbol)) is None:
             raise NoKernel("a size is a dimension of no tensor")
         value, axis = place
-        # The result of the current operation does not exist yet. Of a call, its size follows from
-        # the arguments, by the rules of the operations in the callee.
+        # The result of the current operation does not exist yet. If the operation is a call, the
+        # size of the result follows from the arguments, by the shape rules of the operations in the
+        # callee.
         if (owner := value.owner) is self._before:
             assert isinstance(value, OpResult)
             if isinstance(owner, CallOp):
@@ -326,7 +330,8 @@ class CallSizes(SizeScope):
     # Rules
 
     def of(self, value: SSAValue) -> Sequence[Size | Dimension] | None:
-        # The size of an operand is `2 * h` where `h` is that of the result: it is read.
+        # If the size of an operand is `2 * h`, where `h` is a size of the result, it is read from
+        # the operand.
         if (shape := self.shapes.of(value)) is None:
             return None
         return [
@@ -381,7 +386,8 @@ class CalleeScope(SizeScope):
     def elements_of(self, value: SSAValue) -> Sequence[Size | None] | None:
         elements = self.shapes.elements_of(value)
         if elements is None and value.owner is self._callee.body.block:
-            # Constants that the call passes. Other sizes are expressions of the caller's symbols.
+            # The elements that the call passes as constants. The other sizes are expressions of the
+            # caller's symbols.
             given = self._caller.elements_of(self._argument(value)) or ()
             known = [None if size is None or size.known is None else size for size in given]
             return known or None
@@ -400,7 +406,8 @@ class CalleeScope(SizeScope):
         return self._caller.insert(op)
 
     def _argument(self, value: SSAValue) -> SSAValue:
-        """Return what the call passes for a value; NoKernel if it is not a parameter."""
+        """Return the argument that the call passes for a parameter; NoKernel if `value` is no
+        parameter."""
         if not isinstance(value, BlockArgument):
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self._call.arguments[value.index]
@@ -447,11 +454,11 @@ class KernelSizes(SizeScope):
         self._parameters = parameters
 
     def of_symbol(self, symbol: Symbol) -> SSAValue:
-        """Return the value of the size that is `symbol`, by the rule of the operation whose result
+        """Return the value of the size `symbol`, by the shape rule of the operation whose result
         has it.
 
-        Errors: UnknownExtent if no result in the kernel has it, NoKernel if the rule needs what the
-        kernel computes.
+        Errors: UnknownExtent if no result in the kernel has this size, NoKernel if the rule needs a
+        value that the kernel computes.
         """
         value, axis = self.places.get(symbol, (None, 0))
         return self.of_result(value, axis) if isinstance(value, OpResult) else unknown(symbol)

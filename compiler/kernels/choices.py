@@ -55,8 +55,8 @@ class Space(ABC, Generic[T]):
         return sorted(estimates, key=lambda pair: pair[0])
 
     def find(self, form: Form) -> tuple[()] | tuple[T]:
-        """Return the candidate that `form` describes, which may be None; nothing if the space does
-        not have it."""
+        """Return a tuple of the candidate that `form` describes; the candidate itself may be None.
+        Return an empty tuple if the space does not have it."""
         return next(((c,) for c in self.candidates() if self.form(c) == form), ())
 
 
@@ -95,7 +95,7 @@ class Choices:
         """The measured choices for spaces that do not have them."""
 
     def decide(self, space: Space[T]) -> tuple[T, bool]:
-        """Return the candidate that was measured to be the fastest, or else that with the lowest
+        """Return the candidate that was measured to be the fastest, or else the one with the lowest
         estimate; and whether it was measured."""
         found = self._measured(space)
         candidate = found[0] if found else space.best()
@@ -111,7 +111,7 @@ class Choices:
             # The first one that fits. A kernel with two equal contractions has the same choice for
             # both.
             if choice.kind == space.kind and choice.problem == problem:
-                # A candidate that this version no longer has is not forced: it would not be tested.
+                # A candidate that this version no longer generates is not used: no test covers it.
                 if found := space.find(choice.form):
                     return found
                 self.unfit.append(choice)

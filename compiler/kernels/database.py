@@ -1,6 +1,6 @@
 """The database of measured choices: a file of JSON lines, one for each kernel and target.
 
-Lines are appended, and later ones count, so that databases are merged by `cat`.
+Lines are only appended, and the last one for a kernel and target counts, so `cat` merges databases.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class TuningRecord:
 
     @staticmethod
     def from_json(text: str, place: str = "") -> TuningRecord:
-        """Return the record in a line; ValueError with the reason if it is none."""
+        """Return the record in a line of JSON; ValueError with the reason if the line is no
+        record."""
         try:
             data: object = json.loads(text)
         except ValueError:
@@ -117,7 +118,7 @@ def _is_form(data: object) -> TypeGuard[Form]:
 
 
 class Database:
-    """The records of files; of several on one kernel and target the last one counts."""
+    """The records of files. If several have the same kernel and target, the last one counts."""
 
     def __init__(self, records: Iterable[TuningRecord] = (), warnings: Sequence[str] = ()) -> None:
         self.warnings = warnings

@@ -87,7 +87,7 @@ def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> 
         b.require(b.less(-1, size), f"{op.name}: the size of a part is negative", op)
         require_sizes(op, b, b.shape_of(result), shape)
         starts.append(start)
-        # Sizes are checked to be not negative, and to add up: no part exceeds the data.
+        # The kernel checks that the sizes are not negative and add up, so no part exceeds the data.
         start = start + size
     whole = b.equal(start, data.shape[axis])
     b.require(whole, f"{op.name}: the sizes of the parts do not add up to dimension {axis}", op)
@@ -98,9 +98,10 @@ def split(op: DynamicSplitOp, b: KernelBuilder, data: Tensor, sizes: Tensor) -> 
 def with_axes(
     op: DynamicSqueezeOp | DynamicExpandDimsOp, b: KernelBuilder, data: Tensor, axes: Tensor
 ) -> Tensor:
-    """Read the same elements in the shape without the axes, of size 1, or with new ones."""
-    # Axes of squeeze count dimensions of the data, those of expand_dims dimensions of the result:
-    # of the one that has them.
+    """Read the same elements in a shape without `axes`, which have size 1, or with these axes
+    added."""
+    # The axes of squeeze number the dimensions of the data, the axes of expand_dims those of the
+    # result. In both cases it is the shape of higher rank.
     rank = max(len(data.shape), len(b.shape_of(op.result)))
     require_axes(op, b, parameters(b, axes), rank)
     return reshape(op, b, data)

@@ -59,14 +59,14 @@ from .tiles.loop_nest import write_contraction
 
 
 def kernel_key(func: FuncOp, constants: Collection[int], winograd: Winograd = "none") -> str:
-    """Return the key of the kernel of a primitive function whose parameters with the numbers
-    `constants` are constants in all of its calls.
+    """Return the key of the kernel of `func`. `constants` are the numbers of the parameters that
+    are constants in all calls of it.
 
-    It depends on the operations, their attributes, and the types of values; not on names, locations
-    and the values of constants.
+    The key depends on the operations, their attributes, and the types of values; not on names,
+    locations and the values of constants.
     """
     text = "\n".join([f"winograd {winograd}", f"constants {sorted(constants)}", *_lines(func)])
-    # 128 bits: a collision is out of the question for as many kernels as are ever measured, and
+    # 128 bits: with as many kernels as are ever measured, a collision is out of the question, and
     # keys of two databases can be compared without the kernels.
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -100,8 +100,8 @@ def _attributes(op: Operation) -> list[tuple[str, Attribute]]:
     """Return the attributes of an operation by name, without the value of a constant."""
     both = {**op.attributes, **op.properties}
     if isinstance(op, ConstantOp | FullOp):
-        # Values decide at most which problem is solved, such as whether f32 holds all sums: a
-        # measured choice counts for its own problem only (`Choices`).
+        # The value of a constant influences at most which problem is solved, such as whether f32
+        # holds all sums. A measured choice applies to its own problem only (`Choices`).
         both.pop("value", None)
     return sorted(both.items())
 
@@ -161,10 +161,10 @@ def kernel_of(
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
-    Element-wise intermediate results have no buffer: they are computed where they are used. The
-    parameters with the numbers `constants` are these constants in the calls of `func`. Choices are
-    made by estimates, except for those that were `measured`.
-    Errors: NoKernel if kernels do not support an operation or a type.
+    Element-wise intermediate results have no buffer: they are computed where they are used.
+    `constants` has, by the number of a parameter, the constants that the calls of `func` pass.
+    Choices are made by estimates, except for those that were `measured`. Errors: NoKernel if
+    kernels do not support an operation or a type.
     """
     try:
         return build_kernel(func, target, constants, winograd, measured)
@@ -179,8 +179,8 @@ def build_kernel(
     winograd: Winograd,
     measured: Sequence[Choice] | None,
 ) -> Kernel:
-    """Return the kernel of `func`; UnknownExtent if it depends on sizes in another way than its
-    loops can."""
+    """Return the kernel of `func`; UnknownExtent if it needs an unknown size in a way that its
+    loops do not support."""
     *ops, end = func.body.block.ops
     assert isinstance(end, ReturnOp)
     shapes = symbolic_shapes(func)
@@ -200,8 +200,9 @@ def build_kernel(
     b = KernelBuilder(
         kernel,
         target,
-        # One number of lanes for the kernel: with f64 and f32 that of f64, so that the vectors of
-        # all values belong to the same elements. f32 then fill half of a register.
+        # All vectors of a kernel have the same number of lanes, so that those of all values belong
+        # to the same elements. With f64 and f32 it is the number of f64; f32 then fill half of a
+        # register.
         bits=widest(ops),
         scalar=obstacle_to_vectors(computed, stored),
         groups=groups,
@@ -234,7 +235,7 @@ def build_kernel(
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors, sizes)
-        # Of several results, two may be the same tensor, which is in one buffer only.
+        # Two of several results may be the same tensor, which is in one buffer only.
         if len(end.operands) > 1 or not computed_in(b, tensor, result):
             write_result(b, tensor, result, parts)
         b.bound[tensor] = result
@@ -298,7 +299,8 @@ def symbolic_shapes(func: FuncOp) -> SymbolicShapes | None:
 
 
 def sizes_of(func: FuncOp, shapes: SymbolicShapes | None) -> dict[SSAValue, Shape]:
-    """Return the sizes of all values of `func`, which `shapes` knows if some are unknown."""
+    """Return the sizes of all values of `func`. `shapes` has the shapes with unknown sizes; None if
+    all sizes are known."""
     values = [*func.args, *(value for op in func.body.block.ops for value in op.results)]
     if shapes is None:
         return {value: buffer_type(value.type).get_shape() for value in values}
@@ -348,14 +350,15 @@ def filled(op: FullOp | ConstantOp, b: KernelBuilder, value: float) -> Tensor:
 def in_place_values(
     value: SSAValue, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
 ) -> set[SSAValue]:
-    """Return the values that only `value` depends on, each element of it on the element at the same
-    index only.
+    """Return the values that are used to compute `value` only, where each element of `value`
+    depends on nothing but the element at the same index.
 
     The loops of such a value can compute `value` as they go: with `c = conv(x)` and `r = relu(c)`,
     each sum of the convolution goes through `relu` before it is stored.
     """
     # Backwards: users are decided before what they use. A value with two users is in place if both
-    # are: with s = conv(x) and s * sigmoid(s), each sum is read twice, but where it was computed.
+    # are: with s = conv(x) and s * sigmoid(s), each sum is read twice, both times where it was
+    # computed.
     in_place = {value}
     for op in reversed(ops):
         for operand in op.results:
@@ -374,7 +377,7 @@ def in_place_parts(
     tensors: Mapping[SSAValue, Tensor],
     sizes: Mapping[SSAValue, Shape],
 ) -> list[Tensor]:
-    """Return the tensors of `in_place_values` that are of no other value."""
+    """Return the tensors of `in_place_values`, except for tensors that other values have, too."""
     in_place = in_place_values(value, ops, sizes)
     elsewhere = {tensor for other, tensor in tensors.items() if other not in in_place}
     return [tensor for tensor in tensors.values() if tensor not in elsewhere]
@@ -387,7 +390,8 @@ def computed_in_place(
     groups: Sequence[Sequence[int]] | None,
 ) -> dict[SSAValue, Shape]:
     """Return the value whose loops compute the only result of a kernel, with its shape in merged
-    dimensions: that of the only operation that is not element-wise."""
+    dimensions. It is the result of the only operation that is not element-wise; empty if there is
+    none."""
     others = [op for op in ops if not isinstance(op, Elementwise | FullOp | ConstantOp)]
     if len(others) != 1 or len(others[0].results) != 1 or len(end.operands) != 1:
         return {}
@@ -406,8 +410,8 @@ def is_in_place(op: Operation, operand: SSAValue, sizes: Mapping[SSAValue, Shape
 
 
 def computed_in(b: KernelBuilder, tensor: Tensor, result: Buffer) -> bool:
-    """Let `result` take the place of the allocation that `tensor` is in; return False if it is not
-    in one of the same type. Nothing else may read `tensor` later."""
+    """Replace the allocation that `tensor` is in by `result`; return False if `tensor` is not in an
+    allocation of the same type. Nothing else may read `tensor` later."""
     source = b.bound.get(tensor, tensor)
     if not isinstance(source, Buffer) or source.buffer.type != result.buffer.type:
         return False
@@ -423,8 +427,8 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
     scheduled tensor among `parts`, or else plain loops."""
 
     def finish(index: Sequence[Index], part: Tensor, value: SSAValue) -> None:
-        # While the result is computed at this index, the element of `part` is the value at hand. An
-        # operation that reads it elsewhere gets it from `part`, which computes it again.
+        # While the result is computed at this index, a read of `part` at this index returns the
+        # value at hand. A read at another index goes to `part`, which computes the element again.
         b.bound[part] = At(part.shape, part.element, index, value, part)
         b.store(b.read(tensor, index), result.buffer, index)
         del b.bound[part]

@@ -37,7 +37,8 @@ from .windows.pooling import POOLING
 
 __all__ = ["RELAX", "legalization_of", "register_legalizations"]
 
-# The tables are disjoint: of an operation in two of them, the later entry would count, silently.
+# The tables are disjoint: if an operation were in two of them, the later entry would silently
+# replace the earlier one.
 RELAX: dict[type[Operation], Legalization] = {
     **ACTIVATION,
     **ARG_REDUCTION,

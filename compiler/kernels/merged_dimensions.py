@@ -95,8 +95,8 @@ def merged_dimensions(
     convolutions = [op for op in ops if isinstance(op, ForwardConvolutionOp)]
     if len(groups) == len(frame):
         return None
-    # Kernels of convolutions know (N, C, points) or (N, C / block, points, block), not parts of
-    # these.
+    # Convolution kernels support the shapes (N, C, points) and (N, C / block, points, block) only:
+    # the spatial dimensions are merged all or not at all.
     if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
         return None
     return [[i - len(frame) for i in group] for group in groups]
@@ -120,13 +120,13 @@ def is_outside(value: SSAValue) -> bool:
 
 
 def extents(shape: Shape, frame: Shape) -> list[object]:
-    """Return for each dimension of `frame` whether a value of `shape` has it, or else is broadcast
-    along it; None for a dimension of size 1, where both are the same, and the number of a dimension
-    for which it is not known."""
+    """Return for each dimension of `frame` how a value of `shape` has it: True if it has the
+    dimension, False if it is broadcast along it, None for size 1, where both are the same. If this
+    is not known, the entry is a number that differs from all other entries."""
     padded = (*[1] * (len(frame) - len(shape)), *shape)
     return [
-        # + 2, as True and False are equal to 1 and 0: what is not known of one dimension must not
-        # be alike what is known of another.
+        # + 2, as True and False are equal to 1 and 0: an unknown dimension must not compare equal
+        # to another one.
         None if n == 1 else size == n if size in (1, n) else axis + 2
         for axis, (size, n) in enumerate(zip(padded, frame, strict=True))
     ]
@@ -141,15 +141,15 @@ def are_alike(row: Sequence[object], dimensions: Sequence[int]) -> bool:
 
 
 def order_of(op: TransposeOp) -> list[int]:
-    """Return for each dimension of the result the dimension of the data that it is."""
+    """Return for each dimension of the result the dimension of the data that it comes from."""
     type = op.result.type
     rank = type.get_num_dims() if is_ranked(type) else 0
     return [*normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)]
 
 
 def groups_before(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the `groups` of dimensions of the result of a transposition, as groups of dimensions
-    of its data, in their order there."""
+    """Map the `groups` of dimensions of the result of a transposition to groups of dimensions of
+    its data, in the order of the data."""
     rank = len(order)
     return sorted([order[i] - rank for i in group] for group in groups)
 
@@ -162,7 +162,8 @@ def merged_order(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[
 
 
 def merged_shape(shape: Shape, groups: Sequence[Sequence[int]]) -> Shape:
-    """Return a shape with each group of dimensions merged into one; it may lack the first ones."""
+    """Return a shape with each group of dimensions merged into one; `shape` may lack leading
+    dimensions."""
     rank = len(shape)
     sizes = [[shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank]
     return tuple(map(volume, sizes))

@@ -58,9 +58,10 @@ __all__ = [
 ]
 
 
-# Of fast-math, kernels use these, and `nnan` for maxima of exponents. `contract` lets LLVM fuse a
+# The fast-math flags of kernels; maxima of exponents have `nnan`, too. `contract` lets LLVM fuse a
 # multiplication and an addition, which changes the last place. `reassoc` would let it change the
-# order of sums, and `nnan` or `ninf` everywhere drop tests that are semantics here.
+# order of sums. `nnan` or `ninf` on all operations would let it drop tests that are part of the
+# semantics.
 APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
@@ -78,8 +79,8 @@ def signless_form(type: Attribute) -> Attribute:
 
 
 def with_sign(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
-    """Return an integer with the same bits in a type of the same width and another signedness;
-    MLIR's `builtin.unrealized_conversion_cast`, which costs nothing."""
+    """Cast an integer to a type of the same width and another signedness; the bits stay the same.
+    This is MLIR's `builtin.unrealized_conversion_cast`, which costs nothing."""
     return value if value.type == type else b.pure(_cast, value, type=type)
 
 
@@ -218,8 +219,8 @@ def maximum_of(type: Attribute) -> float | int:
 
 
 def compare_integers(b: TirBuilder, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Compare two integers of one type; the predicates `slt`, `sle`, `sgt` and `sge` are those of
-    unsigned integers if they are unsigned."""
+    """Compare two integers of one type. In an unsigned type, the predicates `slt`, `sle`, `sgt` and
+    `sge` stand for the unsigned ones."""
     if is_unsigned(lhs.type):
         predicate = predicate.replace("s", "u")
     lhs, rhs = (with_sign(b, value, signless_form(value.type)) for value in (lhs, rhs))
@@ -287,6 +288,6 @@ def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def exponential(b: TirBuilder, x: SSAValue) -> SSAValue:
-    """Return e^x for a sum with numbers about 1 or greater: powers that it does not change may be
-    0, and those near overflow infinite."""
+    """Return e^x as a term of a sum whose other terms are about 1 or greater. A power too small to
+    change such a sum may be 0, and a power near overflow may be infinite."""
     return b.pure(math.ExpOp, x, fastmath=APPROXIMATE)

@@ -50,7 +50,7 @@ class Concatenated(Scheduled):
                     store([*outer, i + start, *inner], value)
 
     def starts(self) -> list[tuple[Extent, Tensor]]:
-        """Return each part with its start along the axis."""
+        """Return each part with the position along the axis at which it starts."""
         starts: list[tuple[Extent, Tensor]] = []
         start: Extent = 0
         for part in self.parts:
@@ -77,7 +77,8 @@ class Concatenated(Scheduled):
 
 @dataclass(eq=False)
 class Shifted(Tensor):
-    """A tensor that has `source` at `start` along an axis; may be read in that range only."""
+    """A tensor that has the elements of `source` from `start` on along an axis. It may be read in
+    that range only."""
 
     source: Tensor
     axis: int
@@ -93,7 +94,7 @@ class Shifted(Tensor):
 class At(Tensor):
     """A tensor whose element at `index` is `value`; any other is read from `source`.
 
-    A dimension of size 1 has one index, however it is written.
+    In a dimension of size 1, all indices count as equal.
     """
 
     index: Sequence[Index]
@@ -110,8 +111,8 @@ class At(Tensor):
 
 @dataclass(eq=False)
 class ResultTensor(Scheduled):
-    """A result of the kernel, or what it is computed from element by element, whose elements are
-    computed by `loops`."""
+    """A result of the kernel, or a tensor from which the result is computed element by element.
+    `loops` compute its elements."""
 
     loops: Callable[[Store], None]
 
@@ -129,11 +130,11 @@ def scheduled(
     element: Attribute,
     loops: Callable[[Store], None],
 ) -> Tensor:
-    """Return the result of `op`, which `loops` compute: where the kernel stores its result, if that
-    depends on one element of it at a time, else into a buffer. `shape` may have merged
-    dimensions."""
-    # Its loops call `store` themselves; other users in the kernel would have to find the element of
-    # a loop nest at each read, so it is in a buffer.
+    """Return the result of `op`, which `loops` compute. If each element of the result of the kernel
+    depends on one element of it, the loops store into the result of the kernel; otherwise they
+    store into a buffer. `shape` may have merged dimensions."""
+    # The loops of a ResultTensor call `store` themselves. Other users in the kernel would have to
+    # find an element in a loop nest at each read, so the tensor is in a buffer for them.
     value = op.results[0]
     if b.in_place.get(value) == shape or all(
         isinstance(use.operation, ReturnOp) for use in value.uses
@@ -229,14 +230,15 @@ def require_parameters(op: Operation, b: KernelBuilder) -> None:
         return
     data, *parameters = (b.sizes[operand] for operand in op.operands)
     for parameter in parameters:
-        # Static sizes are compared when types are inferred; what is left is a size whose one
-        # side is not known, or two symbols.
+        # Static sizes are compared when types are inferred. Left are comparisons with an unknown
+        # size, and comparisons of two symbols.
         for axis, extent in zip(normalize_axes(axes, len(data)), parameter, strict=True):
             b.require_equal(data[axis], extent, "a parameter and the data differ in size", op)
 
 
 def parameter_axes(op: Operation) -> Sequence[int] | None:
-    """Return the dimensions of the first operand that all others run along, if there are such."""
+    """Return the dimensions of the first operand that all other operands run along; None if there
+    are none."""
     match op:
         case LayerNormOp() | RMSNormOp():
             return op.axes
@@ -295,6 +297,6 @@ def require_axes(op: Operation, b: KernelBuilder, axes: Sequence[Index], rank: i
 def require_sizes(
     op: Operation, b: KernelBuilder, sizes: Sequence[Extent], given: Sequence[Index]
 ) -> None:
-    """Assert that the result has the sizes that parameters give."""
+    """Assert that the result has the sizes that its parameters give."""
     for axis, pair in enumerate(zip(sizes, given, strict=True)):
         require_size(op, b, *pair, axis)
