@@ -63,8 +63,8 @@ class Heads:
         return b.read(self.key, [self.n, row, self.kv_head, column])
 
     def transposed_keys(self) -> SSAValue:
-        """Write loops that transpose the keys: products are then summed up in the lanes of
-        keys."""
+        """Write loops that transpose the keys: adjacent keys are then the lanes of the vectors in
+        which products are summed up."""
         dim, element = self.key.shape[3], self.key.element
         rows = Elements((self.keys, dim), element, self.key_at)
         buffer = self.b.alloc((dim, self.keys), element)
@@ -158,10 +158,11 @@ class Heads:
                     b.store(b.number(-inf, self.wide), self.scores, [row, key])
 
     def write_powers(self, rows: Index) -> SSAValue:
-        """Write loops that replace the scores by their powers, and return a buffer of the
+        """Write loops that replace the scores by their exponentials, and return a buffer of the
         reciprocals of the sums of these."""
         b, wide, scores = self.b, self.wide, self.scores
-        # Loops of their own, so that processors overlap the trees of several rows.
+        # The maxima have a loop of their own, so that processors overlap the reduction trees of
+        # several rows.
         maxima, factors = b.alloc((self.block,), wide), b.alloc((self.block,), wide)
         with b.loop(rows) as row:
             row_max = b.fold(
@@ -175,7 +176,7 @@ class Heads:
         with b.loop(rows) as row:
 
             def power(index: Sequence[Index]) -> SSAValue:
-                # At most 0: no power overflows, and the one of the maximum is 1, so the sum is at
+                # At most 0: no exponential overflows. That of the maximum is 1, so the sum is at
                 # least 1.
                 less = b.pure(arith.SubfOp, b.load(scores, [row, *index]), b.load(maxima, [row]))
                 b.store(result := exponential(b, less), scores, [row, *index])
@@ -184,7 +185,7 @@ class Heads:
             zero, one = b.number(0, wide), b.number(1, wide)
             total = b.fold((self.keys,), zero, add, power, contiguous=True, vectors=HEAVY)
             factor = divide(b, one, total)
-            if not isinstance(self.keys, int):  # there may be none
+            if not isinstance(self.keys, int):  # there may be no keys
                 factor = b.pure(arith.SelectOp, b.equal(self.keys, 0), zero, factor)
             b.store(factor, factors, [row])
         return factors
@@ -201,8 +202,8 @@ class Heads:
 
         def finish(index: Sequence[Index], value: SSAValue) -> None:
             row, column = index
-            # The sum of a row divides its `dim` results, not its powers: there are as many of
-            # these as keys.
+            # The `dim` results of a row are divided by its sum, not its exponentials: there are as
+            # many of these as keys.
             factor = b.load(factors, [row])
             value = multiply(b, value, factor)
             if self.op.nan_to_zero:  # the weights of a row are NaN if, and only if, their sum is
@@ -223,8 +224,8 @@ def attention(
     value: Tensor,
     bias: Tensor | None = None,
 ) -> Tensor:
-    """Compute block after block of queries: their scores, the powers of these, and the sums of
-    values that the powers weigh, divided by the sum of the powers."""
+    """Compute queries block by block: their scores, the exponentials of the scores, and the sums of
+    the values weighted by the exponentials, divided by the sum of the exponentials."""
     query, key, value = (b.buffered(operand) for operand in (query, key, value))
     bias = None if bias is None else b.buffered(bias)
     _, rows, heads, _ = query.shape
@@ -244,9 +245,9 @@ def attention(
             return
         # FlashAttention (Dao et al., 2022) takes blocks of keys too, and rescales sums when the
         # maximum of a row grows. Here a block of queries has the scores of all keys, so the maximum
-        # is known before the first power. The limit: `block_of` takes 16 queries at least, and
-        # beyond l2_cache / 64 bytes of scores for each query they no longer stay in the share of
-        # the second cache.
+        # is known before the first exponential. The limit: `block_of` takes 16 queries at least,
+        # and beyond l2_cache / 64 bytes of scores for each query they no longer stay in the share
+        # of the second cache.
         block, stride = block_of(b, rows, keys, wide)
         with b.loops((batch, kv_heads), ForKind.PARALLEL) as (n, kv_head):
             scores = b.alloc((block, stride), wide)
@@ -273,8 +274,9 @@ def attention(
 
 
 def block_of(b: KernelBuilder, rows: Extent, keys: Extent, wide: Attribute) -> tuple[int, Extent]:
-    """Return the number of queries of a block, and the distance of their rows of scores: an odd
-    number of cache lines, as few sets of a cache would have to hold columns otherwise."""
+    """Return the number of queries of a block, and the distance between their rows of scores. The
+    distance is an odd number of cache lines: otherwise few sets of a cache would have to hold the
+    columns."""
     assert isinstance(wide, FixedBitwidthType)
     line = LINE * 8 // wide.bitwidth
     # A tile of the second product reads one column of up to 14 rows. A first cache of 8 ways and 64
@@ -288,7 +290,8 @@ def block_of(b: KernelBuilder, rows: Extent, keys: Extent, wide: Attribute) -> t
 
 
 def inverse_root(dim: Extent) -> float:
-    """Return the factor of scores that has them vary as little as the elements of queries."""
+    """Return the factor of scores, 1 / sqrt(dim), that reduces their variance to that of the
+    elements of queries."""
     if not isinstance(dim, int):
         raise UnknownExtent("the length of queries")
     return 1 / sqrt(dim or 1)

@@ -36,11 +36,12 @@ if TYPE_CHECKING:
 
 
 MAX_CUTS, MAX_COLUMNS = 3, 12
-"""The maximum number of kinds of taps along the columns: each kind is code of its own, and takes
-time to compile. And the columns of the largest tile that fits into the registers of all
-processors."""
+"""MAX_CUTS is the maximum number of kinds of taps along the columns: each kind is code of its own,
+and takes time to compile. MAX_COLUMNS is the number of columns of the largest tile that fits into
+the registers of all processors."""
 MAX_OVERHANG = 14
-"""The columns of the longest tile, which may begin at the last column of an unknown number."""
+"""The columns of the longest tile. If the number of columns is unknown, a tile may begin at the
+last one."""
 
 
 # The layout is that of TVM's conv2d_NCHWc, the NCHWc convolutions of onnxruntime's MLAS, and
@@ -48,9 +49,9 @@ MAX_OVERHANG = 14
 # edge), or two with stride 2 and an even width. 5x5 with padding 2 has five and 7x7 with padding 3
 # and stride 2 four: those are copied with their padding.
 def is_blocked(op: ops.ConvolutionOp) -> bool:
-    """Return whether `op` is a convolution whose data has blocks of channels as its last dimension,
-    and whose result too, or no blocks; and whose groups, if there are several, consist of whole
-    blocks."""
+    """Return whether `op` is a convolution whose data has blocks of channels as its last dimension.
+    With one group, the result has blocks, too, or none. With several groups, the result has blocks,
+    and each group consists of whole blocks."""
     data, weight, out = op.layouts()
     blocked = f"NC{op.SPATIAL}c"
     if not isinstance(op, ops.ForwardConvolutionOp) or data.axes != blocked:
@@ -73,9 +74,9 @@ def blocked_convolution(
     element: Attribute,
     constants: Sequence[Array] = (),
 ) -> Tensor:
-    """Return the convolution of data (N, C / block, ..., block) and a weight (OI...), which is one
-    of `constants`, in groups, with blocks of `block` outputs, or none. A kernel that merges the
-    spatial dimensions has windows of one element."""
+    """Return the convolution, in `groups`, of data (N, C / block, ..., block) and a weight (OI...),
+    which is one of `constants`. The result has blocks of `block` outputs, or none. If the kernel
+    merges the spatial dimensions, windows have one element."""
     if b.groups is not None:
         *outer, lanes = data.shape
         data = b.reshaped(data, (*outer[:2], volume(outer[2:]), lanes))
@@ -89,7 +90,7 @@ def blocked_convolution(
     if known(data.shape[-1]) % BYTES == 0:
         exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
     if exact_pairs is not None:
-        # The bytes of a word are next to each other: it is read where they are.
+        # The bytes of a word are adjacent in the data: the word is read where they are.
         weight, total = words_of_constant(b, b.buffered(weight), 1), i32
     else:
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
@@ -97,7 +98,7 @@ def blocked_convolution(
     weights = b.constant(weight) or b.buffered(weight)
     edges = edges_of(b, data, weights, windows)
     if edges is None or edges.columns is None:
-        # Words of bytes are read of a buffer, without a margin.
+        # Words of bytes are read from a buffer without a margin.
         most = MAX_OVERHANG * windows[-1].stride * known(data.shape[-1])
         margin = 0 if isinstance(out[-1], int) or exact_pairs is not None else most
         axes = [*enumerate(windows, 2)]
@@ -112,9 +113,9 @@ def blocked_convolution(
 def edges_of(
     b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window]
 ) -> Edges | None:
-    """Return the edges of an image that windows reach beyond, if the products can leave out what is
-    there: those of packed weights, and tiles that have columns of one edge only. Of columns whose
-    number is not known, all have to be in memory."""
+    """Return the edges of an image that windows reach beyond, if the products can leave out the
+    taps there. For that, weights have to be packed, and tiles have to have columns of one edge
+    only. If the number of columns is not known, all columns have to be in memory."""
     *rows, columns = data.shape[2:-1]
     *above, last = windows
     if b.constant(weight) is None or data.shape[-1] == 1:
@@ -127,9 +128,9 @@ def edges_of(
     edges = Edges(windows, [*rows, columns])
     if len(edges.cuts()) > MAX_CUTS:
         return None
-    # The schedule is not chosen yet: some tile that fits into any register file has to have one
-    # edge. None has for 13 columns with 7 at an edge (3 taps, dilation and padding 7), and the cost
-    # model would have no candidate.
+    # The schedule is not chosen yet, so there has to be a tile that fits into any register file and
+    # has one edge. For 13 columns with 7 at an edge (3 taps, dilation and padding 7) there is none,
+    # and the cost model would have no candidate.
     sizes = range(1, MAX_COLUMNS + 1)
     count = last.count(columns)
     return edges if any(has_one_edge(m, count, edges.most) for m in sizes) else None
@@ -140,7 +141,7 @@ class BlockedProduct:
     """The products of a weight and the columns of an image in a blocked layout."""
 
     data: Tensor
-    """The data, as far as windows reach, or without padding, with `edges`."""
+    """The data, padded as far as windows reach; with `edges`, without this padding."""
     weight: Buffer
     total: Attribute
     """The type of products and sums."""
@@ -151,7 +152,7 @@ class BlockedProduct:
     block: int | None
     """The outputs of a block, if the result has blocks."""
     edges: Edges | None = None
-    """The edges of the data, where they are without padding."""
+    """The edges of the data whose padding is not in memory; None if there are none."""
 
     @property
     def outputs(self) -> int:

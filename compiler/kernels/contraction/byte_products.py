@@ -56,8 +56,8 @@ class ByteProducts(Contraction):
 
 @dataclass(eq=False)
 class ByteWords(Scheduled):
-    """A tensor of unsigned bytes in words of four along an axis. Where the last word has no byte,
-    it repeats the last one: the weight there is 0."""
+    """A tensor of unsigned bytes as words of four along an axis. If the last word is not full, it
+    repeats the last byte: the weights there are 0."""
 
     data: Tensor
     axis: int
@@ -94,7 +94,7 @@ class ByteWords(Scheduled):
 
 
 def words_of_constant(b: KernelBuilder, weights: Buffer, axis: int) -> Buffer:
-    """Return a constant of bytes in words of four along an axis, with zeros at the end."""
+    """Return a constant of bytes as words of four along an axis, with zeros at the end."""
     shape = [*weights.shape]
     shape[axis] = -(-known(shape[axis]) // BYTES)
 
@@ -117,11 +117,12 @@ def byte_products(
     element: Attribute,
     matrices: Sequence[Array],
 ) -> bool | None:
-    """Return whether the sums of pairs of products are known to fit in an i16, if the products of
-    data and weights, which are one of `matrices` (a row for each result), are best computed in
-    words; None if they are not, or the weights are no constant.
+    """Return None if the products of data and weights are not best computed in words, or the
+    weights are no constant. Otherwise return whether the sums of pairs of products are known to fit
+    in an i16.
 
-    `element` is the element type of the result.
+    `matrices` are the constants that the weights may be, with a row for each result. `element` is
+    the element type of the result.
     """
     if b.constant(weights) is None or not matrices or (weights.element, element) != (i8, i32):
         return None
@@ -141,7 +142,7 @@ def by_channels(weights: Sequence[Array]) -> list[Array]:
 
 
 def has_exact_pairs(matrix: Array) -> bool:
-    """Return whether the products of each row of weights and unsigned bytes fit in an i16 when
+    """Return whether, for each row of weights, the products with unsigned bytes fit in an i16 when
     those of terms 0 and 1, 2 and 3 and so on are added."""
     import numpy as np
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
 
-# Large constants in another order, written once: their bytes are those of the new attribute.
-#
-# To touch new memory takes most of the time in which a model with large weights is compiled.
+# Large constants are packed in one step: the elements in their new order are written into the bytes
+# of the new attribute. Touching new memory takes most of the time in which a model with large
+# weights is compiled.
 
 
 def pack_rows(matrices: Array, width: int) -> Array:
@@ -77,8 +77,8 @@ def _owner(array: object) -> object:
 
 
 def dense_constant(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsAttr:
-    """Return the dense constant of `type` with the elements of an array. Where these are all of an
-    object of bytes, as those of `pack_rows`, they are not copied."""
+    """Return the dense constant of `type` with the elements of an array. An array that is a whole
+    bytes object, such as the result of `pack_rows`, is not copied."""
     from ...interpreters.arrays import dense_of, dtype_of, element_of, stored_dtype
 
     owner = _owner(array)
@@ -92,7 +92,7 @@ def dense_constant(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPEle
 
 
 class Coordinates(NamedTuple):
-    """The place of an element of a contraction: of rhs, whatever `m` is."""
+    """The place of an element of a contraction. For an element of rhs, `m` is ignored."""
 
     batch: Sequence[Index]
     m: Index
@@ -151,10 +151,10 @@ class Contraction(Tensor):
     rows_together: int = 1
     """The rows of lhs whose elements of a column are next to each other in the tensor."""
     margin: int = 0
-    """The columns after the last one at which `rhs` can be read, too: there are numbers, whatever
-    they are."""
+    """The number of columns after the last one at which `rhs` can be read, too. The numbers there
+    are arbitrary."""
     edges: Edges | None = None
-    """The edges of the image, if windows reach beyond it: there `rhs` cannot be read."""
+    """The edges of the image, if windows reach beyond it: `rhs` cannot be read there."""
 
     @property
     def is_blocked(self) -> bool:
@@ -166,7 +166,8 @@ class Contraction(Tensor):
             raise ValueError("a contraction whose lhs cannot be read needs it as packed weights")
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        """Return the element of lhs at batch, m and k, which is not in packed weights alone."""
+        """Return the element of lhs at batch, m and k. Lhs must have a form other than packed
+        weights."""
         assert self.read_lhs is not None
         return self.read_lhs(b, batch, m, k)
 
@@ -205,7 +206,7 @@ class Contraction(Tensor):
     def inside(
         self, b: KernelBuilder, rows: Sequence[Index], column: Index, terms: Sequence[Index]
     ) -> list[SSAValue]:
-        """Return the conditions that `rhs` can be read."""
+        """Return the conditions under which `rhs` can be read."""
         # Only the taps along the spatial dimensions can be beyond an edge: terms are input
         # channels, or blocks of them, then the taps, then perhaps the channels of a block.
         if self.edges is None:
@@ -219,7 +220,7 @@ class Contraction(Tensor):
 
 
 def of_total(b: KernelBuilder, total: SSAValue, element: Attribute) -> SSAValue:
-    """Round a sum to the element type; a float of integers is exact."""
+    """Round a sum to the element type. A float sum of integers is exact, and is only converted."""
     if is_integer(element) and not is_integer(total.type):
         return exact_integer(b, total, element)
     return convert(b, total, element)
@@ -233,7 +234,7 @@ def total_type(
 
     Sums of `terms` products of narrow integers are f32 if it holds all of them exactly, in any
     order: processors multiply and add f32 faster than i32. `weights` are the matrices that rhs may
-    be, a row for each result, if they are known.
+    be, with a row for each result, if they are known.
     """
     if is_integer(lhs.element):
         total = element if is_integer(element) else i64
@@ -242,7 +243,7 @@ def total_type(
             # The bound holds for partial sums too, in any order, so neither blocks of terms nor
             # fused multiply-adds round. Without known weights, up to 514 terms of ui8 * i8 fit, and
             # 1024 of i8 * i8. Results of 16 bits and less are left out: their sums wrap around, and
-            # fptosi of what exceeds them is poison. The bound is 0 if callers do not give the
+            # fptosi of a sum out of range is poison. The bound is 0 if callers do not give the
             # number of terms.
             if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
                 return f32
@@ -261,9 +262,9 @@ def greatest_sum(lhs: Attribute, rhs: Attribute, terms: int, weights: Sequence[A
         return int(terms * max(-low, high) * max(-minimum_of(rhs), maximum_of(rhs)))
     bounds = [0]
     for matrix in weights:
-        # The maximum sum has the maximum datum at each positive weight, and the minimum one at each
-        # negative weight: of ui8 and the weights 3 -2, sums are from -510 to 765. The bound is 765;
-        # without the weights it is 65280.
+        # The largest sum has the maximum of the data at each positive weight, and the minimum at
+        # each negative weight: with data of ui8 and the weights 3 -2, sums are from -510 to 765.
+        # The bound is 765; if the weights are not known it is 65280.
         wide = matrix.astype("int64")
         above = [int(total) for total in wide.clip(min=0).sum(axis=1)]
         below = [-int(total) for total in wide.clip(max=0).sum(axis=1)]

@@ -67,9 +67,9 @@ class TransposedConvolution(Scheduled):
     def sources(
         self, b: KernelBuilder, place: Sequence[Index], numbers: Sequence[Index]
     ) -> tuple[list[SSAValue], list[Index], list[Index]]:
-        """Return, of the taps that may add to the element of the result at `place`, those with
-        these numbers, the places of the data that they are multiplied with, and the conditions
-        under which there are such places. All may be of the first dimensions only."""
+        """Return, for the taps with these `numbers` among those that may add to the element of the
+        result at `place`: the conditions under which they do, the taps, and the places of the data
+        that they are multiplied with. `place` and `numbers` may be of the first dimensions only."""
         conditions: list[SSAValue] = []
         taps: list[Index] = []
         places: list[Index] = []
@@ -122,8 +122,9 @@ class TransposedConvolution(Scheduled):
         """Write loops that add all products of an output channel to the row of the result at
         `place`."""
         *windows, last = self.windows
-        # Products that are added to the same vectors come one after the other: a load that overlaps
-        # a store just before it, but begins elsewhere, waits for it.
+        # The taps of the other dimensions come one after the other, as their products are added to
+        # the same vectors. The next tap of the last dimension adds to vectors that begin elsewhere:
+        # a load that overlaps a store just before it, but begins elsewhere, waits for it.
         counts = [taps_of_position(v) for v in (last, *windows)]
         together = -(-last.size // counts[0])
         with b.loops(counts) as (first, *numbers):
@@ -145,8 +146,8 @@ def taps_of_position(window: Window) -> int:
 class SumsOfRow:
     """The sums of products along the last dimension of a transposed convolution.
 
-    Positions of the same remainder by the stride are side by side, so that the products of a row of
-    data are added in vectors:
+    Positions with the same remainder modulo the stride are side by side, so that the products of a
+    row of data are added in vectors:
 
         stride 2, positions 0 1 2 3 4 5:    0 2 4 and 1 3 5
     """
@@ -170,7 +171,7 @@ class SumsOfRow:
     def of(
         b: KernelBuilder, window: Window, extent: Extent, width: Extent, element: Attribute
     ) -> SumsOfRow:
-        """Return a row in new buffers, whose elements are not set."""
+        """Return a row in new buffers; the sums are not initialized."""
         count = b.larger((extent - 1) * window.stride + window.span, width + window.before)
         lanes = min(b.lanes, max(extent, 1)) if isinstance(extent, int) else b.lanes
         lanes = power_of_two(lanes)
@@ -210,7 +211,8 @@ class SumsOfRow:
                 yield column, b.load(self.sums, self.place_of(b, at))
 
     def place_of(self, b: KernelBuilder, position: Index) -> list[Index]:
-        """Return the place in `sums` of a position of the result, with the padding in front."""
+        """Return the place in `sums` of a position of the result; positions count from the padding
+        in front."""
         stride = self.window.stride
         return [position % stride, position // stride]
 
@@ -268,7 +270,7 @@ class Products:
     right: Tensor
     total: Attribute
     weight_first: bool
-    """Whether the weight is `left`, which has no image then, or `right`."""
+    """True if the weight is `left`, which then has no image; False if it is `right`."""
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         outer = batch[1:] if self.weight_first else batch

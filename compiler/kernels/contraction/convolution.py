@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 FEW_OUTPUTS = 8
 """Up to this many outputs of one input channel are computed without packing its columns."""
 
-# The cost model takes no tile that is longer than the margin (`candidates`). The longest has 12
-# vectors: of AVX-512 and f32, 192 elements.
+# The cost model takes no tile that is longer than the margin (`candidates`). The longest tile has
+# 12 vectors, which are 192 elements for AVX-512 and f32.
 MARGIN = 256
 """The elements after an image of unknown width: the last tile of a row may read as many."""
 
@@ -144,24 +144,25 @@ def convolve(
     constants: Sequence[Array] = (),
 ) -> Tensor:
     """Return the convolution of data (NC...) and a weight (OI...), which is one of `constants`."""
-    # A convolution is a matrix product: the weight is a matrix of outputs and terms (a term is an
-    # input channel and a tap of the window), and the data one of terms and points, which is not
-    # there as such: element (c, dy, dx), (y, x) is data[c, y * stride + dy, x * stride + dx].
-    # Which of the products is computed depends on how many points or terms share what is read.
+    # A convolution is a matrix product. The weight is a matrix of outputs and terms; a term is an
+    # input channel and a tap of the window. The data is a matrix of terms and points that is not
+    # stored as such: its element (c, dy, dx), (y, x) is data[c, y * stride + dy, x * stride + dx].
+    # How the product is computed depends on how many points or terms share an element that is read.
     outputs, inputs, *sizes = (known(extent) for extent in weight.shape)
     terms = inputs * volume(sizes)
     rows = [array.reshape(outputs, terms) for array in constants]
     total = total_type(element, data, weight, terms, rows)
     exact_pairs = None
-    # Products of bytes take four terms at once: neighbors are channels of the same tap, so groups
-    # must not share a word, and the single channel of a depthwise convolution has none.
+    # Products of bytes take four terms at once. Adjacent terms are channels of the same tap, so
+    # groups must not share a word, and the single channel of a depthwise convolution has no
+    # neighbors.
     if inputs > 1 and (geometry.groups == 1 or inputs % BYTES == 0):
         exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
     if exact_pairs is not None:
         words = words_of_constant(b, b.buffered(weight), 1)
         data, weight, inputs, total = ByteWords.of(data, 1), words, known(words.shape[1]), i32
         terms = inputs * volume(sizes)
-    else:  # once for each element, and not for each product
+    else:  # converted once for each element, not for each product
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None
@@ -197,8 +198,8 @@ class ConvolutionImage:
     columns: Extent
     taps: Sequence[int]
     place: Callable[[KernelBuilder, Sequence[Index], Sequence[Index]], Sequence[Index]]
-    """Return the place in the data, behind image and channel, of the element at the offsets of the
-    window at rows and column."""
+    """Return the place in the data, after the indices of image and channel, of the element at some
+    offsets in the window at rows and column."""
 
 
 def image_of_windows(
@@ -208,10 +209,10 @@ def image_of_windows(
     windows, extents = geometry.windows, data.shape[2:]
     sizes = [window.size for window in windows]
     *rows, columns = (count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
-    # Padded data are copied, so that no tap asks whether it is inside; so are those that a stride
-    # leaves apart, phase by phase: with stride 2, columns 0 2 4 are neighbors in the first phase
-    # and 1 3 5 in the second, and a vector has neighbors. Windows that read each element once,
-    # without padding, would copy more than they read.
+    # Padded data are copied, so that no tap needs a test whether it is inside. Data of windows with
+    # a stride are copied phase by phase: with stride 2, columns 0 2 4 are neighbors in the first
+    # phase and 1 3 5 in the second, so that vectors read neighbors. Windows that read each element
+    # once, without padding, need no copy: it would move more than they read.
     in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
     is_known = all(isinstance(extent, int) for extent in data.shape)
     margin = 0 if isinstance(columns, int) else MARGIN
@@ -228,14 +229,14 @@ def image_of_windows(
 def place_of_point(
     b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
-    """Return the place in data whose spatial dimensions are one."""
+    """Return the place in data whose spatial dimensions are merged into one."""
     return place
 
 
 def place_in_data(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
-    """Return the place of the element that the window at `place` has at the `offsets`."""
+    """Return the place of the element at `offsets` in the window at `place`."""
     firsts = [i * stride for i, stride in zip(place, strides, strict=True)]
     return [i + offset for i, offset in zip(firsts, offsets, strict=True)]
 
@@ -243,7 +244,8 @@ def place_in_data(
 def place_in_phases(
     strides: Sequence[int], b: KernelBuilder, offsets: Sequence[Index], place: Sequence[Index]
 ) -> Sequence[Index]:
-    """Return the same place in data that `split_phases` or `split_tiles` returned."""
+    """Return the place of the same element in data that `split_phases` or `split_tiles`
+    returned."""
     phases = [o % stride for o, stride in zip(offsets, strides, strict=True)]
     shifts = [o // stride for o, stride in zip(offsets, strides, strict=True)]
     return [*phases, *(i + shift for i, shift in zip(place, shifts, strict=True))]
@@ -400,8 +402,8 @@ def depthwise(
     element: Attribute,
     total: Attribute,
 ) -> Tensor:
-    """Return the convolution of data (NC...) whose output channels have one input channel each,
-    and the matrix `kernel` of the taps of output channels."""
+    """Return the depthwise convolution of data (NC...), in which each output channel has one input
+    channel. `kernel` is the matrix of the taps of the output channels."""
     windows, out_layout = [*geometry.windows], geometry.out_layout
     plain = Layout.parse("NC" + "".join(window.axis for window in windows))
     merged = b.groups is not None

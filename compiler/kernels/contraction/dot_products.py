@@ -17,9 +17,9 @@ FEW_ROWS = 3
 """Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
 to pack them as columns would cost more than the products."""
 
-# Four sums with a latency of four cycles end one product in a cycle. Vectors of 32 bytes come from
-# the second cache at the same rate (L2_BYTES of the cost model), and a large matrix from further
-# away: more sums would wait for it.
+# Four independent sums with a latency of four cycles complete one product in a cycle. Vectors of 32
+# bytes come from the second cache at the same rate (L2_BYTES of the cost model), and a large matrix
+# comes from further away: more sums would wait for it.
 TOGETHER = (4, 2, 1)
 """The numbers of dot products that are computed together."""
 
@@ -48,7 +48,8 @@ class DotProducts(Space[int]):
         return iter(self.fitting)
 
     def estimate(self, candidate: int) -> float:
-        """Return the cycles of the loads, which bound short products: lhs once for all of them."""
+        """Return the cycles of the loads, which bound short products; lhs is loaded once for all of
+        them."""
         vectors = self.batch * self.m * self.columns * -(-self.terms // self.lanes)
         return vectors * (1 + 1 / candidate) / LOADS
 
@@ -67,7 +68,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     #
     # and the lanes one after the other. The order of a float sum is thus another one than in
     # `tiles`; the bound of its error is lower, as each lane adds fewer terms.
-    columns = nominal(t.columns, 1)  # of an unknown number, one is computed at once
+    columns = nominal(t.columns, 1)  # if the number is unknown, one is computed at once
     fitting = [n for n in TOGETHER if columns % n == 0]
     batch, m = nominal_volume(t.batch), nominal(t.m)
     at_once = b.decide(DotProducts(fitting, batch, m, columns, nominal(terms), lanes))
@@ -91,8 +92,8 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         with b.loop(terms // lanes) as chunk, b.nest(shape, unrolled) as (j, v):
             add_term(j, v, chunk * lanes + v)
         if not isinstance(terms, int):
-            # All of them go to lane 0: a vector of a number of lanes that is not known would need a
-            # mask.
+            # All of these terms go to lane 0: their number is not known, so a vector of them would
+            # need a mask.
             with b.loop(terms % lanes) as v, b.loop(at_once, UNROLLED) as j:
                 add_term(j, 0, terms // lanes * lanes + v)
         elif terms % lanes:

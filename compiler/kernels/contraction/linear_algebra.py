@@ -70,8 +70,8 @@ def matrix_product(
     elif is_integer(lhs.element):
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     elif is_more(rows_of(lhs, rhs, transpose_a), FEW_ROWS):
-        # Once for each element, and not for each product. For few rows this would cost more than
-        # it saves: a constant is twice as large in f32 as in f16.
+        # Converted once for each element, not for each product. For few rows this would cost more
+        # than it saves: a constant is twice as large in f32 as in f16.
         lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     # A constant batch of matrices is not packed: which one a batch index means depends on how the
     # batch dimensions broadcast.
@@ -123,7 +123,8 @@ class MatrixProduct:
     batch: Shape
     """The broadcast batch dimensions."""
     rows: Shape | None = None
-    """The dimensions of the result that are one dimension on the left: batches, and their rows."""
+    """The dimensions of the result that are merged into one dimension of `left`: the batch
+    dimensions, and their rows."""
 
     @property
     def m(self) -> Extent:
@@ -139,7 +140,8 @@ class MatrixProduct:
 
     @property
     def k(self) -> Extent:
-        """The terms: of the two numbers, which are equal, one that is known."""
+        """The number of terms. Both operands have the same; if one of the two is known, it is that
+        one."""
         left, right = self.terms
         return right if isinstance(right, int) else left
 
@@ -155,7 +157,8 @@ class MatrixProduct:
         return (*self.batch, *self.kept((self.m, self.n)))
 
     def kept(self, matrix: tuple[T, T]) -> list[T]:
-        """Return what belongs to the dimensions of the matrix that the result has."""
+        """Return the parts of `matrix`, one for the rows and one for the columns, whose dimension
+        the result has."""
         return [part for part, gone in zip(matrix, self.vectors, strict=True) if not gone]
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:

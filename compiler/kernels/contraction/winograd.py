@@ -54,8 +54,9 @@ def plan_of(
     groups: int,
     element: Attribute,
 ) -> WinogradPlan | None:
-    """Return how to compute the convolution of data (NC...) and a weight (OI...), with elements of
-    a type, by the algorithm; None if it is not applicable, or slower than the direct kernel."""
+    """Return a plan to compute the convolution of data (NC...) and a weight (OI...) by the
+    algorithm, with results of type `element`; None if it is not applicable, or slower than the
+    direct kernel."""
     if b.winograd == "none" or b.constant(weight) is None or groups != 1:
         return None
     # Data of f16 are in f32 here, but the range of their results is that of f16.
@@ -132,9 +133,9 @@ class Plans(Space[WinogradPlan | None]):
 
 @dataclass(eq=False)
 class TiledData(Tensor):
-    """The padded data of a convolution in the shape that `split_phases` returns for stride 1;
-    `phases` has them with column x in the phase x % m at x // m, so that the elements that adjacent
-    tiles read at one place are contiguous."""
+    """The padded data of a convolution in the shape that `split_phases` returns for stride 1. In
+    `phases`, column x is in phase x % m at x // m, so that the elements that adjacent tiles read at
+    one place are contiguous."""
 
     plan: WinogradPlan
     phases: Tensor
@@ -287,7 +288,8 @@ def transform_data(
 def transform_sums(
     b: KernelBuilder, t: WinogradConvolution, block: TileBlock, sums: Matrices, finish: Store
 ) -> None:
-    """Write loops that transform the sums of a block back, and finish its outputs row by row."""
+    """Write loops that transform the sums of a block back, and that call `finish` for its outputs
+    row by row."""
     plan = t.data.plan
     m, places = plan.m, range(plan.t)
     # The lanes of sums are adjacent tiles, those of the result adjacent columns: column j of tile i
@@ -316,7 +318,8 @@ def finish_rows(
     lines: SSAValue,
     finish: Store,
 ) -> None:
-    """Write loops that finish the outputs of a block that are in the image, by rows."""
+    """Write loops that call `finish` for the outputs of a block that are in the image, row by
+    row."""
     plan = t.data.plan
     m, (height, width) = plan.m, plan.convolution.image
     first_row, first_column = block.row * m, block.column * m
@@ -327,8 +330,8 @@ def finish_rows(
         b.loop(b.ceildiv(columns, b.lanes)) as chunk,
         b.loop(b.lanes, ForKind.VECTORIZED) as lane,
     ):
-        # The tiles at the right and the bottom may reach beyond the image: their rest is left out
-        # here.
+        # The tiles at the right and the bottom may reach beyond the image. The outputs beyond it
+        # are left out here.
         column = chunk * b.lanes + lane
         with b.when(below(b, column, columns, b.lanes)):
             y, x = first_row + row, first_column + column

@@ -157,7 +157,8 @@ TRANSFORM = 2.5
 MOVE = 1.5
 """The cycles of copying an element from a row to the phases of its columns, or back."""
 EXPOSED = 0.25
-"""The part of reading the weight that products do not hide: blocks of few tiles read it often."""
+"""The part of the time to read the weight that products do not hide: blocks of few tiles read it
+often."""
 
 MAX_TILES = 256
 """The most tiles of a block of several rows: products of more columns are not faster."""
@@ -228,9 +229,10 @@ def best_plan(convolution: Convolution, largest: int, target: Target) -> Winogra
 def candidates(convolution: Convolution, largest: int) -> Iterator[WinogradPlan]:
     """Yield the plans that are worth an estimate: blocks of equal parts of a row of tiles, or of
     whole rows."""
-    # A tile of 4x4 outputs takes 36 products for 144 (a quarter), one of 2x2 16 for 36; but of 7
+    # A tile of 4x4 outputs takes 36 products for 144 (a quarter), one of 2x2 16 for 36; but for 7
     # columns, two tiles of 4 compute 8, and 4x4 has about 2.6 times the rounding error of 2x2.
-    # Hence the user says which is allowed (`winograd`), and the estimate decides among those.
+    # Hence the user says which tiles are allowed (`winograd`), and the estimate decides among
+    # those.
     for m in (m for m in POINTS if m <= largest):
         down, across = (-(-n // m) for n in convolution.image)
         for columns in {-(-across // n) for n in (1, 2, 3, 4, 6, 8)}:

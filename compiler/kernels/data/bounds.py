@@ -34,7 +34,8 @@ def check_indices(
 def check_coordinates(
     op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, sizes: Shape
 ) -> None:
-    """Assert that coordinates, the last dimension of `indices`, are in dimensions of `sizes`."""
+    """Assert that coordinates are inside dimensions of `sizes`. The last dimension of `indices` has
+    the coordinates of one element."""
     if all(within(b.range_of(value), (-size, size - 1)) for size in sizes):
         return
     shape = "x".join(str(size) if isinstance(size, int) else "?" for size in sizes)
@@ -64,8 +65,9 @@ Range: TypeAlias = tuple[Extent | None, Extent]
 
 
 def is_known(op: Operation, b: KernelBuilder, value: SSAValue, bounds: Range, message: str) -> bool:
-    """Return whether constants are all in bounds; warn of `message` if those of the only call are
-    not, which is known of dimensions of known size."""
+    """Return whether all elements of a constant operand are known to be in bounds. Warn of
+    `message` if there is one call only, and its constant is out of the bounds of a dimension of
+    known size."""
     known = b.range_of(value)
     wrong = known is not None and isinstance(bounds[1], int) and not within(known, bounds)
     if wrong and len(b.constants_of[value]) == 1:
@@ -84,8 +86,9 @@ def within(known: tuple[int, int] | None, bounds: Range) -> bool:
 
 def is_index(b: KernelBuilder, value: SSAValue, size: Extent) -> SSAValue:
     """Return the condition that an index is -size, ..., size - 1."""
-    # One unsigned comparison for two: with size 3, -3 ... 2 become 0 ... 5, -4 the maximum number,
-    # and the maximum i64 wraps around to one that is still far above 6.
+    # One unsigned comparison instead of two. With size 3, the indices -3 ... 2 become 0 ... 5. The
+    # index -4 becomes the largest unsigned number, and the largest i64 wraps around to a number far
+    # above 6.
     shifted = as_index(b, value) + size
     return b.pure(arith.CmpiOp, b.index(shifted), b.index(2 * size), arg="ult")
 
@@ -109,8 +112,8 @@ def check(
 
 
 def require_elements(op: Operation, b: KernelBuilder, what: str, size: Extent) -> None:
-    """Assert that `what`, a dimension of `size`, has elements, unless the result of `op` has none:
-    no index of such a dimension can be clipped into it, or wrapped around."""
+    """Assert that `what`, a dimension of `size`, has elements, unless the result of `op` has none.
+    An index cannot be clipped into an empty dimension, or wrapped around in it."""
     count = volume(b.shape_of(op.results[0]))
     if count == 0 or is_at_most(1, size):
         return
@@ -119,7 +122,8 @@ def require_elements(op: Operation, b: KernelBuilder, what: str, size: Extent) -
 
 
 def require_size(op: Operation, b: KernelBuilder, size: Extent, given: Index, axis: int) -> None:
-    """Assert that `size`, of dimension `axis` of the result, is the one that parameters give."""
+    """Assert that dimension `axis` of the result, of `size`, has the size that the parameters
+    give."""
     if size != given:
         b.require(
             b.equal(size, given),

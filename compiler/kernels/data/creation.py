@@ -55,7 +55,7 @@ def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step
 def require_finite(
     op: ops.ArangeOp, b: KernelBuilder, start: SSAValue, stop: SSAValue, step: SSAValue
 ) -> None:
-    """Assert that a number of steps leads from `start` to `stop`."""
+    """Assert that the number of steps from `start` to `stop` is finite."""
     message = f"{op.name}: the range is not finite"
     if is_integer(step.type):
         zero = b.number(0, step.type)
@@ -88,8 +88,8 @@ def trilu(op: ops.TriluOp, b: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     rows, columns = data.shape[-2:]
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        # k may be any i64: clipped to where all or nothing is kept, it cannot overflow in the sum
-        # below.
+        # k may be any i64. It is clipped to the range between keeping all and keeping nothing, so
+        # that the sum below cannot overflow.
         diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
         first = index[-2] + diagonal  # the column on the diagonal
         place = index[-1]
@@ -108,8 +108,8 @@ CREATION: dict[type[Operation], Legalization] = {
 }
 
 
-# Kernels of operations whose result sizes depend on data, which are called before the operations
-# around them are legalized: what they compute gives the sizes of tensors.
+# Kernels of operations whose result sizes depend on data. Their calls are inserted before the
+# operations around them are legalized, since they compute sizes of tensors.
 
 
 class SeparateKernels:
@@ -121,9 +121,10 @@ class SeparateKernels:
         self._taken = {symbol_of(op) for op in module.ops}
 
     def named(self, kind: str, key: Attribute, build: Callable[[str], PrimFuncOp]) -> str:
-        """Return the name of the kernel of a kind for `key`; `build` builds it for a new name."""
-        # Calls with operands of equal types share a kernel. Names that the module has are left to
-        # it.
+        """Return the name of the kernel of a kind for `key`. If there is none yet, `build` builds
+        it for a new name."""
+        # Calls with operands of equal types share a kernel. Names that are in use in the module are
+        # left out.
         if (name := self._names.get((kind, key))) is None:
             number = 0
             while (name := f"{kind}{number}") in self._taken:
@@ -134,7 +135,7 @@ class SeparateKernels:
         return name
 
     def insert(self, before: Operation, new: Operation) -> SSAValue:
-        """Insert an operation with the location of the one that it stands before; return its first
+        """Insert `new` before an operation, with the location of that operation; return its first
         result."""
         new.location = before.location
         insert_before(before, new)
@@ -147,8 +148,8 @@ def parameter_shape(b: TirBuilder, buffer: SSAValue) -> Shape:
     assert isa(type, MemRefType) and isinstance(buffer, BlockArgument)
     sizes: list[Size] = []
     for axis, size in enumerate(type.get_shape()):
-        # A symbol for each unknown size, also where shape rules know that two are equal: the kernel
-        # serves calls for which that is not so.
+        # Each unknown size gets a symbol of its own, even where shape rules know that two are
+        # equal: the kernel also serves calls in which they differ.
         name = f"?{buffer.index}.{axis}"
         if size == DYNAMIC_INDEX:
             b.read_size(name, buffer, axis)

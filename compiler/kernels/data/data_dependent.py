@@ -39,8 +39,8 @@ from .detection import call_selection_kernel
 
 
 def call_nonzero_kernels(op: NonzeroOp, kernels: SeparateKernels) -> SSAValue | None:
-    """Insert calls of two kernels before `op`: the number of columns that the second computes is
-    the result of the first. Return its result; None if there are no such kernels."""
+    """Insert calls of two kernels before `op`: the first returns the number of columns that the
+    second computes. Return the result of the second; None if there are no such kernels."""
     type = tensor_type(op.x)
     if not is_ranked(type) or isinstance(type.element_type, SmallFloat):
         return None
@@ -55,8 +55,8 @@ def call_nonzero_kernels(op: NonzeroOp, kernels: SeparateKernels) -> SSAValue | 
 
 
 def nonzero_kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
-    """Return a kernel on a tensor of `type`: it writes the coordinates of the elements that are not
-    0 if it `fills` a result, a column for each element, and else their number."""
+    """Return a kernel on a tensor of `type`. If it `fills` a result, it writes a column with the
+    coordinates of each element that is not 0; otherwise it writes the number of these elements."""
     assert is_ranked(type)
     columns = [type.get_num_dims(), DYNAMIC_INDEX] if fills else []
     given = MemRefType(type.element_type, type.get_shape())
@@ -64,8 +64,8 @@ def nonzero_kernel(type: Tensor, name: str, *, fills: bool) -> PrimFuncOp:
     b = TirBuilder(func)
     x, output = func.args
     shape = parameter_shape(b, x)
-    # One loop in row-major order, as the place of each column is the number of those before it.
-    # Threads would need the counts of their parts first (a prefix sum).
+    # One loop in row-major order: the place of a column is the number of columns before it. Threads
+    # would need the counts of their parts first (a prefix sum).
     place = b.variable(0)
     size = b.index_of(b.insert(dim_op(output, b.index(1))).results[0]) if fills else None
     with b.elements(shape) as index:
@@ -111,7 +111,7 @@ def replace_data_dependent(module: ModuleOp) -> None:
             if (value := table[type(op)](op, kernels)) is None:
                 continue
             (declared,) = op.result_types
-            if value.type != declared:  # with sizes that are not inferred
+            if value.type != declared:  # the declared type has sizes that are not inferred
                 cast = CastOp.create(operands=[value], result_types=[declared])
                 value = kernels.insert(op, cast)
             Rewriter.replace_op(op, [], [value])

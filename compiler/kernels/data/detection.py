@@ -1,7 +1,7 @@
 """The kernel of `relax.vision.non_max_suppression`.
 
-It writes the selected boxes into the first rows of a buffer for as many as can be selected, and
-their number.
+The kernel writes the selected boxes into the first rows of a buffer that has room for all boxes
+that can be selected, and writes their number.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def write_candidates(
     lowest: SSAValue | None,
     rows: SortBuffers,
 ) -> Index:
-    """Write the keys of the scores that are above a threshold, and their places, to the first of
-    `rows`; return how many there are."""
+    """Write the keys of the scores that are above a threshold, and their places, to the first
+    entries of `rows`; return the number of these entries."""
     count = b.variable(0)
     with b.loop(scores.shape[2]) as box:
         score = widen(b, b.read(scores, [*outer, box]))
@@ -141,7 +141,7 @@ def write_candidates(
 def check(
     op: NonMaxSuppressionOp, b: KernelBuilder, boxes: Buffer, scores: Buffer, overlap: SSAValue
 ) -> None:
-    """Assert that boxes and scores fit each other, and that the threshold is a share."""
+    """Assert that boxes and scores have matching sizes, and that the threshold is from 0 to 1."""
     b.require_equal(boxes.shape[0], scores.shape[0], "the batches differ in size", op)
     b.require_equal(boxes.shape[1], scores.shape[2], "the numbers of boxes and scores differ", op)
     b.require_equal(boxes.shape[2], 4, "boxes do not have 4 coordinates", op)
@@ -227,8 +227,8 @@ def overlaps(
         length = b.pure(arith.SubfOp, high, low)
         return b.pure(arith.SelectOp, less(b, length, zero), zero, length)
 
-    # Nothing else needs to be asked: with an empty intersection or an area that is not positive the
-    # share is 0 or NaN, and an area is NaN if a coordinate is.
+    # No other test is needed: if the intersection is empty or an area is not positive, the share is
+    # 0 or NaN, and an area is NaN if a coordinate is NaN.
     common = multiply(b, side(0), side(1))
     union = b.pure(arith.SubfOp, b.pure(arith.AddfOp, box[-1], other[-1]), common)
     return b.pure(arith.CmpfOp, divide(b, common, union), threshold, arg="ogt")

@@ -94,7 +94,7 @@ def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
 
 
 TAKEN = {"raise": place_of, "wrap": wrapped}
-"""The functions that turn an index into a position, by mode of `take`; `clipped` in others."""
+"""Mode of `take` -> the function that turns an index into a position; `clipped` in other modes."""
 
 
 def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:

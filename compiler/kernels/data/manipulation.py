@@ -104,7 +104,8 @@ class Repeated(Scheduled):
     def write(self, b: KernelBuilder, store: Store) -> None:
         extent = self.data.shape[-1]
         lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
-        # The stores of `repeats` vectors are unrolled: no more than there are lanes.
+        # The stores of `repeats` vectors are unrolled, so there must not be more of them than
+        # lanes.
         if lanes < MIN_LANES or self.repeats > lanes or not fills_bytes(self.element):
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
@@ -181,7 +182,8 @@ Part: TypeAlias = tuple[Index, Index]
 def sliced(
     op: Operation, b: KernelBuilder, data: Tensor, parts: Mapping[int, Part], number: int = 0
 ) -> Tensor:
-    """Return result `number` of `op`, the part of `data` along each axis of `parts`."""
+    """Return result `number` of `op`, a slice of `data`; `parts` has the first position and the
+    step by axis."""
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
@@ -208,8 +210,8 @@ def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
         return b.reshaped(data, shape)
     if 0 in shape or 0 in data.shape:
         return Elements(shape, data.element, lambda b, _: b.read(data, [0] * len(data.shape)))
-    # Dimensions that both shapes have keep their index. A row-major position of all of them would
-    # be divided for each element, and vectors along it would have no known stride:
+    # Dimensions that both shapes have keep their index. A row-major position in all dimensions
+    # would have to be divided for each element, and vectors would have no known stride:
     #
     #     (2, 12, 5) of (2, 3, 4, 5):    [i, j, k] is [i, j / 4, j % 4, k]
     parts = [*common_parts(shape, data.shape)]
@@ -230,7 +232,8 @@ def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
 
 
 def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
-    """Yield the shortest consecutive ranges of dimensions of two shapes with equal sizes.
+    """Split two shapes into the shortest consecutive ranges of dimensions that have equal numbers
+    of elements; yield each pair of ranges.
 
     (2, 12, 5) and (2, 3, 4, 5): dimensions 0 and 0, 1 and 1:3, 2 and 3.
     """
@@ -238,19 +241,21 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
-        # Of symbols, n * m and m * n are equal; two symbols are not, though their values may be.
+        # Sizes are compared as expressions: n * m and m * n are equal. Two symbols are not, though
+        # their values may be.
         while (left := volume(lhs[start:i])) != (right := volume(rhs[other:j])):
             if i < len(lhs) and (j == len(rhs) or is_smaller(left, right)):
                 i += 1
             elif j < len(rhs):
                 j += 1
-            else:  # sizes that are equal in another way than by their expressions
+            else:  # sizes that are equal, but not as expressions
                 break
         yield slice(start, i), slice(other, j)
 
 
 def is_smaller(lhs: Extent, rhs: Extent) -> bool:
-    """Return whether `lhs` is less than `rhs`; if that is not known, whether it has no symbols."""
+    """Return whether `lhs` is less than `rhs`. If that is not known, return whether `lhs` has no
+    symbols."""
     try:
         return lhs < rhs
     except UnknownExtent:
@@ -263,7 +268,7 @@ def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
         axes = merged_order(axes, b.groups)
     if (constant := b.constant(data)) is not None:
         # A constant too large for `fold-constant`: callers pass it transposed, and a product that
-        # reads it packs it, as any constant.
+        # reads it packs it like any other constant.
         sizes = known_shape(data.shape)
         shape = (*(sizes[axis] for axis in axes),)
         return b.converted(
@@ -456,8 +461,8 @@ def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
 def require_kept(
     op: nn.PadOp, b: KernelBuilder, data: Tensor, pairs: Sequence[tuple[int, int]]
 ) -> None:
-    """Assert that the padding removes no more elements than dimensions have, and copies none of an
-    empty dimension."""
+    """Assert that the padding does not remove more elements than a dimension has, and does not copy
+    elements of an empty dimension."""
     for axis, (size, (before, after)) in enumerate(zip(data.shape, pairs, strict=True)):
         copies = op.pad_mode != "constant" and max(before, after) > 0
         minimum = max(0, -before) + max(0, -after) + copies
@@ -467,9 +472,9 @@ def require_kept(
 
 
 def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
-    """Return the data with elements of its own around it.
+    """Return the data, padded with its own elements.
 
-    The columns of the padding are parts of their own, so that the others are copied as rows.
+    The columns of the padding are separate parts, so that the other columns are copied as rows.
     """
     shape = tuple(sum(pair, size) for size, pair in zip(data.shape, pairs, strict=True))
 
@@ -484,8 +489,8 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
         return at + cut
 
     def columns(start: Extent, end: Extent, shift: int | None = None) -> Tensor:
-        """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
-        or if that is None, columns of the padding."""
+        """Return columns `start` to `end` of the result: column i is column `i - shift` of the
+        data, or if `shift` is None, a column of the padding."""
 
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             *outer, i = index
@@ -505,16 +510,17 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
 def inside(
     b: KernelBuilder, place: Index, size: Index, mode: str, before: int | None = None
 ) -> Index:
-    """Return the position in a dimension of `size` of the element at `place`, which may be in the
-    padding; `before` elements of padding come before the dimension, None if that is not known."""
+    """Map `place`, which may be in the padding, to the position of its element in a dimension of
+    `size`. `before` is the number of elements of padding before the dimension; None if that is not
+    known."""
     if mode == "edge" or size == 1:
         return b.max(0, b.min(place, size - 1))
-    # Of one element, the period of reflections would be 0.
+    # For one element, the period of reflections would be 0.
     period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
     # Of 0 1 2 3, reflections have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
-    # 4 = 2. Padding may be longer than the data: positions go through several periods. A multiple
-    # of the period first makes the position positive, as `b.mod` needs; -(-before // period) is
-    # enough.
+    # 4 = 2. Padding may be longer than the data, so that positions go through several periods.
+    # First, a multiple of the period is added so that the position is not negative, as `b.mod`
+    # needs; -(-before // period) periods are enough.
     if isinstance(period, int) and before is not None:
         at = (place + -(-before // period) * period) % period
     else:

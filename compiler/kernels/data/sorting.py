@@ -19,8 +19,8 @@ from ..builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from ..scalars import as_index, convert, is_unsigned, maximum_of, minimum_of, step_type, widen
 from ..tensors import parameters, require_sizes
 
-# A stable sort of keys, which are integers, and of places beside them: of runs of 16 by rank, then
-# by merges. The first keys in order are found without a sort of the others.
+# A stable sort of integer keys and of the places beside them: runs of 16 are sorted by rank, then
+# merged. If only the first keys are needed, they are found without a sort of the others.
 
 
 RUN = 16
@@ -237,11 +237,11 @@ def advance(
 
 
 def select_first(b: KernelBuilder, rows: SortBuffers, size: Index, count: Index) -> None:
-    """Move the `count` entries that are first in order, of the first `size` of row 0, to its front;
-    they stay in the order of the row."""
-    # The bound is the maximum number that is above fewer than `count` keys. It is found bit by
-    # bit, which takes a comparison of all keys for each, but in vectors, and as long whatever the
-    # keys are. Half of the bits leave few keys that may be first, as a rule.
+    """Move the `count` entries that come first in sorted order, among the first `size` entries of
+    row 0, to the front of the row. They keep the order that they have in the row."""
+    # The bound is the largest number that has fewer than `count` keys below it. It is found bit by
+    # bit. Each bit takes a comparison of all keys, but in vectors, and the time does not depend on
+    # the keys. After half of the bits, few keys are left that may be first, as a rule.
     type = rows.key_type
     half = type.bitwidth // 2
     bound = b.variable(b.number(minimum_of(type), type))
@@ -262,8 +262,8 @@ def find_bits(
     bits: int,
     lowest: int,
 ) -> None:
-    """Set `bits` bits of a bound, the last of them `lowest`, that keep less than `count` keys below
-    it."""
+    """Set `bits` bits of a bound, the last of them `lowest`, such that fewer than `count` keys are
+    below it."""
     type = rows.key_type
     with b.loop(bits) as step:
         bit = b.pure(arith.IndexCastOp, b.index(lowest + bits - 1 - step), target_type=type)
@@ -275,7 +275,7 @@ def find_bits(
 
 def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue) -> Index:
     """Return how many of the first `size` keys of row 0 are less than a bound."""
-    # In the type of the keys, so that vectors have as many lanes.
+    # The count has the type of the keys, so that vectors of both have the same number of lanes.
     number = b.accumulate(
         (size,),
         b.number(0, bound.type),
@@ -289,8 +289,8 @@ def count_less(b: KernelBuilder, rows: SortBuffers, size: Index, bound: SSAValue
 
 
 def keep(b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equal: Index) -> Index:
-    """Move the entries of row 0 whose keys are less than a limit, and the first `equal` of those
-    with that key, to the front; return how many there are."""
+    """Move the entries of row 0 whose keys are less than `limit`, and the first `equal` of those
+    whose keys are equal to it, to the front; return the number of moved entries."""
     kept, left = b.variable(0), b.variable(equal)
     with b.loop(size) as number:
         key = rows.key(b, 0, number)
@@ -307,8 +307,7 @@ def keep(b: KernelBuilder, rows: SortBuffers, size: Index, limit: SSAValue, equa
 
 
 def order(b: KernelBuilder, data: Tensor, axis: int, descending: bool, count: Extent) -> Tensor:
-    """Return the indices of the elements of `data` that are first along an axis in sorted order, as
-    many as `count`."""
+    """Return the indices of the first `count` elements of `data` along an axis in sorted order."""
     data = b.buffered(data)
     size = data.shape[axis]
     shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])

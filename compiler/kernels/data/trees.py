@@ -26,7 +26,7 @@ from .indexing import clipped
 
 WALKS = 16
 """The number of walks at once. A step takes about 20 cycles, most of them for loads one after the
-other, and has 8 instructions: with 16 walks they are what takes the time."""
+other, and has 8 instructions: with 16 walks, the instructions take the time, not the loads."""
 
 LEVELS = 2
 """The steps between checks whether all walks are at a leaf, and end."""
@@ -58,8 +58,8 @@ def tree_leaves(
 
 @dataclass(frozen=True)
 class TreeLanes:
-    """The walks at once: those of some rows through some trees. A row or a tree beyond the last one
-    stands for the last one."""
+    """The walks that are made at once, of some rows through some trees. A row or a tree beyond the
+    last one is replaced by the last one."""
 
     rows: tuple[int, Index, Extent]
     """The number of rows, the first one, and the number of all rows."""
@@ -96,7 +96,7 @@ class Forest:
         b, rows, trees = self.b, self.data.shape[0], self.roots.shape[0]
         together, at_once = WALKS, 1
         if isinstance(trees, int) and trees:
-            # Groups of 9 and 9 of 18 trees, not of 16 and 2.
+            # 18 trees are groups of 9 and 9, not of 16 and 2.
             together = -(-trees // -(-trees // WALKS))
             at_once = WALKS // together
         size = ROWS // at_once * at_once  # so that no row is in two blocks
@@ -122,7 +122,7 @@ class Forest:
             b.store(root, at, lane)
 
         def step() -> SSAValue:
-            """Let each lane take a step; return whether one is at another node then."""
+            """Let each lane take a step; return whether a lane has moved to another node."""
             moved = b.variable(b.number(False, i1))
             with b.nest(lanes.shape, kinds) as lane:
                 node = b.load_index(at, lane)
@@ -137,7 +137,8 @@ class Forest:
             store(lanes.place(b, lane), convert(b, b.load(at, lane), i32))
 
     def repeat(self, step: Callable[[], SSAValue], depth: int) -> None:
-        """Write loops that call `step` up to `depth` times, and not again once nothing moves."""
+        """Write loops that call `step` up to `depth` times. They check every LEVELS steps whether a
+        lane has moved, and end if none has."""
         b = self.b
         going = b.variable(b.number(True, i1))
         with b.loop(depth // LEVELS), b.when([b.load(going, [0])]):

@@ -44,8 +44,8 @@ def in_wide(function: Callable[..., SSAValue]) -> Scalar:
 
 
 def comparison(floats: str, integers: str) -> Legalization:
-    """Legalize to a comparison, with a predicate for floats and one for integers: `slt` is `ult` of
-    unsigned ones."""
+    """Legalize to a comparison, with a predicate for floats and one for integers. For unsigned
+    integers, `slt` stands for `ult`."""
 
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         if is_float(lhs.type):
@@ -77,7 +77,7 @@ def differ_in_sign(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
-    """Return `rhs`, or 1 if it is 0 or -1, by which division may trap."""
+    """Return `rhs`, or 1 if it is 0 or -1: a division by these may trap."""
     one = b.number(1, rhs.type)
     # rhs + 1 is 0 or 1 for -1 and 0: one unsigned comparison for both.
     above = b.pure(arith.AddiOp, rhs, one)
@@ -115,13 +115,13 @@ def unsigned_divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
 
 
 def unsigned_quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the quotient of unsigned integers rounded down, 0 of a division by 0."""
+    """Return the quotient of unsigned integers, rounded down; a division by 0 gives 0."""
     result = b.pure(arith.DivUIOp, lhs, unsigned_divisor(b, rhs))
     return b.pure(arith.SelectOp, is_zero(b, rhs), b.number(0, lhs.type), result)
 
 
 def unsigned_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the remainder of unsigned integers, 0 of a division by 0."""
+    """Return the remainder of unsigned integers; a division by 0 gives 0."""
     return b.pure(arith.RemUIOp, lhs, unsigned_divisor(b, rhs))
 
 
@@ -131,8 +131,8 @@ an f32 significand of 24 bits is exact in the 53 bits of an f64."""
 
 
 def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the exact remainder of f32, as long division with digits of STEP bits: multiples of
-    `rhs` are subtracted from `lhs`, the largest first."""
+    """Return the exact remainder of two f32, by long division with digits of STEP bits: multiples
+    of `rhs` are subtracted from `lhs`, the largest first."""
     if lhs.type == f64:
         return wide_remainder(b, lhs, rhs)
     x = b.pure(math.AbsFOp, convert(b, lhs, f64))
@@ -151,13 +151,14 @@ def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 WIDE_STEP = 52
-"""The bits of an f64 quotient that are computed at once: it is an integer that f64 holds."""
+"""The bits of an f64 quotient that are computed at once: an integer of this many bits is exact in
+f64."""
 
 
 def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the exact remainder of f64, as `float_remainder` does: a difference of `x` and a
-    multiple is less than the unit and a multiple of its last place, which a fused operation gives
-    without rounding."""
+    """Return the exact remainder of two f64, by the method of `float_remainder`. The difference of
+    `x` and a multiple of a unit is less than the unit, and a multiple of the last place of the
+    unit, so that a fused operation computes it without rounding."""
     x, y = b.pure(math.AbsFOp, lhs), b.pure(math.AbsFOp, rhs)
     infinity = b.number(float("inf"), f64)
     left = b.variable(x)
@@ -183,7 +184,8 @@ def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 def without_multiples(
     b: KernelBuilder, x: SSAValue, unit: SSAValue, *, fused: bool = False
 ) -> SSAValue:
-    """Return `x` mod `unit`; x is less than 2 ** STEP units, or if `fused`, 2 ** WIDE_STEP."""
+    """Return `x` mod `unit`. `x` is less than 2 ** STEP units, or with `fused`, than 2 ** WIDE_STEP
+    units."""
     count = b.pure(math.TruncOp, b.pure(arith.DivfOp, x, unit))
     if fused:
         rest = b.pure(math.FmaOp, b.pure(arith.NegfOp, count), unit, x)
@@ -233,8 +235,8 @@ def floor_divide(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     whole = b.pure(arith.SelectOp, down, b.pure(arith.SubfOp, whole, one), whole)
     floor = b.pure(math.FloorOp, whole)
     above = b.pure(arith.SubfOp, whole, floor)
-    # (lhs - rest) / rhs is an integer but for rounding; the nearest one, not the one below, is
-    # meant.
+    # (lhs - rest) / rhs is an integer except for rounding, so the nearest integer is taken, not the
+    # one below.
     over = b.pure(arith.CmpfOp, above, b.number(0.5, lhs.type), arg="ogt")
     result = b.pure(arith.SelectOp, over, b.pure(arith.AddfOp, floor, one), floor)
     none = b.pure(arith.CmpfOp, whole, zero, arg="oeq")
@@ -353,7 +355,7 @@ def log_add_exp(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def fits(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> tuple[int, SSAValue]:
-    """Return the bit width of `lhs`, and whether a shift by `rhs` is smaller."""
+    """Return the bit width of `lhs`, and whether `rhs` is less than it."""
     type = lhs.type
     assert is_integer(type)
     width = type.bitwidth
@@ -361,7 +363,7 @@ def fits(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> tuple[int, SSAValue]
 
 
 def zero_filled(shift: TwoOperands) -> Scalar:
-    """Return the function of a shift that moves zeros in; all bits are out from the width on."""
+    """Return the function of a shift that moves zeros in. A shift by the width or more gives 0."""
 
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         zero = b.number(0, lhs.type)
@@ -373,8 +375,8 @@ def zero_filled(shift: TwoOperands) -> Scalar:
 
 
 def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    # A shift by the width or more is poison. All bits out is a shift by width - 1 here: 0, or -1 of
-    # a negative number.
+    # A shift by the width or more is poison. Here it becomes a shift by width - 1, which gives 0,
+    # or -1 for a negative number.
     width, inside = fits(b, lhs, rhs)
     places = b.pure(arith.SelectOp, inside, rhs, b.number(width - 1, rhs.type))
     return b.pure(arith.ShRSIOp, lhs, places)

@@ -58,12 +58,12 @@ def broadcast_shape(op: Operation, b: KernelBuilder, shapes: Sequence[Shape]) ->
 
 
 def broadcast_size(op: Operation, b: KernelBuilder, sizes: Sequence[Extent]) -> Extent:
-    """Return the size to which dimensions of `sizes` broadcast: that of one that is not 1, chosen
-    at run time if it is not known of any."""
+    """Return the size to which dimensions of `sizes` broadcast: one that is not 1. If it is not
+    known of any of them that it is not 1, the size is chosen at run time."""
     left = [*dict.fromkeys(size for size in sizes if size != 1)]
     if not left:
         return 1
-    # A known size that is not 1 is the result, whatever the others are: they have to be it, or 1.
+    # A known size that is not 1 is the result. The other sizes have to be equal to it, or 1.
     result = next((size for size in left if isinstance(size, int)), left[0])
     if not isinstance(result, int):
         for size in left[1:]:
@@ -92,7 +92,7 @@ def chosen(b: KernelBuilder, lhs: Extent, rhs: Extent) -> SymbolicExtent:
 
 
 DEPTH = 12
-"""The operations that are looked through, one after the other."""
+"""The depth of operations up to which `magnitude` follows operands."""
 ROUNDING = 1 + 2.0**-10
 """The factor that makes up for the rounding of a float operation, also of f16. Kernels compute bf16
 in f32."""
@@ -141,7 +141,8 @@ def magnitude(value: SSAValue, depth: int = DEPTH) -> float:
 
 
 def power_of_two(number: float) -> float:
-    """Return the minimum power of two that `number`, which is not negative, does not exceed."""
+    """Return the smallest power of two that is at least `number`; 0 for 0. `number` is not
+    negative."""
     return 2.0 ** ceil(log2(number)) if number else 0.0
 
 
@@ -154,7 +155,7 @@ def elementwise(scalar: Scalar, unsigned: Scalar | None = None) -> Legalization:
     """Legalize an operation that computes each element, after broadcasting, by `scalar`; if there
     are unsigned integers among the elements, by `unsigned`.
 
-    Both take and return signless integers in the place of others.
+    Both functions take and return signless integers in the place of integers with a signedness.
     """
 
     def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor | tuple[Tensor, ...]:
@@ -296,8 +297,9 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     if target == i1:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = minimum_of(target), maximum_of(target)
-    # What a kernel has computed from bytes, for example, needs no tests: they are five operations
-    # beside one conversion. A float that may be NaN has no finite magnitude.
+    # A number of small magnitude, such as one that a kernel has computed from bytes, needs no
+    # tests: they are five operations beside one conversion. A float that may be NaN has no finite
+    # magnitude.
     if magnitude(x) <= high:
         return b.pure(arith.FPToSIOp, x, target_type=target)
     limit = b.number(float(high + 1), x.type)  # a power of 2, so exact

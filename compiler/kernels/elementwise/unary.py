@@ -88,7 +88,7 @@ def invert(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def as_math(*classes: type[Operation]) -> dict[type[Operation], Legalization]:
-    """Legalize operations to those of `math` with the same names of classes."""
+    """Legalize each operation to the operation of `math` whose class has the same name."""
     return {cls: as_operation(getattr(math, cls.__name__)) for cls in classes}
 
 

@@ -18,7 +18,8 @@ from ..builder import KernelBuilder
 from ..scalars import add, convert, divide, multiply, select
 
 NOMINAL = 64
-"""The extent of a dimension from which it is concluded how others are resized by the same scale."""
+"""The extent of a sample dimension. How it is resized by a scale shows how a dimension of unknown
+extent is."""
 
 
 class F64(Term["Number", "Number"]):
@@ -64,8 +65,8 @@ class Coordinate:
     end: float
 
     def map(self, b: KernelBuilder | None, x: Number) -> Number:
-        """Return the coordinate of element `x`: a number if all of it is known, or else computed by
-        operations that `b` writes."""
+        """Return the coordinate of element `x`: a number if all inputs are known, otherwise a value
+        computed by operations that `b` writes."""
         extent, size = number_of(b, self.extent), number_of(b, self.size)
         length = size if self.scale is None else self.scale * extent
 
@@ -83,8 +84,8 @@ class Coordinate:
             case "half_pixel":
                 return back(x + 0.5) - 0.5
             case "half_pixel_symmetric":
-                # `length` is scale * extent before it is cut to `size`; what is cut off is half at
-                # each side.
+                # `length` is scale * extent before it is cut to `size`. Half of the part that is
+                # cut off is at each side.
                 shift = extent / 2.0 * (1.0 - size / length)
                 return back(x + 0.5) + shift - 0.5
             case "pytorch_half_pixel":
@@ -110,15 +111,15 @@ class Coordinate:
         return all(self.at(i) == i for i in range(self.size))
 
     def is_multiple(self) -> bool:
-        """Return whether there are as many new elements for each old one in an unknown extent, and
-        coordinates depend on the scale alone."""
+        """Return whether each old element has the same number of new elements for any unknown
+        extent, and coordinates depend on the scale alone."""
         scale = int(self.scale or 0)
         # In the other modes, coordinates depend on the sizes, too, not on the scale alone.
         by_scale = self.mode in ("asymmetric", "half_pixel", "tf_half_pixel_for_nn")
         return by_scale and scale == self.scale and self.size == self.extent * scale
 
     def nominal(self) -> Coordinate:
-        """Return the coordinates of a dimension of some extent with the same scale."""
+        """Return the coordinates of a dimension of extent NOMINAL with the same scale."""
         assert self.scale is not None
         return replace(self, extent=NOMINAL, size=int(NOMINAL * self.scale))
 
@@ -167,7 +168,8 @@ ROUNDINGS: Mapping[str, tuple[float, type[Operation], Callable[[float], int]]] =
     "round_prefer_floor": (-0.5, math.CeilOp, ceil),
     "round_prefer_ceil": (0.5, math.FloorOp, floor),
 }
-"""ONNX's ways of rounding: what is added first, and the functions of values and of numbers."""
+"""ONNX's ways of rounding: the number that is added first, the operation on values, and the
+function on known numbers."""
 
 
 def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:

@@ -226,9 +226,9 @@ def interpolated(
         )
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
-    # Lazily, the axes would multiply: cubic of an image reads 4 * 4 elements for each, and in a
-    # chain of three axes 64. With two taps it is worth it: the kernel has one loop, without a
-    # buffer.
+    # If this were computed lazily, the reads of the axes would multiply: a cubic resize of an image
+    # would read 4 * 4 elements for each new one, and one along three axes 64. With two taps it is
+    # worth it: the kernel has one loop, without a buffer.
     if taps > 2:
         return b.buffered(Elements(shape, element, read))
     if axis == len(shape) - 1 and not isinstance(data, Buffer):
@@ -300,8 +300,9 @@ def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue
 def extrapolated(
     data: Tensor, outside: Sequence[tuple[int, Tensor]], shape: Shape, value: float
 ) -> Tensor:
-    """Return `data` with `value` where one of the coordinates `outside`, of an axis each, is not in
-    the original shape; f64 if the elements are integers."""
+    """Return `data` with `value` in place of each element that has a coordinate outside of the
+    original shape. `outside` has pairs of an axis and its coordinates. The result is f64 if the
+    elements are integers."""
     element = f64 if is_integer(data.element) else data.element
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:

@@ -36,8 +36,8 @@ class Order:
     """The order in which a reduction searches for the best element."""
 
     floats: tuple[str, str]
-    """The predicates by which a later element replaces the best one so far, if the first or if the
-    last of equal elements is selected."""
+    """The predicates by which a later element replaces the best one so far: one that selects the
+    first of equal elements, and one that selects the last."""
     integers: tuple[str, str]
     extremum: Function
     of_empty: Bound
@@ -126,8 +126,8 @@ class ArgSearch:
     def found(
         self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
     ) -> SSAValue:
-        """Return the first, or the last, of the index `before` and, if the element at `inner` is
-        equal to the extremum `best`, of `inner`."""
+        """Return the first, or the last, of the indices `before` and `inner`. `inner` counts only
+        if its element is equal to the extremum `best`."""
         # For 3 7 7 and the first index: 3 (nowhere), 1, 2, whose minimum is 1; for the last one -1,
         # 1, 2.
         is_best = self.is_best(self.element(outer, inner), best)

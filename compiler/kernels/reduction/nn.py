@@ -18,8 +18,8 @@ from ..tensors import scheduled
 from .reduction import Reduced
 
 HEAVY = 2
-"""The vectors of exponentials that are computed together: each is enough work by itself to hide
-latencies, and more would not leave registers for its intermediate results."""
+"""The vectors of exponentials that are computed together: each of them is enough work to hide
+latencies, and more vectors would leave no registers for intermediate results."""
 
 
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -77,8 +77,8 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
             b.store(total, sums, outer)
 
         row.for_each(b, compute, vectors=HEAVY)
-        # One logarithm for each row: in a loop of its own, those of adjacent rows are the lanes of
-        # vectors.
+        # Each row has one logarithm. In a separate loop, the logarithms of adjacent rows are the
+        # lanes of vectors.
         with b.elements(row.outer, b.lanes) as outer:
             b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
         with b.elements(row.shape, b.lanes) as index:
@@ -93,9 +93,11 @@ def less_maximum(
     b: KernelBuilder, data: Tensor, row: Reduced
 ) -> Callable[[Sequence[Index], Sequence[Index]], SSAValue]:
     """Write loops that compute the maxima of all rows; return a function that computes the element
-    at `outer` and `inner` less the maximum of its row, in the wide type.
+    at `outer` and `inner` minus the maximum of its row, in the wide type.
 
-    The maxima have loops of their own, so that processors overlap the trees of several rows."""
+    The maxima have loops of their own, so that processors overlap the reduction trees of several
+    rows.
+    """
     wide = step_type(data.element)
     maxima = b.alloc(row.outer, wide)
 
@@ -111,8 +113,8 @@ def less_maximum(
 
 
 def greater(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the maximum, or one of the numbers if one is NaN. No NaN is lost, as the elements
-    less their maximum have it."""
+    """Return the maximum, or one of the numbers if one is NaN. No NaN is lost: a NaN element minus
+    the maximum is NaN."""
     return b.pure(arith.MaximumfOp, lhs, rhs, flags=NO_NANS)
 
 

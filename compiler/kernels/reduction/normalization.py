@@ -35,8 +35,8 @@ def wide_elements(
 def along(
     parameter: Tensor, axes: Sequence[int], rank: int
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """Return a function that reads, in the wide type, the element of a parameter at an index of the
-    data; the dimensions of the parameter are `axes` of the data."""
+    """Return a function that reads the element of a parameter at an index of the data, in the wide
+    type. The dimensions of the parameter are `axes` of the data."""
     places = normalize_axes(axes, rank)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -159,7 +159,7 @@ class NormalizedRows:
     inner: Shape
     """The dimensions of a row."""
     factor: Buffer | None
-    """What the elements of a row are multiplied by in the end."""
+    """The last factor of the elements of a row; None if there is none."""
     shift: Buffer | None
 
     @staticmethod
@@ -205,8 +205,8 @@ class NormalizedRows:
                 store([*outer, *inner], convert(b, value, element))
 
     def statistics(self, row: Index) -> tuple[Callable[[Index], SSAValue], SSAValue]:
-        """Write loops over a row; return a function that computes an element, less the mean for a
-        layer normalization, and the reciprocal of the root of the mean square of these."""
+        """Write loops over a row. Return a function that computes an element, minus the mean for a
+        layer normalization, and the reciprocal of the root mean square of these elements."""
         b, wide = self.b, step_type(self.data.element)
         _, width = self.data.shape
         zero, one, count = b.number(0.0, wide), b.number(1.0, wide), b.count(width, wide)

@@ -34,11 +34,12 @@ class ColumnBlock:
 
 
 def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index, Index]:
-    """Return the rows and the columns of a block of the image: of an image of unknown extents, as
-    many rows as the panel holds, or a part of one row."""
-    # A static schedule cannot give blocks of unknown columns: rows of 10 and of 1000 columns would
-    # need panels of other sizes. The panel has its nominal size, and the block as many whole rows
-    # as fit into it: in a panel of 256, 3 rows of 80 columns, or 256 columns of a longer row.
+    """Return the rows and the columns of a block of the image. If the extents of the image are
+    unknown, a block has as many rows as the panel holds, or is a part of one row."""
+    # A static schedule cannot give the blocks of an unknown number of columns: rows of 10 and of
+    # 1000 columns would need panels of different sizes. The panel has its nominal size, and a block
+    # has as many whole rows as fit into it: in a panel of 256, 3 rows of 80 columns, or 256 columns
+    # of a longer row.
     if isinstance(t.columns, int):
         return s.rows, s.columns
     if not s.packs:
@@ -73,7 +74,8 @@ def padded(extent: Extent, to: int) -> Extent:
 
 
 def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAValue]:
-    """Return the condition that a column of a tile of `step` columns is in the block."""
+    """Return the condition that `column`, of a tile of `step` columns, is less than `count`, the
+    number of columns of the block; no condition if that is always so."""
     if isinstance(count, int) and count % step == 0:
         return []
     return [b.likely(b.less(column, count))]

@@ -20,14 +20,15 @@ from .schedule import NOMINAL_IMAGE, WIDTHS, ContractionOperand, Extents, Schedu
 MULTIPLY_ADDS = 2
 LOADS = 2
 LATENCY = 6
-"""The cycles from one multiply-add to the next of the same sum: 4, and what other delays add."""
+"""The cycles from one multiply-add to the next of the same sum: 4, plus other delays."""
 MISSES, MISSES_IN_PLACE = 0.2, 0.05
-"""The cycles that a load costs beside others, as some miss the first cache: of packed columns, and
-of windows, which have elements in common."""
+"""The extra cycles of a load, on average, as some loads miss the first cache: of packed columns,
+and of windows, which have elements in common."""
 L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
 PAGE, WAYS = 4096, 4
-"""The bytes of a page, and half of the lines of the first cache for one place in it."""
+"""The bytes of a page; and half of the ways of the first cache, the lines that it keeps for one
+place in a page."""
 LINE = 64
 """The bytes of a line of a cache."""
 STREAMS = 8
@@ -39,17 +40,17 @@ TAP_OVERHEAD = 0.5
 OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
-"""The tiles that take as long as what masks add to the last one of unpacked columns."""
+"""The cost of the masks of the last tile of unpacked columns, in tiles."""
 REST = 0.2
-"""The part of a tile that it takes to start another kind of tile, for the columns that are left."""
+"""The cost of starting another kind of tile, for the columns that are left, as a part of a tile."""
 COPY, ROW = 2, 8
 """The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED, SCATTER_LANES = 1, 4, 3
-"""The cycles of storing an element that is not next to the others of its vector: these are
-transposed in registers; of tiles that may have columns beyond the end of a row, as each is compared
-with it; and lane by lane."""
+"""The cycles of storing an element that is not next to the others of its vector: if vectors are
+transposed in registers; if the tile may also have columns beyond the end of a row, so that each
+column is compared with it; and lane by lane."""
 
 CONVERSION = 12
 """The cycles of converting a vector of integers to floats and back, and storing it. LLVM splits one
@@ -61,7 +62,8 @@ SPLIT = 0.8
 
 
 def peak_share(s: Schedule, e: Extents, target: Target) -> float:
-    """Return the estimated share of the multiply-adds that `target` can do in the same time."""
+    """Return the multiply-adds of a contraction as an estimated share of those that `target` can do
+    in the same time."""
     useful = e.m * e.rows * e.columns * e.inputs * e.taps
     return useful / (cycles(s, e, target) * target.cores * MULTIPLY_ADDS * s.lanes)
 
@@ -74,7 +76,7 @@ def byte_dot_product(e: Extents, target: Target) -> ByteDotProduct | None:
 
 
 def product_cycles(s: Schedule, e: Extents, target: Target) -> float:
-    """Return the cycles of the products of a term of a tile, if nothing else bounds them."""
+    """Return the cycles of the products of a term of a tile, if nothing else limits them."""
     sums = s.m * s.vectors
     match byte_dot_product(e, target):
         case "vpmaddubsw" | "vpmaddwd" as instruction:  # two multiplications, and additions
@@ -85,8 +87,8 @@ def product_cycles(s: Schedule, e: Extents, target: Target) -> float:
 
 
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
-    """Return an estimate of the cycles that one batch element takes; with an unknown number of
-    columns, for as many columns as are nominal, the average of images of several sizes."""
+    """Return an estimate of the cycles that one batch element takes. If the number of columns is
+    unknown, it is the average over images of several sizes, for as many columns as are nominal."""
     if e.columns_known:
         return cycles_of(s, e, target)
     total = 0.0
@@ -150,7 +152,7 @@ def cycles_of(s: Schedule, e: Extents, target: Target) -> float:
 
 
 def scatter_cycles(s: Schedule, e: Extents) -> float:
-    """Return the cycles of storing an element of the result, beside those of its tile."""
+    """Return the cycles of storing an element of the result, in addition to those of its tile."""
     # A vector of rows is stored as it is into blocks of channels, and otherwise transposed; a
     # vector of columns is stored as it is, and into blocks lane by lane.
     if not s.by_rows:
@@ -178,16 +180,16 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
 
 
 def rest_columns(s: Schedule) -> int:
-    """Return the columns of the tiles in place that cover what whole tiles leave of a row whose
-    number of columns is not known: few, as the last one computes some in vain, but with enough sums
-    to fill the units."""
+    """Return the columns of a smaller tile in place. Such tiles cover the columns that whole tiles
+    leave of a row of unknown length. They have few columns, as the last one computes some in vain,
+    but enough sums to fill the units."""
     return min(s.m, -(-LATENCY * MULTIPLY_ADDS // s.vectors))
 
 
 def conversions(s: Schedule, e: Extents) -> int:
-    """Return the vectors that the columns of a row are converted in."""
+    """Return the number of vectors in which the columns of a row are converted."""
     whole, rest = divmod(e.columns, s.m)
-    # LLVM splits a vector of 7 lanes into 4, 2 and 1: as many as 7 has bits that are set.
+    # LLVM splits a vector of 7 lanes into 4, 2 and 1: as many vectors as 7 has set bits.
     return whole * s.m.bit_count() + rest.bit_count()
 
 
@@ -207,12 +209,12 @@ def shared_cycles(
 
 
 def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
-    """Return the cycles that the tiles of the first block wait for the weights, which come from
-    memory once: the tiles of columns prefetch those of the next tile of lhs."""
+    """Return the cycles that the tiles of the first block wait for the weights. These come from
+    memory once: the tiles of columns prefetch the weights of the next tile of lhs."""
     if s.lhs_inside or e.constant is not ContractionOperand.LHS:
         return 0
-    # The tiles of columns are computed while the next weights arrive (`following_weights`): what
-    # reading takes longer than they do is waited for.
+    # The tiles of columns are computed while the next weights arrive (`following_weights`). They
+    # only wait if reading the weights takes longer than that.
     blocks = down * -(-e.inputs // s.inputs)
     lhs = s.rows_of_tile * s.inputs * e.taps * e.bits // 8
     return blocks * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
@@ -221,9 +223,9 @@ def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down
 def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
     """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
 
-    A tile of an operand comes the first time from the cache that holds all of the operand. Later,
-    one of the outer loop comes from the cache that holds the tile, one of the inner loop from the
-    cache that holds all tiles of that loop.
+    The first time, a tile of an operand comes from the cache that holds all of the operand. After
+    that, a tile of the outer loop comes from the cache that holds this tile, and a tile of the
+    inner loop from the cache that holds all tiles of that loop.
     """
     size = e.bits // 8
     terms = s.inputs * e.taps
@@ -264,7 +266,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
             all_lhs,
         )
 
-    # A roofline with overlap that is not complete: part of the shorter of both is added.
+    # A roofline with incomplete overlap: a part of the shorter of both times is added.
     def tile(inner_from: float, outer_from: float) -> float:
         read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
         return max(compute, read) + min(compute, read) * OVERLAP
@@ -315,14 +317,14 @@ def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
 
 
 def rows_in_cache(stride: int) -> int:
-    """Return how many rows that are `stride` bytes apart the first cache keeps: it has WAYS lines
+    """Return how many rows that are `stride` bytes apart the first cache keeps. It has WAYS lines
     for all addresses that are equal modulo PAGE."""
     # 4 rows of a stride of 4096 bytes, 16 of 1024, but 256 of 4160: then all sets are used in turn.
     return WAYS * (PAGE // gcd(PAGE, stride))
 
 
 def bandwidth(size: float, target: Target) -> float:
-    """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
+    """Return the bytes per cycle from the cache that holds `size` bytes beside other data."""
     # The shares leave room for what else is used meanwhile; the third cache is shared by cores.
     if size <= target.l1_cache // 2:
         return inf
@@ -443,8 +445,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
 
 
 def fits(m: int, e: Extents, lanes: int) -> bool:
-    """Return whether `m` columns are a part of a row of the image, or several whole rows: then the
-    rows of lhs have to be next to each other in the result."""
+    """Return whether a tile may have `m` columns: a part of a row of the image, or several whole
+    rows. For several rows, the rows of lhs have to be next to each other in the result."""
     # Whole rows together are not combined with edges: each of the rows would have both.
     if e.edge is not None:
         return has_one_edge(m, e.columns, e.edge)
@@ -454,8 +456,9 @@ def fits(m: int, e: Extents, lanes: int) -> bool:
 
 
 def has_one_edge(m: int, columns: int, edge: int) -> bool:
-    """Return whether a tile of `m` columns, and the last one of a row, which may be smaller, have
-    all of the `edge` columns at one side of the image, or are a whole row."""
+    """Return whether all `edge` columns at a side of the image are in one tile of a row: in the
+    first tile, of `m` columns, and in the last one, which may be smaller. Also true if a tile is a
+    whole row."""
     # Of 8 columns with 2 at each edge, tiles of 2 to 6 and of 8 do. 7 is left out: the last tile
     # has one column, and the other one of its edge is in the tile before.
     return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
@@ -478,12 +481,12 @@ def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
 # With one register too many, LLVM spills a sum in the innermost loop. Tests look for spills in the
 # assembly of each target (`test_tile_sizes.py`).
 def registers_of(m: int, vectors: int, kept: int, e: Extents, target: Target) -> int:
-    """Return the registers of a tile that keeps some elements or vectors of an operand: the sums,
-    those, one of the other operand, and without fused multiply-add a product."""
+    """Return the number of registers of a tile that keeps `kept` elements or vectors of an operand:
+    the sums, these, one of the other operand, and without fused multiply-add a product."""
     match byte_dot_product(e, target):
-        case "vpmaddubsw":  # beside those a product and ones
+        case "vpmaddubsw":  # also a product and ones
             return m * vectors + kept + 3
-        case "vpmaddwd":  # an operand takes two registers; beside those a product and a mask
+        case "vpmaddwd":  # an operand takes two registers; also a product and a mask
             return m * vectors + 2 * kept + 4
         case _:
             return m * vectors + kept + (1 if target.has("fma") else 2)
@@ -499,8 +502,8 @@ def parts_of(extent: int) -> Iterator[int]:
 
 
 def inputs_in_cache(rows: int, e: Extents, target: Target) -> int:
-    """Return the inputs of even blocks of terms: the first cache holds `rows` rows of lhs of a
-    block, beside others."""
+    """Return the number of inputs of a block of terms. The first cache holds `rows` rows of lhs of
+    a block beside other data, and all blocks have about equal size."""
     # l1_cache * 4 bits are half of the first cache. If 100 of 512 inputs fit, blocks have 86: 6
     # blocks of about equal size, not 5 and a small one.
     most = max(1, target.l1_cache * 4 // (rows * e.taps * e.bits))
@@ -515,8 +518,8 @@ def shares(columns: int, tile: int, cores: int) -> Iterator[int]:
 
 
 def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[int, int]]:
-    """Yield the rows and the columns of blocks of at most `most` columns in all; for several cores,
-    also those that each core gets as many of."""
+    """Yield the rows and the columns of blocks of at most `most` columns in all. For several cores,
+    also yield blocks that give each core the same number of them."""
     if e.columns > most:
         yield 1, most // tile * tile
         return

@@ -18,15 +18,16 @@ from .schedule import Schedule
 from .transposed import bytes_of
 
 AHEAD = 4096
-"""The bytes between the weights that a tile of columns reads and those that it prefetches: a page,
-as the processor prefetches no further than to the end of one."""
+"""The distance in bytes between the weights that a tile of columns reads and those that it
+prefetches. It is a page, as the processor itself prefetches no further than to the end of a
+page."""
 
 
 @dataclass(frozen=True)
 class Following:
-    """The weights after those that the tiles of columns of a block multiply with. Each of these
-    tiles prefetches a part: weights come from memory once in a call, and nothing else hides
-    how long that takes."""
+    """The weights that are read after those of the tiles of columns of a block. Each of these tiles
+    prefetches a part: weights come from memory once in a call, and nothing else hides the time that
+    this takes."""
 
     buffer: SSAValue
     """The weights in groups."""
@@ -58,8 +59,8 @@ def following_weights(
     terms: tuple[Index, Index],
 ) -> Following | None:
     """Return the part of the next weights that a tile prefetches while it adds some terms: those of
-    the next block of terms, or of the next tile of lhs. `tile` is the number of the tile of lhs,
-    that of the tile of columns, and how many of these there are.
+    the next block of terms, or of the next tile of lhs. `tile` has the number of the tile of lhs,
+    the number of the tile of columns, and the number of all tiles of columns.
 
     None if the first cache holds all weights, or if there are no others.
     """
@@ -74,16 +75,16 @@ def following_weights(
     if volume(block.weights.shape) * bytes_of(t.total) <= b.target.l1_cache:
         return None
     # The `count` tiles of columns share the next block: with vectors of 32 weights and 4 tiles,
-    # each prefetches 8 for each of its terms, tile 1 those from number 8 * held on. As a whole,
-    # they are the block, once. If width is not a multiple of count, the last tiles prefetch parts
+    # each prefetches 8 for each of its terms, tile 1 those from number 8 * held on. Together, they
+    # prefetch the block once. If width is not a multiple of count, the last tiles prefetch parts
     # again.
     line = max(1, LINE // bytes_of(t.total))
     step = -(-width // count) if isinstance(count, int) else min(width, line)
     pitch: Index = step
     next_input = b.min(terms[0] + s.inputs, inputs)
     next_term = m_tile * all_terms + next_input * each
-    # After the last block there is none: it is prefetched itself, without a branch. A prefetch has
-    # no effect on results, and never faults.
+    # There is no block after the last one: it is prefetched itself, which saves a branch. A
+    # prefetch has no effect on results, and never faults.
     start = b.min(next_term, tiles * all_terms - held) * width
     part = b.min(number * (held * step), held * (width - step))
     if not isinstance(count, int):
@@ -102,11 +103,12 @@ def following_weights(
 def weights_ahead(
     b: KernelBuilder, t: Contraction, block: ColumnBlock, tile: Index
 ) -> Following | None:
-    """Return the weights that a tile of columns, the one with the number `tile`, prefetches: those
-    `AHEAD` of what it reads. None if the second cache holds all weights.
+    """Return the weights that tile number `tile` of columns prefetches: those that are `AHEAD`
+    bytes after the weights that it reads. None if the second cache holds all weights.
 
-    Few rows take less time than their weights take to arrive from memory, although they are read in
-    the order in which they are in memory: at each page, the processor starts to prefetch anew.
+    For few rows, computing takes less time than it takes the weights to arrive from memory. They
+    are read in the order in which they are in memory, but the processor starts to prefetch anew at
+    each page.
     """
     if t.weights is None or block.weights is None:
         return None
@@ -114,7 +116,7 @@ def weights_ahead(
     size = bytes_of(block.weights.element)
     if tiles * terms * width * size <= b.target.l2_cache:
         return None
-    # After the last tile there is none: it prefetches itself.
+    # There is no tile after the last one: it prefetches itself.
     first = b.min(tile * (terms * width) + AHEAD // size, (tiles - 1) * terms * width)
     return Following(
         b.view(block.weights.buffer, (groups, tiles * terms * width)),

@@ -77,15 +77,14 @@ def pack_columns(
 
 @contextmanager
 def whole_vectors(b: KernelBuilder, count: Index, lanes: int) -> Generator[Index]:
-    """Build the body of a vectorized loop over `count` elements, and over those that fill the last
-    vector."""
+    """Build the body of a vectorized loop over `count` elements, rounded up to whole vectors."""
     with b.loop(b.ceildiv(count, lanes)) as chunk, b.loop(lanes, ForKind.VECTORIZED) as lane:
         yield chunk * lanes + lane
 
 
 def clear_rest(b: KernelBuilder, t: Contraction, s: Schedule, block: ColumnBlock, k: Index) -> None:
-    """Write loops that set the lanes of the last tile beyond a block of unknown extents to zero, at
-    term `k` of the panel."""
+    """Write loops that set the lanes of the last tile beyond the end of the block to zero, at term
+    `k` of the panel. The extents of the block are unknown."""
     assert block.panel is not None
     count = block.rows * block.columns
     whole = count // s.lanes * s.lanes
@@ -122,8 +121,9 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
         width = schedule.rows_of_tile if t.weights.is_lhs else schedule.tile
         weights = t.packed_weights(b, t.weights, width)
     if is_row_special(t, schedule):
-        # A decoder computes one token most of the time: tiles of 8 rows would take twice as long as
-        # weights in a cache take to arrive, and a tenth longer than those in memory.
+        # A decoder computes one token most of the time. For one row, tiles of 8 rows would take
+        # twice as long as weights take to arrive from a cache, and a tenth longer than they take
+        # from memory.
         is_row = b.equal(t.m, 1)
         with b.when([is_row]):
             write_blocks(b, t, replace(schedule, m=1), weights, finish)
@@ -134,8 +134,8 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
 
 
 def is_row_special(t: Contraction, s: Schedule) -> bool:
-    """Return whether loops for one row are written beside those for any number of rows: the number
-    is unknown, and constant columns make the vectors."""
+    """Return whether loops for one row are written beside those for any number of rows. They are if
+    the number is unknown, and the columns of a constant make the vectors."""
     is_constant = t.weights is not None and not t.weights.is_lhs
     return is_constant and not isinstance(t.m, int) and not s.by_rows and s.m > 1
 
@@ -186,8 +186,8 @@ def write_terms(
     finish: Store,
     m_tile: Index | None = None,
 ) -> None:
-    """Write loops over blocks of terms that compute the tiles of a block of columns, or those of
-    them in one row of tiles, `m_tile`. Between blocks of terms, the sums are in memory."""
+    """Write loops over blocks of terms that compute the tiles of a block of columns, or of one row
+    of its tiles, `m_tile`. Between blocks of terms, the sums are in memory."""
     # With all terms in one block, the sums of a tile never leave the registers until they are
     # finished; else a tile loads them, adds the products of a block of terms, and stores them.
     inputs = t.terms[0]
@@ -265,9 +265,9 @@ def for_tiles_in_place(
     m_tiles: tuple[Index, Index],
     write: Callable[[ContractionTile], None],
 ) -> None:
-    """Write the same for columns that are read one by one where they are: each tile is a part of
-    one row of the image, or some rows. Those at the end of a row may be smaller. The tiles of lhs,
-    `m_tiles` (the first one, and their number), are inside."""
+    """Write the loops of `for_tiles` for columns that are read one by one where they are. Each tile
+    is a part of one row of the image, or several rows; those at the end of a row may be smaller.
+    The inner loop is over the tiles of lhs: `m_tiles` has the first one and their number."""
     columns = columns_in_order(t, s)
     if isinstance(columns, int):
         whole, last = columns // s.tile, columns % s.tile

@@ -83,23 +83,24 @@ class Extents:
     batch: int = 1
     """The contractions that cores can share."""
     block: int = 1
-    """The taps that are channels, of a block of the image: they are next to each other in memory,
-    and the columns are not."""
+    """The taps that are the channels of a block of the image: these are next to each other in
+    memory, and the columns are not."""
     rows_together: int = 1
     """The rows of lhs whose elements of a column are next to each other in the result."""
     margin: int = 0
     """The columns after the last one at which tiles can read."""
     of_integers: bool = False
-    """True if the sums are integers, as is what is computed of them."""
+    """True if the sums are integers, and also what is computed from them."""
     exact_pairs: bool | None = None
-    """Whether pairs of products of bytes fit in an i16; None if the terms are no words of bytes."""
+    """Whether the sums of pairs of products of bytes fit in an i16; None if the terms are no words
+    of bytes."""
     edge: int | None = None
     """The most columns at an edge of the image where tiles leave out taps that are beyond it; None
     if there is padding in memory."""
 
     @property
     def taps_down(self) -> int:
-        """The other taps of a window."""
+        """The taps of a window along all dimensions but the columns."""
         return self.taps // self.taps_across // self.block
 
 
@@ -108,9 +109,9 @@ class Schedule:
     """The extents of tiles and blocks of a contraction, and the order of its loops."""
 
     m: int
-    """The rows of lhs of a tile; the columns, if vectors are of rows."""
+    """The rows of lhs of a tile; with `by_rows`, its columns."""
     vectors: int
-    """The vectors of columns, or else of rows, of a tile."""
+    """The vectors of a tile: of columns, or with `by_rows`, of rows of lhs."""
     lanes: int
     """The lanes of a vector."""
     rows: int
@@ -138,7 +139,7 @@ class Schedule:
 
     @property
     def in_place(self) -> bool:
-        """True if each element of a column is read where it is, for a vector of rows."""
+        """True if columns are not packed: an element is read where it is, for a vector of rows."""
         return self.by_rows and not self.packs
 
     def __str__(self) -> str:
@@ -157,8 +158,8 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Cut:
-    """Consecutive taps of a window along the columns, and the columns at both edges of the image at
-    which they are beyond it."""
+    """Consecutive taps of a window along the columns, and the numbers of columns at both edges of
+    the image at which they are beyond it."""
 
     first: int
     count: int
@@ -171,7 +172,7 @@ class Edges:
     """An image without its padding of zeros: products leave out the taps that are beyond it."""
 
     windows: Sequence[Window]
-    """The windows of each dimension, rows first; the last are those of columns."""
+    """The windows of each dimension, rows first; the last one is that of the columns."""
     extents: Sequence[Extent | None]
     """The extents of the image; None for columns that have their padding in memory."""
 
@@ -183,11 +184,12 @@ class Edges:
 
     @property
     def most(self) -> int:
-        """The most columns at one edge at which a tap is beyond it."""
+        """The largest number of columns at one edge at which a tap is beyond it."""
         return max(max(cut.before, cut.after) for cut in self.cuts())
 
     def cuts(self) -> list[Cut]:
-        """Return the taps along the columns."""
+        """Return the taps along the columns, grouped by the columns at which they are beyond an
+        edge."""
         # Of 3 taps, padding 1 and 5 columns: tap 0 is beyond the image at the first column, tap 2
         # at the last one, tap 1 never. With stride 2, and 6 columns in memory, tap 2 is inside as
         # well:
@@ -213,7 +215,8 @@ class Edges:
 
     @contextmanager
     def rows(self, b: KernelBuilder, row: Sequence[Index]) -> Generator[list[Index]]:
-        """Write loops over the taps that are inside of the image, of windows at a row of it."""
+        """Write loops over the taps that are inside of the image, for windows at `row` of the
+        result."""
         if not row:
             yield []
             return
@@ -241,7 +244,8 @@ class Edges:
     def inside(
         self, b: KernelBuilder, place: Sequence[Index], taps: Sequence[Index]
     ) -> list[SSAValue]:
-        """Return the conditions that the taps of the window at a place are inside of the image."""
+        """Return the conditions under which the taps of the window at a place are inside of the
+        image."""
         conditions: list[SSAValue] = []
         for i, tap, window, extent in zip(place, taps, self.windows, self.extents, strict=True):
             if extent is None:

@@ -56,7 +56,8 @@ class ContractionTile:
     first: Index
     """The first column, counted from that of the block."""
     m: int
-    """The rows of lhs, or else the columns: of the last tile in place, those that are left."""
+    """The rows of lhs, or with `by_rows` the columns. The last tile in place has the columns that
+    are left."""
     number: Index
     count: Index
     """The number of the tile among all tiles of columns of the block, and how many these are."""
@@ -92,8 +93,8 @@ class ContractionTile:
         return self.first_m + row, self.first + column
 
     def image_place(self, column: Index, i: Index) -> tuple[Index, Index]:
-        """Return the row and the column of the image for column `column` of the block, `i` of the
-        tile."""
+        """Return the row and the column of the image for column `column` of the block, which is
+        column `i` of the tile."""
         b, t, block = self.b, self.contraction, self.block
         if not has_rows(t, self.schedule):
             return block.first_row, block.first_column + column
@@ -208,8 +209,9 @@ class ContractionTile:
                     self.add_tap(part, [*down, across])
 
     def cuts(self, edges: Edges) -> Iterator[tuple[Cut, tuple[int, int], list[SSAValue]]]:
-        """Yield the taps that are beyond an edge which the tile may have, the columns of the tile
-        at which they are, and the conditions that it has that edge."""
+        """Yield the taps that are beyond an edge that the tile may have, the numbers of columns at
+        the start and at the end of the tile at which they are, and the conditions under which the
+        tile has that edge."""
         b, s, columns = self.b, self.schedule, edges.columns
         for cut in edges.cuts():
             if cut.before and self.m == s.m:
@@ -221,8 +223,9 @@ class ContractionTile:
                 yield cut, (0, cut.after), [b.equal(self.first, columns - s.m)]
 
     def add_tap(self, part: TermPart, tap: Sequence[Index], cut: tuple[int, int] = (0, 0)) -> None:
-        """Write the products of a tap of an input, or a loop over those of a block of channels,
-        without some of the first and of the last columns of the tile."""
+        """Write the products of a tap of an input, or a loop over the products of a block of
+        channels. `cut` has the numbers of columns that are left out at the start and at the end of
+        the tile."""
         b, t, s, block = self.b, self.contraction, self.schedule, self.block
         before, after = cut
         if (m := self.m - before - after) <= 0:
@@ -332,7 +335,8 @@ class ContractionTile:
             finish_column(b, t, block, m, at, total, finish)
 
     def own(self, column: Index) -> list[SSAValue]:
-        """Return the condition that a column is in the block, and in no tile before this one."""
+        """Return the condition that a column of the tile is in the block; no condition if it always
+        is."""
         b, s = self.b, self.schedule
         if self.is_whole:
             return []
@@ -343,8 +347,8 @@ class ContractionTile:
 
 
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
-    """Return a pair for rows of lhs and for columns in the order of vectors: the part that lanes
-    belong to comes last."""
+    """Return a pair, for rows of lhs and for columns, in the order of vectors: the dimension of the
+    lanes comes last."""
     first, second = pair
     return (second, first) if s.by_rows else (first, second)
 
@@ -355,8 +359,8 @@ def has_rows(t: Contraction, s: Schedule) -> bool:
 
 
 def columns_in_order(t: Contraction, s: Schedule) -> Extent:
-    """Return the number of columns that tiles which are read in place divide: those of a row, or of
-    the image."""
+    """Return the number of columns that are divided into tiles in place: those of a row, or of the
+    image."""
     return volume((*t.rows, t.columns)) if has_rows(t, s) else t.columns
 
 
@@ -405,7 +409,7 @@ def finish_column(
     total: SSAValue,
     finish: Store,
 ) -> None:
-    """Write the use of the element at a row of lhs and a column of a block."""
+    """Write the call of `finish` for the element at a row of lhs and a column of a block."""
     if t.merged:
         first = block.first_row * t.columns + block.first_column
         row, column = [], first + column

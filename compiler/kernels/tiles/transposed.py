@@ -178,7 +178,8 @@ def transpose_lanes(b: KernelBuilder, rows: Sequence[SSAValue], segment: int) ->
 
 
 def interleave(b: KernelBuilder, rows: Sequence[SSAValue], unit: int, span: int) -> list[SSAValue]:
-    """Transpose the squares that `rows` have in each `span` lanes, of `unit` adjacent lanes as one.
+    """Transpose the square that `rows` have in each `span` lanes; `unit` adjacent lanes count as
+    one.
 
     The first half of the rows is interleaved with the second half, log2(rows) times.
     """

@@ -144,7 +144,8 @@ class BlockedDepthwise(Scheduled):
         return known(self.shape[-1])
 
     def columns_of_copy(self, b: KernelBuilder, tile: int) -> Extent:
-        """Return the columns that a row has with its padding, and that a tile reads."""
+        """Return the number of columns of a copied row, with padding: at least as many as a tile
+        reads."""
         # A row of unknown length may be shorter than a tile, which then reads zeros after it.
         width = self.out[1]
         return covered(self.windows[1], width if isinstance(width, int) else b.larger(width, tile))
@@ -181,8 +182,8 @@ class BlockedDepthwise(Scheduled):
             return
         images, blocks = self.shape[0], known(self.shape[1])
         height, width = self.out
-        # Rows are copied without padding, too: bytes would be converted at least once for each row
-        # of taps, and the copy does it once.
+        # Rows without padding are copied, too: the copy converts bytes once. Without it, they would
+        # be converted at least once for each row of taps.
         tile = b.decide(self.tiles(b.target))
         columns = self.columns_of_copy(b, tile)
         rows = self.rows_of_block(b, columns)
@@ -233,9 +234,9 @@ class BlockedDepthwise(Scheduled):
         return TileWidths(channels, out, self.lanes, self.windows, self.bits, target, is_known)
 
     def rows_of_block(self, b: KernelBuilder, columns: Extent) -> Extent:
-        """Return the rows of a block of the result: as many as the first cache holds copied rows
-        for, evenly distributed. At least as many as a window has, so that most rows are copied
-        once."""
+        """Return the rows of a block of the result: as many as there is room for their copied rows
+        in the first cache, evenly distributed. There are at least as many as a window has, so that
+        most rows are copied once."""
         down, height = self.windows[0], self.out[0]
         row = b.larger(1, columns * self.lanes * self.bits // 8)
         # n rows of the result read (n - 1) * stride + span rows of the data.
@@ -258,7 +259,8 @@ class BlockedDepthwise(Scheduled):
         down, across = self.windows
         height, width = self.data.shape[2:4]
         count, columns, _ = size
-        # The columns that some window reaches: with stride 2 and one tap, the last of 4 is not.
+        # Only columns that some window reaches: with stride 2 and one tap, the last of 4 columns is
+        # not.
         width = b.smaller(width, columns - across.before)
         start = first_row * down.stride - down.before
         with b.loop(count) as row:
@@ -350,8 +352,8 @@ class TileWidths(Space[int]):
             for i in range(candidate)
             for j in range(across.size)
         }
-        # Of 3 taps, stride 1 and 4 windows, a row has 6 columns (0 to 5), not 12; with dilation 4
-        # it has 12.
+        # With 3 taps and stride 1, 4 windows read 6 columns (0 to 5), not 12; with dilation 4 they
+        # read 12.
         loads = down.size * (len(columns) + across.size) * vectors
         products = volume(v.size for v in self.windows) * candidate * vectors
         tile = max(products / MULTIPLY_ADDS, loads / LOADS) + candidate * vectors + TILE_OVERHEAD

@@ -25,7 +25,8 @@ from ..tiles.schedules import nominal
 from .phases import count_of, fits
 
 SHARES = 1, 2, 4
-"""The parts of the nominal extents, one of them, halves and quarters, that tiles are chosen for."""
+"""The divisors of the nominal extents for which tiles are chosen: whole extents, halves and
+quarters."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,9 @@ class DepthwiseTiles(Space[DepthwiseTile]):
 
 
 def tiles(t: Problem, rows: int, target: Target) -> Iterator[DepthwiseTile]:
-    """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a
-    column of weights; of a long column, some weights are loaded again. Lanes beyond the columns
-    are computed in vain, but less than half of them."""
+    """Yield the tiles whose sums fit into registers beside a vector of data, a product and a column
+    of weights. If a column of weights is long, some weights are loaded again. Some lanes may be
+    computed in vain beyond the columns, but less than half."""
     # 56 columns of 3x3 windows on x86-64-v3 get 10 rows of one vector: 10 sums, 3 weights, a vector
     # of data and a product are 15 of 16 registers. 7 columns take vectors of 8.
     columns, down = t.out[-1], t.windows[-2].size
@@ -127,9 +128,9 @@ def cycles(tile: DepthwiseTile, t: Problem, rows: int, target: Target) -> float:
 
 
 def average_count(tile: DepthwiseTile, rows: int, columns: int) -> float:
-    """Return the average number of tiles that cover as many elements as a block of `rows` rows, of
-    images as large as that, and of smaller ones. Half of a tile exceeds the image, on the average,
-    along each dimension."""
+    """Return the average number of tiles that cover as many elements as a block of `rows` rows:
+    over images with rows and columns of that size, and smaller ones. Along each dimension, half of
+    a tile exceeds the image on average."""
     counts = [
         (rows / n / tile.rows + 0.5) * (columns / n / tile.columns + 0.5) * n * n for n in SHARES
     ]
@@ -137,8 +138,8 @@ def average_count(tile: DepthwiseTile, rows: int, columns: int) -> float:
 
 
 def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int]]]:
-    """Return each row and tap of a tile with the phase and the quotient of the row of the image
-    that they read, sorted by the latter."""
+    """Return each row and tap of a tile with the phase and the quotient of the image row that they
+    read, sorted by phase and quotient."""
     found = [
         (row, tap, (offset % window.stride, row + offset // window.stride))
         for row, tap in product(range(rows), range(window.size))
@@ -148,8 +149,8 @@ def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int
 
 
 def rows_of(t: Problem, target: Target) -> int:
-    """Return the rows of a block. Their number divides all rows, and their image and sums stay in
-    the first cache, unless these are so few that most rows are copied twice."""
+    """Return the rows of a block. Their number divides the number of all rows. The image and sums
+    of a block stay in the first cache, unless most rows would then be copied twice."""
     height, window = t.out[-2], t.windows[-2]
     row = row_bytes(t.out, t.windows, t.bits)
     fitting = [
@@ -238,8 +239,9 @@ class DepthwiseSums(Scheduled):
     def inside(
         self, b: KernelBuilder, source: Sequence[Index], windows: Sequence[Window]
     ) -> list[SSAValue]:
-        """Return the conditions for the first indices of an element, along `windows`, to be in the
-        data. They may be in the padding, or with strides in a phase that ends before others."""
+        """Return the conditions under which the first indices of an element, along `windows`, are
+        in the data. The element may be in the padding, or with strides in a phase that ends before
+        others."""
         # `zip` may end early: `copy_rows` gives the indices of all dimensions but the last.
         extents = zip(source, self.data.shape[2:], windows)
         return [

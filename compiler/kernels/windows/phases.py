@@ -46,8 +46,8 @@ def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
 
 
 def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
-    """Return whether no window reaches into the padding, for all extents that an unknown one may
-    be."""
+    """Return whether no window reaches into the padding; for an unknown extent, whether this holds
+    for all of its values."""
     if isinstance(extent, int):
         return window.before == 0 and window.covered(window.count(extent)) <= extent
     # With padding after the data only, windows may still fit for some extents (stride 2, 3 taps and
@@ -56,8 +56,8 @@ def fits(b: KernelBuilder, window: Window, extent: Extent) -> bool:
 
 
 def inner_places(window: Window, low: int, high: int, count: int) -> range:
-    """Return which of `count` windows are inside of the positions from `low` to `high`, excluded;
-    an empty range between all others if none is."""
+    """Return which of `count` windows are inside of the positions from `low` up to, and without,
+    `high`. If none is, return an empty range between the windows before and after."""
     first = min(max(-(-(low + window.before) // window.stride), 0), count)
     end = (high + window.before - window.span) // window.stride + 1
     return range(first, max(min(end, count), first))
@@ -100,8 +100,8 @@ def split_phases(
     inner = shape_of_phases(windows, counts)
     sizes = inner[len(windows) :]
     shape = (images, channels, *inner)
-    # The data as they are, with one phase each, if windows reach neither into padding nor apart.
-    # `sizes` is compared, too: it is more than the extents with padding after the data.
+    # With stride 1 and no padding, the data stays as it is, with one phase each. `sizes` is
+    # compared to find padding after the data: it then exceeds the extents.
     if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == (
         *extents,
     ):
@@ -121,7 +121,8 @@ def split_phases(
 def with_margin(
     b: KernelBuilder, shape: Shape, element: Attribute, margin: int
 ) -> tuple[SSAValue, Tensor]:
-    """Return a buffer to write a tensor to, and the tensor; behind it are `margin` zeros."""
+    """Return a buffer to write a tensor to, and the tensor; `margin` zeros follow it in the
+    buffer."""
     if not margin:
         result = b.alloc(shape, element)
         return result, Buffer(shape, element, result)
@@ -150,7 +151,7 @@ class PhaseGroup:
     count: int
     low: Index
     high: Index
-    """The quotients, without `high`."""
+    """The quotients: from `low` up to, and without, `high`."""
 
 
 def phase_groups(
@@ -158,8 +159,8 @@ def phase_groups(
 ) -> list[PhaseGroup]:
     """Return the phases of a dimension in groups; there are few, whatever the stride is."""
     phases = range(min(window.stride, window.span))
-    # Three groups at most: both bounds fall by one, and only once, from the first phase to
-    # the last. With stride 16, a group is a loop over its phases, not 16 copies of the code.
+    # There are at most three groups: from the first phase to the last, each bound falls once, by
+    # one. With stride 16, a group is a loop over its phases, not 16 copies of the code.
     ranges = groupby(phases, lambda phase: element_range(b, window, phase, extent, size))
     groups: list[PhaseGroup] = []
     for (low, high), members in ranges:
@@ -176,7 +177,7 @@ def fill_borders(
     groups: Sequence[Sequence[PhaseGroup]],
     value: float = 0,
 ) -> None:
-    """Write loops that set the quotients to `value` at which some phase has padding."""
+    """Write loops that set all quotients at which some phase has padding to `value`."""
     # Stride 2, padding 1, 3 taps, data a b c d: positions are 0 a b c d 0. Quotients 0 and 2 have
     # padding in one phase, and are filled in both; the copy then writes a and d there.
     #

@@ -74,9 +74,9 @@ def combined(
 class Pooled(Scheduled):
     """The combined elements of windows of `data`, which extend along the last axis and others.
 
-    Rows of the result are computed in two steps, as the order in which `combine` takes elements
-    does not matter but for rounding. First, the rows that the windows cover are combined, column by
-    column, into a buffer of rows with padding at their ends; then columns of this buffer are
+    Rows of the result are computed in two steps. They may be, as the order in which `combine` takes
+    elements only matters for rounding. First, the rows that the windows cover are combined, column
+    by column, into a buffer of rows with padding at their ends; then columns of this buffer are
     combined. Both steps are done on whole vectors. 3x3 windows thus take two operations for each
     element of the buffer and two for each element of the result, not eight. Windows that neither
     overlap nor are padded need no buffer.
@@ -113,15 +113,16 @@ class Pooled(Scheduled):
         return self.pooling.finish(b, index, combined(b, sizes, self.pooling, tap))
 
     def is_padded(self, axis: int) -> bool:
-        """Return whether windows reach beyond the data along `axis`, or may."""
+        """Return whether windows reach, or may reach, beyond the data along `axis`."""
         window = self.windows[axis]
         if not isinstance(self.data.shape[axis], int):
             return bool(window.before or window.after or window.ceil)
         return window.before > 0 or window.covered(self.size(axis)) > self.extent(axis)
 
     def is_direct(self) -> bool:
-        """Return whether rows of the result need no buffer: no columns are padded, and windows do
-        not overlap, or extend along the last axis only, so that there are no rows to combine."""
+        """Return whether rows of the result need no buffer. That is so if no columns are padded,
+        and windows do not overlap, or extend along the last axis only, so that there are no rows to
+        combine."""
         last = len(self.shape) - 1
         overlapping = [axis for axis, w in self.windows.items() if w.span > w.stride]
         return not self.is_padded(last) and (not overlapping or [*self.windows] == [last])
@@ -154,8 +155,8 @@ class Pooled(Scheduled):
         self.write_groups(b, [], [], axis, write_block)
 
     def first_buffered(self, b: KernelBuilder) -> int:
-        """Return the first axis whose rows are all in the row buffer, the last axis if there is a
-        single row. Of the axes before it, the buffer has the rows of one index at a time.
+        """Return the first axis whose rows are all in the row buffer; the last axis if the buffer
+        has a single row. Along the axes before it, the buffer has the rows of one index at a time.
 
         The buffer has as many rows as half of the first cache holds. With fewer, a row would be
         read right after it was written, which takes longer: processors forward a store that is
@@ -201,8 +202,8 @@ class Pooled(Scheduled):
         ranges: Sequence[tuple[Index, Index]],
         x: Index,
     ) -> SSAValue:
-        """Combine the elements of column `x` of the data at the taps of the other axes, those with
-        the numbers in `ranges`, which are pairs of a start and a count."""
+        """Combine the elements of column `x` of the data at some taps of the other axes. The
+        numbers of these taps are in `ranges`, pairs of a start and a count."""
 
         def read(b: KernelBuilder, numbers: Sequence[Index]) -> SSAValue:
             place = [t.place(b, i) for t, i in zip(taps, numbers, strict=True)]

@@ -61,7 +61,7 @@ class UnknownPooled(Pooled):
     def block_rows(self, b: KernelBuilder) -> Extent:
         """Return the number of rows of a block."""
         window, count = self.windows[len(self.shape) - 1], self.shape[-1]
-        # Sizes are computed by the kernel: they may be 0, which must not divide.
+        # The kernel computes the sizes. They may be 0, which must not become a divisor.
         size = b.larger(1, covered(window, count) * b.bytes)
         fitting = b.quotient(b.target.l1_cache // 2, size)
         return b.larger(1, b.smaller(self.shape[-2], fitting))
@@ -249,9 +249,9 @@ def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tenso
 def counted(
     b: KernelBuilder, window: Window, extent: Extent, padding: bool, element: Attribute
 ) -> tuple[list[int], Tensor | None]:
-    """Return the number of elements of each window along a dimension, including padding elements if
-    `padding`; and a tensor of these numbers, None if they are equal. The numbers are 0, as they may
-    be, if the extent is not known."""
+    """Return the numbers of elements of windows along a dimension, including padding elements if
+    `padding`; and a tensor of the number of each window, None if they are equal. If the extent is
+    not known, and windows may not be full, the number is 0, as a window may be empty."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
     count = count_of(b, window, extent)
 
@@ -272,7 +272,8 @@ def counted(
         return numbers, None
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        # Counts the taps before the upper bound less those before the lower one: no loop over taps.
+        # The number of taps before the upper bound minus the number before the lower one: no loop
+        # over taps.
         first = index[0] * window.stride
         until_high, until_low = (
             taps_before(b, window, bound + window.before - first) for bound in (high, low)
