@@ -40,7 +40,7 @@ class NotEvaluated(NamedTuple):
     name: str = ""
     reason: str = ""
     failed: bool = False
-    """Whether the evaluation was tried."""
+    """True if the evaluation was tried, and failed."""
     arguments: dict[str, str | int] = {}  # noqa: RUF012  a NamedTuple, whose default is not changed
 
 
@@ -59,8 +59,9 @@ class ConstantEvaluator:
     def __init__(self, max_elements: int) -> None:
         self.max_elements = max_elements
         self._values: dict[tuple[object, ...], tuple[object, Values]] = {}
-        """The results by class of the operation and identity of its operands' attributes, with all
-        inputs: these are compared, and while they are kept no other object has their identity."""
+        """The results, by the class of the operation and the identity of the attributes of its
+        operands. The inputs are stored with them: they are compared, and as long as they are kept,
+        no other object has their identity."""
         self._arrays: dict[Operation, Sequence[Array]] = {}
         self._interpreter = Interpreter(ModuleOp([]))
         self._registered: set[type[InterpreterFunctions]] = set()

@@ -46,7 +46,7 @@ class Pattern(ABC):
         return Either(self, other)
 
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Pattern:
-        """Match `wrap` of this pattern, or else this pattern alone."""
+        """Match `wrap(self)`, or else this pattern alone."""
         return wrap(self) | self
 
 
@@ -222,7 +222,8 @@ class _PatternParser:
         return match and match[1]
 
     def take(self, token: str | None = None) -> bool:
-        """Consume the next token if it is `token`, or any with None; return whether it was."""
+        """Consume the next token if it is `token`, or if `token` is None; return whether one was
+        consumed."""
         match = self._TOKEN.match(self.text, self.position)
         if match is None or (token is not None and match[1] != token):
             return False

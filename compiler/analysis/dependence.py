@@ -5,8 +5,9 @@ looks for a dimension of each buffer that is written, in which iteration `i` acc
 
     c * i + s + r        with the same c and s in all accesses, and r in a range shorter than c
 
-A buffer that is written otherwise may be scratch memory. Each thread can have a copy of it: each
-iteration writes the same elements, and reads none of them before it has written them all.
+A buffer that is written in another way may be scratch memory: each iteration writes the same
+elements, and reads none of them before it has written them all. Then each thread can have a copy of
+it.
 """
 
 from __future__ import annotations
@@ -169,8 +170,8 @@ class DependenceTest:
         *,
         is_store: bool,
     ) -> None:
-        # Views of one buffer are collected under it: `is_divided` refuses them, but two views are
-        # not taken for two buffers.
+        # Accesses through views are collected under the buffer, so that two views are not taken for
+        # two buffers; `is_divided` refuses them.
         base = base_of(buffer)
         if self.loop.is_ancestor(base.owner):
             return  # each iteration has its own
@@ -182,8 +183,9 @@ class DependenceTest:
         self.accesses.setdefault(base, []).append(access)
 
     def footprint(self, indices: Sequence[SSAValue], lanes: int) -> Footprint | None:
-        """Return the elements at `indices`, and the `lanes` from the last index on, in one
-        iteration; None if not all of them are known, or the iterations differ."""
+        """Return the elements at `indices`, and the following `lanes` along the last dimension,
+        that are accessed in one iteration. None if not all of them are known, or if they differ
+        between iterations."""
         numbers: dict[Atom, int] = {}
         dimensions: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
         for index in indices:
@@ -229,7 +231,7 @@ class DependenceTest:
 
     def varies(self, atom: Atom) -> bool:
         """Return whether an atom may have several values in an iteration."""
-        # A value of no operation is taken to vary, which is the safe answer.
+        # A value that no operation defines is taken to vary, which is the safe answer.
         if atom.kind in (AtomKind.VALUE, AtomKind.LOOP):
             return atom.value is None or self.loop.is_ancestor(atom.value.owner)
         return any(self.varies(other) for form in atom.operands for other, _ in form.terms)
@@ -252,15 +254,15 @@ class DependenceTest:
 
 
 def are_disjoint(slices: Sequence[Slice]) -> bool:
-    """Return whether the slices of one iteration overlap none of those of another."""
+    """Return whether the slices of an iteration never overlap those of another one."""
     (factor, fixed, low, high), *others = slices
     for other in others:
         if (other.factor, other.fixed) != (factor, fixed):
             return False
         low, high = min(low, other.low), max(high, other.high)
-    # Equal factors and fixed parts: slices of iterations i and k are `factor * (i - k)` apart, at
-    # least `abs(factor)`. A gcd or Banerjee test would also allow factors that differ, which loops
-    # that kernels are made of do not have.
+    # If factors and fixed parts are equal, the slices of iterations i and k are `factor * (i - k)`
+    # apart, at least `abs(factor)`. A gcd or Banerjee test would also allow different factors,
+    # which do not occur in the loops of kernels.
     return high - low < abs(factor)
 
 
@@ -270,9 +272,10 @@ def is_pure(op: Operation) -> bool:
 
 
 def lanes_of(value: SSAValue) -> int:
-    """Return the number of elements of a vector along the last dimension; all others have one.
+    """Return the number of elements of a vector of one dimension.
 
-    Raises _Unknown for a vector of several dimensions."""
+    Raises _Unknown for any other value.
+    """
     if not isa(value.type, VectorType) or len(value.type.get_shape()) != 1:
         raise _Unknown("a vector of several dimensions is accessed")
     return value.type.get_shape()[0]
@@ -299,8 +302,8 @@ def scratch_ops(
         return None
     block = innermost_block([a.op for a in accesses], loop)
     places = {op: number for number, op in enumerate(block.ops)}
-    # All accesses are in `block`; where a store comes before the first load there, it has run, with
-    # all iterations of the loops around it in `block`, when the load runs.
+    # All accesses are in `block`. A store before the first load in `block` has run when the load
+    # runs, with all iterations of the loops around it in `block`.
     loads = [places[ancestor_in(block, a.op)] for a in accesses if not a.is_store]
     first_load = min(loads, default=len(places))
     variables = {*loop_variables(block, loop)}
@@ -314,8 +317,9 @@ def scratch_ops(
         return None
     covered = {a.footprint for a in early if a.memref is buffer and is_unconditional(a.op, loop)}
     covered.discard(None)
-    # A store after a load, as in `buf[i] += x`, has to be where an early store initialized. Loads
-    # need no check: other elements are written before the loop, or alike in each iteration.
+    # A store after a load, as in `buf[i] += x`, has to be to elements that an early store has
+    # initialized. Loads need no check: other elements are written before the loop, or in the same
+    # way in each iteration.
     if any(a.footprint not in covered or a.memref is not buffer for a in late):
         return None
     moved = list[Operation]([allocation])
@@ -347,7 +351,8 @@ def ancestor_in(block: Block, op: Operation) -> Operation:
 
 
 def loop_variables(block: Block, loop: ForOp) -> Iterator[SSAValue]:
-    """Yield the variables of the loops that `block` is the body of or is in, up to `loop`."""
+    """Yield the arguments of `block` and of all blocks around it up to the body of `loop`: the
+    variables of the loops."""
     while True:
         yield from block.args
         parent = block.parent_op()
@@ -405,8 +410,8 @@ def users_of(buffer: SSAValue) -> Iterator[Operation]:
 
 
 def is_closed(private: Sequence[Operation], loop: ForOp) -> bool:
-    """Return whether the operations in `private` access the allocations among them alone, and give
-    no other operation a value but `loop`: these can be moved into it."""
+    """Return whether the operations in `private` can be moved into `loop`. They may only access the
+    allocations among them, and only they and `loop` may use their results."""
     own = {op.results[0] for op in private if isinstance(op, Allocation)}
     for op in (inner for outer in private for inner in walk(outer)):
         if isinstance(op, memref.StoreOp | memref.LoadOp):
@@ -423,4 +428,5 @@ def is_closed(private: Sequence[Operation], loop: ForOp) -> bool:
 
 
 KNOWN = ForOp | scf.IfOp | Allocation | View | YieldOp | scf.YieldOp
-"""The operations of unknown effects that scratch memory may be filled with."""
+"""The operations whose effects xDSL does not know, but that may be among those that fill scratch
+memory."""

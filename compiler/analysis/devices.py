@@ -175,14 +175,16 @@ class DeviceAnalyzer:
                 self.define_lambda(op)
             case CallOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
-                # As in TVM, all calls have the same domains: it is compiled for one device.
+                # As in TVM, all calls of a function have the same domains: it is compiled for one
+                # device.
                 self.slots[op] = signature.arguments
                 self.domains |= zip(op.res, signature.results)
             case MakeClosureOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
                 captured = len(op.captured)
                 self.slots[op] = signature.arguments[:captured]
-                # A closure has the places of the function itself: to call it is to call that.
+                # A closure has the places of the function itself: calling the one is calling the
+                # other.
                 rest = FunctionDomain(signature.arguments[captured:], signature.results)
                 self.domains[op.result] = rest
             case OnDeviceOp():
@@ -302,7 +304,7 @@ class DeviceAnalyzer:
         device = DevicePlace()
         operands, results = [device] * len(op.operands), [device] * len(op.results)
         if self.is_special[type(op)] and isinstance(op, OnHost):
-            # Such as sizes: the host program, which allocates, reads those of a reshape.
+            # For instance sizes: the host program allocates, so it reads the sizes of a reshape.
             host = DevicePlace()
             self.constrain(host, HOST, Site(op, "has it on"))
             for sides, indices in (operands, op.host_operands()), (results, op.host_results()):
@@ -337,7 +339,8 @@ class DeviceAnalyzer:
         return [DomainUse(op, index, domain) for index, domain in numbered if domain is not None]
 
     def uses(self, op: Operation) -> tuple[int, Sequence[Domain | None]]:
-        """Return the first operand of `op` that may be on a device, and the domains of these."""
+        """Return the index of the first operand of `op` that may be on a device, and the domains of
+        the operands from there on."""
         match op:
             case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
                 return 0, self.terminator_uses(op.parent_op())
@@ -378,7 +381,8 @@ class DeviceAnalyzer:
         source device is part of the program.
         """
         domain = self.of(flow.value)
-        # Functions unify in part before a conflict is met; that is an error, so nothing is undone.
+        # Functions may be unified in part before a conflict is met. The conflict is an error, so
+        # nothing is undone.
         if domain is None or (conflict := unify(domain, flow.domain)) is None:
             return
         copyable = isinstance(domain, DevicePlace) and isinstance(flow.domain, DevicePlace)

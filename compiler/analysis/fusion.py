@@ -47,8 +47,8 @@ class FusionGraph:
     def __init__(
         self, func: Operation, shapes: SymbolicShapes | None = None, keep_sizes: bool = False
     ) -> None:
-        """With `shapes`, unknown sizes are compared by them; with `keep_sizes`, operations whose
-        results have only elements that they know are not fusible."""
+        """`shapes` are used to compare unknown sizes. With `keep_sizes`, an operation is not
+        fusible if `shapes` has all elements of its results."""
         self._shapes = shapes
         self._keep_sizes = keep_sizes
         self.ops: list[Operation] = []
@@ -148,9 +148,9 @@ class FusionGraph:
         """Return the immediate post-dominator of each operation, or -1 if it cannot be fused with
         one.
 
-        It is -1 for a visible operation or a reduction, if a path to the post-dominator passes an
-        anchor or a reduction, and if the search takes more than `limit` steps, which keeps the
-        whole linear in the size of the graph.
+        It is -1 for a visible operation or a reduction, or if a path to the post-dominator passes
+        an anchor or a reduction. It is also -1 if the search takes more than `limit` steps: so the
+        time is linear in the size of the graph.
         """
         nearest = [-1] * len(self.ops)
         for i in reversed(range(len(self.ops))):
@@ -188,8 +188,8 @@ class FusionGraph:
         """Return how often a kernel computes `source` and each operation on the `path` from there
         to `sink` for one element of `sink`.
 
-        Users that read an element at the index of their own share it; each operand that is read at
-        another index is computed again.
+        Users that read an element at their own index share it. An operand that is read at another
+        index is computed again.
         """
         # Of a = exp(x), b = flip(a), c = a * a, d = b + c: two copies of a, one of b and c.
         counts = {sink: 1}
@@ -198,7 +198,7 @@ class FusionGraph:
             for result in self.ops[i].results:
                 for use in result.uses:
                     user = self.definitions[id(use.operation.results[0])]
-                    count = counts.get(user, 0)  # of a dead user, none
+                    count = counts.get(user, 0)  # 0 for a dead user
                     if self.kinds[user] is INJECTIVE:
                         moved += count
                     else:
@@ -207,17 +207,17 @@ class FusionGraph:
         return counts
 
     def keeps_shape(self, members: set[int], source: int) -> bool:
-        """Return whether no edge from `source` to `members`, or between these, changes shape, and
-        no other operand of `members` broadcasts along columns of unknown number: its elements would
-        be read one by one."""
+        """Return whether no edge from `source` to `members`, or between these, changes the shape,
+        and no other operand of `members` broadcasts along an unknown number of columns. The
+        elements of such an operand would be read one by one."""
         for i in members:
             if self.kinds[i] is ELEMENTWISE and self._shapes is None:
                 continue
             shape = self._shape(self.ops[i].results[0])
             for operand in self.ops[i].operands:
                 producer = self.definitions.get(id(operand))
-                # An anchor writes each element of its result once: operations after it run in its
-                # epilogue only if each element of theirs depends on one of these.
+                # An anchor writes each element of its result once. Operations after it run in its
+                # epilogue only if each of their elements depends on one of these.
                 if producer == source or producer in members:
                     if self._shape(operand) != shape:
                         return False
@@ -272,7 +272,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass
 class FusionGroup:
-    """A group of operations; sets of groups are the bits of integers."""
+    """A group of operations. Sets of groups are integers with a bit for each group."""
 
     ops: list[Operation]
     bits: int
@@ -280,8 +280,7 @@ class FusionGroup:
     direct: int = 0
     """The groups whose results its operations use."""
     via: int = 0
-    """The groups on which its operations depend through operations of no group: the first group on
-    each way."""
+    """The groups that are reached first on paths through operations that are in no group."""
 
 
 @dataclass
@@ -306,7 +305,7 @@ class MergeGroups(Generic[K]):
     def add(self, block: Block) -> None:
         """Partition the operations of `block`."""
         for op, needed in dependences(block.ops, self.is_ordered):
-            # A set of groups is an integer, whose operations take n/30 digits.
+            # A set of groups is an integer; an operation on it takes n/30 digits.
             direct = via = 0
             neighbours: dict[int, None] = {}
             for producer in needed:
@@ -314,7 +313,7 @@ class MergeGroups(Generic[K]):
                     direct |= 1 << number
                     neighbours[number] = None
                 else:
-                    # Only the first groups: these lead to those behind them.
+                    # Only the first groups on each path: the groups behind them follow from these.
                     via |= self._first_groups[producer]
             if (kind := self.kind(op)) is None:
                 self._first_groups[op] = direct | via
@@ -349,7 +348,7 @@ class MergeGroups(Generic[K]):
         """Return whether `late` depends on `early` through an operation outside of both."""
         both = late.bits | early.bits
         found = 0
-        # Direct uses of `early` are inside of the merged group, other ways are not.
+        # Direct uses of `early` are inside of the merged group. Other paths to it are not.
         pending = late.via | late.direct & ~both
         while pending:
             if pending & early.bits:
@@ -405,8 +404,9 @@ COPIES = 4
 def is_prepared(op: Operation) -> bool:
     """Return whether `op` transposes a constant, such as one that is too large for `fold-constant`.
 
-    In the kernel of its user that takes no time: callers pass the constant as the kernel reads it.
-    The last product of a language model has such a weight, which embeds the tokens, too.
+    In the kernel of its user, the transposition takes no time: callers pass the constant as the
+    kernel reads it. The last product of a language model has such a weight, which also embeds the
+    tokens.
     """
     return isinstance(op, TransposeOp) and isinstance(op.operands[0].owner, ConstantOp)
 
@@ -458,8 +458,7 @@ class GraphPartitioner:
                 self.join(i, sink, INJECTIVE, ANCHOR)
 
     def join_anchor(self, i: int, sink: int) -> bool:
-        """Extend the group that ends with the anchor `i` to `sink` if the operations up to it are
-        at most broadcasting, and keep the shape; return whether the group was extended."""
+        """Extend the group that ends with the anchor `i` to `sink`; return whether it fits."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
         # Two anchors in one kernel would be two loop nests with nothing in common.
@@ -484,8 +483,7 @@ class GraphPartitioner:
         """Return the operations between `i` and its post-dominator `sink`; None if one is in a
         group of a kind above `kind`, or if there are more than `max_depth`."""
         found: set[int] = set()
-        # All paths from `i` end in `sink`, as it post-dominates; the search takes at most
-        # `max_depth` steps.
+        # All paths from `i` end in `sink`; the search takes at most `max_depth` steps.
         pending = [user for user in self.graph.users[i] if user != sink]
         while pending:
             if (user := pending.pop()) in found:
@@ -509,8 +507,7 @@ class GraphPartitioner:
             return self.too_many(sink, work, self.max_depth * COPIES)
         self.size[leader], self.work[leader] = size, work
         for group in merged:
-            # No union by rank: the last operation has to be the root, as its kind and position are
-            # the group's.
+            # No union by rank: kind and position of the last operation are the group's.
             self.parent[group] = leader
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR

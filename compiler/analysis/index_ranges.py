@@ -58,8 +58,9 @@ MOVES = (
 
 def index_ranges(module: ModuleOp, func: FuncOp) -> dict[int, Range]:
     """Return the ranges in which elements of parameters are valid indices, by the number of the
-    parameter, for those that are used as indices: directly, moved, converted, shifted or scaled by
-    constants, or by a function that is called.
+    parameter. Only those parameters are returned whose elements are used as indices: directly,
+    after they were moved, converted, or shifted or scaled by constants, or by a function that is
+    called.
 
     A dimension of unknown size counts as one of size 1. Where uses contradict each other, the last
     one in the text counts; a use for which no index is valid does not count.
@@ -116,8 +117,8 @@ def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
         case GatherOp() | ScatterElementsOp() if (shape := known_shape(op.data)) is not None:
             return op.indices, (0, shape[op.axis] - 1)
         case GatherNDOp() | ScatterNDOp() if (shape := known_shape(op.data)) is not None:
-            # Each index vector addresses several dimensions, but one range serves for all elements
-            # of the tensor: that of the smallest dimension.
+            # Each index vector addresses several dimensions, but all elements of the tensor get one
+            # range: that of the smallest dimension.
             places = shape_of(tensor_type(op.indices))
             first = op.batch_dims if isinstance(op, GatherNDOp) else 0
             if places is None or places[-1] == DYNAMIC_INDEX:

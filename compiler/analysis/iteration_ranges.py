@@ -198,8 +198,8 @@ def _with_members(conditions: Iterable[Operation], loop: ForOp) -> dict[Operatio
         if op in found:
             continue
         found[op] = None
-        # Not through selects and comparisons of conditions: of these, a split could not say which
-        # operand decides.
+        # Selects and comparisons of conditions are not followed: a split could not tell which of
+        # their operands decides.
         if isinstance(op, LikelyOp | arith.AndIOp | arith.OrIOp | arith.XOrIOp):
             for operand in reversed(op.operands):
                 # A condition from before the loop is the same in all iterations, and splits
@@ -230,8 +230,8 @@ def extent_of(loop: ForOp) -> int:
 
 
 def work_of(op: Operation) -> int:
-    """Return an estimate of the operations that `op` executes, with the operations in it; an
-    operation on a vector counts as one, and a constant as none."""
+    """Return an estimate of the operations that `op` executes, including the operations nested in
+    it. An operation on a vector counts as one, and a constant as none."""
     match op:
         case ForOp():
             count = extent_of(op)

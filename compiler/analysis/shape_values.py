@@ -104,7 +104,7 @@ def _is_followed(value: SSAValue) -> bool:
 
 
 def _elements(value: SSAValue, facts: Facts) -> Sequence[Size | None] | None:
-    """Return the elements of an operand, also of a constant of another integer type."""
+    """Return the elements of an operand. A constant may also have another integer type."""
     if (known := facts.elements_of(value)) is not None:
         return known
     return _constant(value)
@@ -212,7 +212,8 @@ Function: TypeAlias = "Callable[[Number, Number], Number | None]"
 
 
 def _divided(a: Number, b: Number) -> Number | None:
-    """Return the quotient rounded down or toward zero, which is the same for these."""
+    """Return the quotient; None unless rounding down and rounding toward zero are known to
+    agree."""
     # Rounding modes of ONNX `Div` (to 0) and Python's `//` (down) differ for negative numbers.
     return a // b if isinstance(b, int) and b > 0 and at_least(a, 0) else None
 
@@ -298,7 +299,7 @@ def _reduced(
     op: ProdOp | SumOp, facts: Facts, function: Callable[[Iterable[Number]], Number]
 ) -> Sequence[Size | None] | None:
     elements = _elements(op.input, facts)
-    # No axes at all reduce nothing; such an identity is rare, and left out.
+    # No axes at all would reduce nothing. Such an identity is rare, and left out.
     if elements is None or op.axis == () or tensor_type(op.result).element_type != i64:
         return None
     known = [as_number(element) for element in elements if element is not None]

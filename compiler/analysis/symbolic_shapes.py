@@ -4,9 +4,9 @@
     shapes.of(value)  # (batch, 2 * h, 64)
     shapes.elements_of(shape_value)  # the integers in a small vector, such as a shape
 
-Each unknown dimension without a name is a symbol of its own. Names belong to one function. Two
-sizes that are equal are so in all runs in which the parameters have the sizes that their names say
-and no operation fails.
+Each unknown dimension without a name is a symbol of its own. Names belong to one function. Equal
+sizes are equal in all runs in which the parameters have the sizes that their names say, and no
+operation fails.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def number_of_steps(op: ArangeOp, facts: Facts) -> Number:
     The kernel asserts that it is finite.
     """
     element_type = tensor_type(op.start).element_type
-    # Float bounds have no known elements, so that a run alone knows how they are rounded.
+    # Float bounds have no known elements: how they are rounded is only known at run time.
     if not is_integer(element_type):
         return Computed(_float_steps, tuple(map(Scalar, op.operands)))
     start, stop, step = (number_of(facts, value) for value in op.operands)
@@ -147,8 +147,8 @@ def _float_steps(insert: Insert, *numbers: SSAValue) -> SSAValue:
     return insert(arith.IndexCastOp(steps, IndexType()))
 
 
-# Shape rules: the dimensions of results from those of operands, as expressions of sizes, or as
-# what is to be computed at run time.
+# Shape rules compute the dimensions of results from those of operands: as expressions of sizes, or
+# as numbers that are computed at run time.
 #
 # An operation infers its result types from operand types whose unknown sizes have expressions
 # (`SymbolicSize`). An unknown dimension is None.
@@ -235,14 +235,14 @@ class SymbolicShapes:
         """The shapes in these types that were asked for."""
         self._elements: dict[SSAValue, Elements] = {}
         self._results: dict[FuncOp, Sequence[KnownSizes]] = {}
-        """The shapes of the results of functions that are done."""
+        """The shapes of the results of functions that have been visited."""
         self._numbers = count()
         self._parts: dict[Size, frozenset[Size]] = {}
         """The sizes that broadcast to a symbol."""
         self._broadcast: dict[frozenset[Size], Size] = {}
         """The symbols to which sizes broadcast."""
         self._unlimited: dict[Size, Size] = {}
-        """Symbol -> the size whose minimum with a number above 1 it is."""
+        """A symbol that is the minimum of a size and a number above 1 -> that size."""
         graph = CallGraph(module) if graph is None else graph
         self._functions = {n: op for n, op in graph.symbols.items() if isinstance(op, FuncOp)}
         # A call substitutes in the results of its callee, which therefore has to be known. In a
@@ -378,8 +378,8 @@ class SymbolicShapes:
         ):
             return None
         found: dict[str, Size | None] = {}
-        # `(batch, 2*h)` of the parameter gives `batch`; `2*h` is not solved for `h`, but `h` alone,
-        # elsewhere in the signature, is.
+        # `(batch, 2*h)` of the parameter gives `batch`; `2*h` is not solved for `h`, but `h` alone
+        # is found elsewhere in the signature.
         for parameter, argument in zip(callee.args, op.operands, strict=False):
             for size, actual in zip(self.of(parameter) or (), self.of(argument) or ()):
                 if (symbol := size.lone_symbol) is not None:
@@ -410,8 +410,8 @@ class SymbolicShapes:
             self._types[value] = self._declared(value, inferred)
 
     def _declared(self, value: SSAValue, inferred: Attribute | None) -> Attribute:
-        """Return the type with the known sizes of the declared type, the inferred ones, and new
-        symbols."""
+        """Return the type of `value` with the known sizes of its declared type, with the inferred
+        ones where these are unknown, and with new symbols for the rest."""
         type = value.type
         if not is_tensor(type) or static_shape(type) is not None:
             return type
@@ -449,10 +449,10 @@ class SymbolicShapes:
         return Size.symbol(f"?{next(self._numbers)}")
 
     def _joined(self, a: Size, b: Size) -> Size:
-        """Return the size to which two sizes broadcast: the same for all orders in which sizes do,
-        and however often each of them does."""
-        # A table of 512 rows, cut to a length, is added to data of this length: that is at most 512
-        # unless the addition fails.
+        """Return the size to which two sizes broadcast. If several sizes broadcast, the result does
+        not depend on their order, or on how often each of them occurs."""
+        # A table of 512 rows, cut to a length, is added to data of this length. The length is at
+        # most 512, or the addition fails.
         for size, other in ((a, b), (b, a)):
             if self._unlimited.get(size) == other:
                 return other

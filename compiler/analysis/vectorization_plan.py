@@ -182,8 +182,8 @@ class VectorizationPlan:
     * `lanewise`: those of `wide` that xDSL has on scalars only, and that become `tir.lanewise`
     * `without_vector`: values that vary but for which no vector can be made
     * `serial`: operations that run in a loop over the lanes
-    * `serial_tail`: the first operation of the end of a block that runs in one loop over the lanes,
-      as it has a result that cannot be a vector: in that loop its users read it as a scalar
+    * `serial_tail`: the first operation of a tail of a block that runs in one loop over the lanes:
+      its result cannot be a vector, and its users read it as a scalar in that loop
     * `masked`: branches that run on all lanes under the mask `lhs < rhs`, with the two sides
 
     With `predicate` false there are no masked branches.

@@ -85,9 +85,9 @@ class Analyzer(Linearizer):
     def assume(self, condition: SSAValue, truth: bool = True) -> None:
         """Add the constraint that `condition` holds, or does not, until the scope ends.
 
-        A conjunction that holds is taken apart, and so is a disjunction that does not hold. Of a
-        disjunction that holds one side is added if the other is known to fail: `a or b` gives `b`
-        if `a` fails. The same applies, negated, to a conjunction that does not hold.
+        A conjunction that holds is taken apart, and so is a disjunction that does not hold. If a
+        disjunction holds and one of its sides is known to fail, the other side is added: `a or b`
+        gives `b` if `a` fails. The same applies, negated, to a conjunction that does not hold.
         """
         pending = [(condition, truth)]
         while pending:

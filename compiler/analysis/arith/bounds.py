@@ -17,11 +17,12 @@ from .ranges import Range, range_of_function
 
 
 MAX_RELATIONS = 16
-"""How many constraints on one atom are tried in a proof: the last that were added."""
+"""The maximum number of constraints on one atom that are tried in a proof: those that were added
+last."""
 
 
 class Relation(NamedTuple):
-    """A range of a sum of terms, found by one of its atoms."""
+    """A range of a sum of terms. Relations are looked up by the atoms in them."""
 
     form: LinearForm
     range: Range

@@ -12,8 +12,8 @@ from .linear_form import ZERO, Atom, AtomKind, LinearForm
 from .ranges import AtomTable, factors_of
 
 MAX_PRODUCTS = 8
-"""The most products of terms for which a product of two sums is multiplied out; beyond, it is an
-atom."""
+"""A product of two sums is multiplied out if that takes at most this many products of terms; a
+larger product is an atom."""
 
 
 class CanonicalArithmetic:

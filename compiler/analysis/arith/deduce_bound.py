@@ -148,8 +148,8 @@ class BoundDeducer:
         minimum = self._relax(form, variable)
         if minimum is None:
             return None
-        # Of `i + i floordiv 4` the quotient was relaxed; of `i floordiv 4 + i floordiv 8` neither,
-        # so it stays unsolved.
+        # In `i + i floordiv 4` the quotient was relaxed. In `i floordiv 4 + i floordiv 8` neither
+        # quotient was, so the comparison stays unsolved.
         dependent = [term for term in minimum.terms if depends_on(LinearForm.of(term[0]), variable)]
         if len(dependent) != 1:
             return None
@@ -177,7 +177,8 @@ class BoundDeducer:
         solved for one term only.
         """
         is_changed = True
-        # Ends: an atom is replaced by atoms with smaller numbers, since operands are made first.
+        # The loop ends, as each atom is replaced by atoms with smaller numbers: operands are made
+        # first.
         while is_changed:
             is_changed = False
             for atom, count in form.terms:
@@ -205,7 +206,7 @@ class BoundDeducer:
     def _is_known_before(self, atom: Atom) -> bool:
         """Return whether `atom` can be computed before the loop, with one value for all threads.
 
-        The operations that compute it run before the loop then, so none of them may trap.
+        The operations that compute it would then run before the loop, so none of them may trap.
         """
         if atom.kind in (AtomKind.LOOP, AtomKind.VALUE):
             assert atom.value is not None

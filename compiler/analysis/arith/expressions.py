@@ -42,7 +42,7 @@ NEGATED: Mapping[Predicate, Predicate] = {
 SWAPPED: Mapping[Predicate, Predicate] = {
     "eq": "eq", "ne": "ne", "slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle",
 }  # fmt: skip
-"""The predicate of `b` and `a` for one of `a` and `b`."""
+"""Predicate of `a` and `b` -> the predicate of `b` and `a` that says the same."""
 
 
 def decide(predicate: Predicate, difference: Range) -> bool | None:
@@ -59,8 +59,8 @@ def decide(predicate: Predicate, difference: Range) -> bool | None:
                 return predicate == "sgt"
             return predicate == "sle" if high is not None and high <= 0 else None
         case "eq" | "ne":
-            # Equality needs a range of one integer, difference an end or a hole beside 0; a hole
-            # elsewhere says nothing.
+            # Equality needs the range of 0 alone. Difference needs a range above or below 0, or a
+            # hole at 0; a hole elsewhere says nothing.
             if low == high == 0:
                 return predicate == "eq"
             is_apart = (low is not None and low > 0) or (high is not None and high < 0)
@@ -170,10 +170,10 @@ def is_expression(op: Operation) -> bool:
 
 
 def expression_tree(op: Operation) -> list[SSAValue]:
-    """Return the result of `op` and the integers that only it is computed from.
+    """Return the result of `op`, and the integers that are only used to compute it.
 
-    These are the values that have no use any more once `op` is replaced. Constants do not count,
-    as they cost nothing. At most MAX_TREE values.
+    These are the values that have no use any more once `op` is replaced. Constants do not count, as
+    they cost nothing. At most MAX_TREE values.
     """
     tree: list[SSAValue] = []
     pending = [op]

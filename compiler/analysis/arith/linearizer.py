@@ -46,8 +46,8 @@ NSW = arith.IntegerOverflowFlag.NSW
 class Linearizer(CanonicalArithmetic, ABC):
     """Reads SSA values as linear forms, each value once.
 
-    Indices do not overflow. An operation on an `iN` is taken apart only where its range shows that
-    it does not overflow, or where it must not (`nsw`); else its result is an atom.
+    Indices do not overflow. An operation on an `iN` is taken apart only if its range shows that it
+    does not overflow, or if it must not (`nsw`); otherwise its result is an atom.
     """
 
     def __init__(self, *, transitive: bool = False) -> None:

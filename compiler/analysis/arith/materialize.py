@@ -19,7 +19,7 @@ UNLIMITED = 1 << 30
 LEAVES = frozenset((AtomKind.VALUE, AtomKind.LOOP))
 
 COUNTED: SSAValue = Block(arg_types=[INDEX]).args[0]
-"""A value in the place of one that is counted and not created."""
+"""A placeholder for a value that is counted, but not created."""
 
 OPERATIONS: dict[AtomKind, type[arith.SignlessIntegerBinaryOperation]] = {
     AtomKind.FLOORDIV: arith.FloorDivSIOp,
@@ -112,7 +112,7 @@ class FormBuilder:
         # Positive terms first, so that a subtraction serves for each negative one.
         terms = sorted(form.terms, key=lambda term: term[1] < 0)
         total: SSAValue | None = None
-        # All are negative: the constant is what the first one is subtracted from.
+        # All terms are negative: the first one is subtracted from the constant.
         if terms[0][1] < 0:
             total, constant = self.constant(constant, INDEX), 0
         for atom, count in terms:

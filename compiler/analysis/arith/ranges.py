@@ -77,8 +77,8 @@ class Range(NamedTuple):
         if a.low is not None and b.low is not None and min(a.low, b.low) >= 0:
             high = None if a.high is None or b.high is None else a.high * b.high
             return Range(a.low * b.low, high)
-        # One end may still be known, as of [1, inf) times [-3, -1]; indices are rarely negative,
-        # and the case is left out.
+        # One end may still be known, as for [1, inf) times [-3, -1]. This case is left out, as
+        # indices are rarely negative.
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return Range()
         ends = [one * two for one in (a.low, a.high) for two in (b.low, b.high)]
@@ -148,8 +148,9 @@ def range_of_function(atom: Atom, range_of: RangeOf) -> Range:
         case AtomKind.FLOORDIV | AtomKind.DIV:
             return _range_of_quotient(atom, range_of)
         case AtomKind.MOD:
-            # The dividend is left out: of a constant divisor it would narrow the range only if all
-            # of it lies between two multiples, and then `CanonicalArithmetic.mod` made no atom.
+            # The range of the dividend is not used. With a constant divisor it would narrow the
+            # result only if it lies between two multiples, and then `CanonicalArithmetic.mod` makes
+            # no atom.
             divisor = range_of(atom.operands[1])
             if divisor.low is None or divisor.low <= 0:
                 return Range()
@@ -174,8 +175,9 @@ def _range_of_quotient(atom: Atom, range_of: RangeOf) -> Range:
     if dividend.low is not None and dividend.low >= 0:
         low = 0 if divisor.high is None else dividend.low // divisor.high
         return Range(low, None if dividend.high is None else dividend.high // divisor.low)
-    # A negative dividend is largest for the largest divisor: -8 by 2 to 4 is from -4 to -2. Such
-    # divisors are rare in index arithmetic; the range is given up.
+    # With a negative dividend, the largest divisor gives the largest quotient: -8 by 2 to 4 is from
+    # -4 to -2. Divisors that are not constant are rare in index arithmetic, so the range is given
+    # up.
     if divisor.constant is None:
         return Range()
     found = dividend // divisor.low
@@ -189,7 +191,7 @@ def _range_of_remainder(atom: Atom, range_of: RangeOf) -> Range:
     dividend, divisor = map(range_of, atom.operands)
     if divisor.low is None or divisor.high is None:
         return Range(0 if dividend.low is not None and dividend.low >= 0 else None)
-    # A divisor of 0 has no remainder; that it is in the range does no harm.
+    # A divisor of 0 gives no remainder, so a range that includes it does no harm.
     most = max(abs(divisor.low), abs(divisor.high)) - 1
     low = -most if dividend.low is None else max(-most, min(dividend.low, 0))
     return Range(low, most if dividend.high is None else min(most, max(dividend.high, 0)))
@@ -210,7 +212,7 @@ def _range_of_result(op: Operation, operands: tuple[LinearForm, ...], range_of: 
             return range_of(operands[1]).join(range_of(operands[2]))
         case arith.AndIOp():
             ranges = [range_of(operand) for operand in operands]
-            # An AND clears bits only: it is at most each operand that has no sign bit.
+            # An AND only clears bits: it is at most each operand without a sign bit.
             highs = [one.high for one in ranges if one.low is not None and one.low >= 0]
             most = [high for high in highs if high is not None]
             return Range(0, min(most) if most else None) if highs else Range()

@@ -102,8 +102,7 @@ def drop_implied_members(
     for member in members:
         others = [other for other in left if other is not member]
         with analyzer.scope():
-            # O(n^2) assumptions, for n up to MAX_MEMBERS: each member is proved from all others but
-            # itself.
+            # O(n^2) assumptions for n up to MAX_MEMBERS: each member is proved from all others.
             for other in others:
                 analyzer.assume(other, is_conjunction)
             if analyzer.prove(member) is is_conjunction:
@@ -218,8 +217,9 @@ class RewriteSimplifier:
         """Return a simpler value to use at `at`, where more is known than at its definition.
 
         Operations that only serve to compute `value` are copied to `at` with simpler operands.
-        Divisions are not: as both operands of a select are computed, IR may guard a division by a
-        divisor that is 1 in the place of 0, and the guard must stay. None if nothing is simpler.
+        Divisions are not copied. Both operands of a select are computed, so IR may guard a division
+        with a divisor that is 1 in the place of 0, and this guard must stay. None if nothing is
+        simpler.
         """
         op = value.owner
         if value.type == BOOLEAN and not isinstance(op, arith.ConstantOp):

@@ -77,13 +77,13 @@ def scope_of(type: Buffer) -> str:
 def element_bytes(type: Attribute) -> int | None:
     """Return the distance in bytes of neighboring elements of a buffer, or None if unknown."""
     match type:
-        # As for LLVM on all 64-bit targets, whose pointers an index is as wide as.
+        # An index is as wide as a pointer, as for LLVM on all 64-bit targets.
         case IndexType():
             return 8
         case VectorType():
             lanes = prod(type.get_shape())
             element = element_bytes(type.element_type)
-            # LLVM pads vectors to a power of 2; how is up to the target.
+            # LLVM pads vectors to a power of 2; the target decides how.
             return lanes * element if element and lanes & (lanes - 1) == 0 else None
         case FixedBitwidthType() if type.bitwidth in (1, 8, 16, 32, 64):
             return -(-type.bitwidth // 8)
@@ -134,8 +134,9 @@ def is_in_place(op: ConcatenateOp) -> bool:
     """Return whether `op` needs no kernel: `plan-memory` has each operand computed in its part of
     the result.
 
-    Each operand is then computed in the block of `op`, and is part of no other contiguous
-    concatenation; and the result is not returned, as its buffer belongs to the caller.
+    This requires that each operand is computed in the block of `op`, and is part of no other
+    contiguous concatenation. The result must not be returned, as its buffer would belong to the
+    caller.
     """
     sources = [source_of(operand) for operand in op.tensors]
     return (

@@ -110,8 +110,8 @@ class Memory:
                 return buffer
             case memref.GetGlobalOp() as op:
                 return op.name_
-            # Buffers of different parameters do not overlap, as TVM's `noalias` has it, unless
-            # `tir.alias`.
+            # Buffers of different parameters do not overlap, as with TVM's `noalias`, unless the
+            # function has the attribute `tir.alias`.
             case block if isinstance(buffer, BlockArgument) and block is self.func.body.block:
                 # Parameters that may overlap are one root.
                 return self.func.args[0] if "tir.alias" in self.func.attributes else buffer
@@ -144,8 +144,8 @@ class Memory:
     def _own(self, op: Operation) -> Effects:
         """Return the effects of `op`, which has no regions."""
         cls = type(op)
-        # Of an unknown buffer the effect is opaque, not "any root": private memory is not among the
-        # roots that it may be.
+        # The effect on an unknown buffer is opaque, not "any root": the buffer cannot be private
+        # memory.
         if (index := READ.get(cls)) is not None:
             root = self.root(op.operands[index])
             return OPAQUE if root is None else Effects(reads=frozenset([root]))
@@ -165,7 +165,7 @@ class Memory:
         static = NoMemoryEffect | MemoryReadEffect | MemoryWriteEffect
         roots = [self.root(o) for o in op.operands if isinstance(o.type, MemRefType)]
         known = frozenset(root for root in roots if root is not None)
-        # Effects in memory that is no operand, as of a lock or a file, are opaque too.
+        # Effects on memory that is no operand, such as a lock or a file, are opaque, too.
         if not all(isinstance(kind, static) for kind in kinds) or not roots or None in roots:
             return OPAQUE
         writes = any(isinstance(kind, MemoryWriteEffect) for kind in kinds)
@@ -282,8 +282,8 @@ class RedundantEffects:
                 if has_nested_effects(op):
                     self._visit_regions(op, effects)
             elif isinstance(op, memref.LoadOp | vector.LoadOp):
-                # The value, not the place, is the key: `store (load b[i]), b[i]` is found, a second
-                # store of an equal value that was computed anew is not.
+                # The key is the value, not the place: `store (load b[i]), b[i]` is found, but a
+                # second store of an equal value that was computed anew is not.
                 for root in effects.reads:
                     self._loaded[op.results[0]] = self._epochs.stamp(root)
             elif self._is_redundant(op, effects):

@@ -91,7 +91,7 @@ def escape_reason(op: Operation, index: int) -> str:
     match op:
         case memref.LoadOp() | vector.LoadOp() | memref.CopyOp():
             return ""
-        # A buffer of buffers.
+        # A buffer whose elements are buffers.
         case memref.StoreOp() if index == 0:
             return "it is stored in another buffer"
         case memref.DeallocOp():
@@ -101,7 +101,7 @@ def escape_reason(op: Operation, index: int) -> str:
         case _ if op.has_trait(IsTerminator, value_if_unregistered=True):
             return f"'{op.name}' passes it on"
         case _:
-            # An unknown operation passes a buffer on only by a value that is no number.
+            # An unknown operation can only pass a buffer on by a result that is not a number.
             blocks = (block for region in op.regions for block in region.blocks)
             arguments = (type for block in blocks for type in block.arg_types)
             if all(map(_is_number, (*op.result_types, *arguments))):
