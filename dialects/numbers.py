@@ -59,18 +59,19 @@ PYTHON: Mapping[Function, Callable[[Any, Any], Any]] = {
     "mod": lambda a, b: a % b,
 }
 NEUTRAL: Mapping[Function, int] = {"add": 0, "sub": 0, "mul": 1, "floordiv": 1}
-"""The second operands with which a function returns the first one."""
+"""Function -> the second operand with which it returns the first one."""
 
 
 class Term(ABC, Generic[S, T]):
-    """A number that is not known when code is generated; with an `S` it gives a `T`."""
+    """A number that is not known when code is generated; combined with an `S` it gives a `T`."""
 
     partners: ClassVar[tuple[type, ...]] = ()
-    """The types of numbers that it combines. Any other type combines itself with this one."""
+    """The types of numbers with which this type implements functions; all others implement their
+    functions with this type themselves."""
 
     @abstractmethod
     def apply(self, function: Function, a: Any, b: Any) -> T:
-        """Return a function of two numbers, one of which is this one."""
+        """Return `function` of `a` and `b`, one of which is this number."""
 
     def _apply(self, function: Function, a: Any, b: Any) -> T:
         # Python then asks the other operand.
@@ -119,8 +120,8 @@ class Term(ABC, Generic[S, T]):
 
 
 def folded(function: Function, a: Any, b: Any) -> Any:
-    """Return a function of two integers, an operand that it leaves as it is, or the 0 that it is;
-    None if none of these is known."""
+    """Fold a function of two numbers: return its value for two integers, the operand that it
+    returns unchanged, or 0 if that is the result. None if it cannot be folded."""
     if isinstance(b, int):
         if isinstance(a, int):
             return PYTHON[function](a, b)
@@ -188,7 +189,7 @@ class Element(_Deferred):
 
 @dataclass(frozen=True, eq=False)
 class Dimension(_Deferred):
-    """A dimension that is read from a tensor, whatever is known of it."""
+    """A dimension that is read from a tensor, even if its size is known."""
 
     value: SSAValue
     axis: int
@@ -220,7 +221,7 @@ OPERATIONS: Mapping[Function, str] = {
     "add": "addi",
     "sub": "subi",
     "mul": "muli",
-    # Rounds a negative number toward zero: it has to be known that none is divided.
+    # This rounds negative numbers toward zero: the dividend has to be known not to be negative.
     "floordiv": "divsi",
 }
 
@@ -251,7 +252,7 @@ def _arithmetic(function: Function, a: Number, b: Number) -> Number:
 
 
 def at_least(a: Number, b: Number, margin: int = 0) -> bool:
-    """Return whether `a >= b + margin` for sure."""
+    """Return whether `a >= b + margin` is known."""
     match a:
         case Computed("maxsi" | "minsi" as kind, operands):
             bounds = [not isinstance(n, float) and at_least(n, b, margin) for n in operands]
@@ -286,8 +287,8 @@ def minimum(a: Number, b: Number) -> Number:
 
 
 def positive(a: Number) -> Number:
-    """Return a size for which the kernel asserts that it is not negative: 0 if it is, where it is
-    computed before the kernel runs."""
+    """Return a size that the kernel asserts not to be negative. It is computed before the kernel
+    runs, where a negative one becomes 0."""
     return a if isinstance(a, int | Symbolic) else Computed("maxsi", (a, 0))
 
 

@@ -25,8 +25,8 @@ class SizeValues:
         constant: Callable[[int], SSAValue],
         symbol: Callable[[Symbol], SSAValue],
     ) -> None:
-        """Compute with operations that `insert` inserts, on numbers and symbols that the other
-        functions return."""
+        """`insert` inserts the operations that compute sizes; `constant` and `symbol` return the
+        values of numbers and of symbols."""
         self._insert = insert
         self._constant = constant
         self._symbol = symbol
@@ -35,7 +35,8 @@ class SizeValues:
         """The sum that was computed last."""
 
     def define(self, size: Size, value: SSAValue) -> None:
-        """Let `value` be the value of `size`, and of its product if it is only one."""
+        """Let `value` be the value of `size`. If `size` is a single product, let it be the value of
+        this product, too."""
         self._known[size] = value
         match size.terms:
             case ((factors, 1),):
@@ -66,9 +67,10 @@ class SizeValues:
         return self._constant(0) if total is None else total
 
     def _start(self, size: Size) -> tuple[SSAValue | None, Sequence[tuple[Product, int]]]:
-        """Return the value with which the sum `size` starts, if it is one, and the other terms.
+        """Return the value of a sum with which `size` starts, None if there is none, and the other
+        terms.
 
-        Parts that are joined start at n, n + m, n + m + k, ...: each sum is the last one and a
+        Concatenated parts start at n, n + m, n + m + k, ...: each sum is the one before it plus a
         term.
         """
         last, self._last = self._last, size

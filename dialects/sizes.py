@@ -4,7 +4,7 @@
 
 Two sizes are equal for all values of the unknowns if their normal forms are equal. The affine
 expressions of xDSL have no products of unknowns, and the linear forms of `compiler/analysis/arith`
-are about SSA values; both have no text with names.
+are about SSA values; neither has a text form with names.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Size:
 
     @property
     def lone_symbol(self) -> Symbol | None:
-        """The symbol that the size is, if it is nothing else."""
+        """The symbol, if the size is a single symbol and nothing else; otherwise None."""
         match self.terms:
             case (((Symbol() as symbol,), 1),):
                 return symbol
@@ -150,7 +150,7 @@ class Size:
         return (self.low or 0) > 0
 
     def vanishes_with(self, other: Size) -> bool:
-        """Return whether the size is 0 wherever `other` is 0; False if that is not sure."""
+        """Return whether the size is known to be 0 wherever `other` is 0."""
         if self == other or other.is_positive():
             return True
         if len(other.terms) != 1:
@@ -207,8 +207,9 @@ class Size:
         return Size._sum(whole) + Size((((atom,), 1),))
 
     def divided_exactly(self, divisor: Size) -> Size | None:
-        """Return the quotient if `divisor` is one product that divides each term, or a positive
-        integer; for divisors that are not 0, and divide the size without a rest."""
+        """Return the quotient by a divisor that is not 0, and that divides the size without a
+        remainder. None unless `divisor` is a single product that divides each term, a positive
+        integer, or the size itself."""
         if len(divisor.terms) != 1:
             return Size.of(1) if self == divisor else None
         ((factors, number),) = divisor.terms
@@ -226,8 +227,8 @@ class Size:
         return None
 
     def linear_root(self) -> tuple[Symbol, int, int] | None:
-        """Return the symbol, dividend and divisor of the only value for which the size is 0; None
-        unless it is a multiple of one symbol plus a known size."""
+        """Return the symbol of the size, and the dividend and divisor of the only value of it for
+        which the size is 0. None unless the size is a multiple of one symbol plus a known size."""
         constant, symbol, factor = 0, None, 0
         for product, number in self.terms:
             match product:
@@ -240,8 +241,8 @@ class Size:
         return None if symbol is None else (symbol, -constant, factor)
 
     def linear_in(self, symbol: Symbol) -> tuple[Size, Size] | None:
-        """Return a and b for which the size is `a * symbol + b`; None if it is no such sum, or a
-        or b depends on the symbol."""
+        """Return a and b such that the size is `a * symbol + b`, and neither depends on the symbol;
+        None if the size is no such sum."""
         parts: tuple[dict[Product, int], dict[Product, int]] = {}, {}
         for product, number in self.terms:
             others = tuple(atom for atom in product if atom != symbol)
@@ -260,7 +261,7 @@ class Size:
         return result
 
     def bind(self, sizes: Mapping[str, int]) -> Size:
-        """Replace the names that have a size."""
+        """Replace the names in `sizes` by their sizes."""
         return self.substitute(lambda s: Size.of(sizes[s.name]) if s.name in sizes else None)
 
     # Text
@@ -376,7 +377,8 @@ class _SizeReader:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self, *expected: str) -> str:
-        """Return the next token if it is one of `expected`, or else an empty string."""
+        """Consume and return the next token if it is in `expected`; otherwise return an empty
+        string."""
         token = self.peek()
         if token not in expected or not token:
             return ""

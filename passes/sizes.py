@@ -33,20 +33,20 @@ from .generic.call_graph import CallGraph
 
 # The unknown sizes of a function on buffers: symbolic expressions, and the values with them.
 #
-# Sizes are compared as expressions (`dialects/sizes.py`), in which dimensions of parameters are
-# symbols, and so is every other value that is not computed from these by sums, products and
-# quotients. What depends on parameters alone is computed at the start of the function, before the
-# arena is allocated.
+# Sizes are compared as expressions (`dialects/sizes.py`). Symbols are the dimensions of parameters,
+# and all other values that are not computed from these by sums, products and quotients. A size that
+# depends on parameters alone is computed at the start of the function, before the arena is
+# allocated.
 
 
 SPECULATABLE = family(
     "addi andi cmpi constant extsi extui index_cast maxsi maxui minsi minui muli ori select subi "
     "trunci xori"
 )
-"""Operations that may be computed earlier, and where their block is not executed."""
+"""Operations that may be computed earlier, even if their block would not be executed."""
 
 DIVISIONS = (arith.CeilDivSIOp, arith.CeilDivUIOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp)
-"""Operations that may be computed earlier if the divisor is a positive constant."""
+"""Operations that may also be computed earlier if the divisor is a positive constant."""
 
 
 def index_constant(value: int) -> arith.ConstantOp:
@@ -111,7 +111,7 @@ class FunctionSizes:
         return size
 
     def set_nonnegative(self, symbol: Symbol) -> None:
-        """Record that a symbol is at least 0 wherever its value is used from now on."""
+        """Record that a symbol is at least 0 at all uses of its value from now on."""
         self._signed.discard(symbol.name)
 
     # Queries
@@ -128,7 +128,7 @@ class FunctionSizes:
 
     def covers(self, large: Size, small: Size) -> bool:
         """Return whether `small` is at most `large`, and differs from it by terms of lower degree
-        only: it may take the place without much waste."""
+        only: then `small` may be stored in the place of `large` without much waste."""
         # 4 * n + 8 covers 4 * n, and n * n + n covers n * n; 8 * n does not cover 4 * n, as half
         # would be wasted for every n.
         try:
@@ -150,7 +150,7 @@ class FunctionSizes:
 
     def hoist(self, op: Operation) -> bool:
         """Insert `op` at the start of the function if it can be computed there; return whether it
-        is."""
+        was inserted."""
         if type(op) not in SPECULATABLE and not is_safe_division(op):
             return False
         if not self._early.issuperset(op.operands):
@@ -223,8 +223,8 @@ class FunctionSizes:
             return self.symbol(total, early=early)
 
     def at_least_zero(self, size: Size) -> Size:
-        """Return the early size that is `size`, or 0 if that is negative."""
-        # A key of the table alone: expressions contain the symbol that is returned.
+        """Return `size`, which is early, or 0 if it is negative, as an early size."""
+        # This symbol is a key of the table only: expressions contain the symbol that is returned.
         key = Size.symbol(f"?max {size.key}")
         if (value := self._values.get(key)) is None:
             bound = arith.MaxSIOp(self.value(size, None), self._constant(0))
@@ -295,7 +295,7 @@ class FunctionSizes:
         if isinstance(atom, Symbol):
             return self._symbols[atom.name]
         dividend, divisor = self.value(atom.dividend, where), self._constant(atom.divisor)
-        # The same value, and one instruction, where `floordivsi` is lowered to a division and
+        # `divsi` gives the same value in one instruction; `floordivsi` is lowered to a division and
         # selects.
         kind = arith.DivSIOp if self.is_nonnegative(atom.dividend) else arith.FloorDivSIOp
         return self._insert(kind(dividend, divisor), where)
@@ -382,8 +382,8 @@ _ADAPTING = (
 
 
 def functions_with_unknown_sizes(graph: CallGraph) -> list[FuncOp]:
-    """Return the functions with a tensor of unknown size, callees first; without those that are
-    not to be optimized, or opaque."""
+    """Return the functions with a tensor of unknown size, callees first. Functions that are not to
+    be optimized are left out, and opaque ones."""
     return [
         op
         for op in graph.callees_first()

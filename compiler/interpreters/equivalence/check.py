@@ -1,5 +1,5 @@
-"""The check of the functions of a module: their results on seeded inputs, compared with those that
-they had before a transformation."""
+"""The check of the functions of a module: their results on seeded inputs are compared with the
+results that they had before a transformation."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Difference:
 
     @staticmethod
     def of_interface(function: str, reason: str) -> Difference:
-        """Return the change of a function that no input shows."""
+        """Return a change of the interface of a function, or another one that no input shows."""
         return Difference(function, (), (), "", (), None, reason)
 
     @property
     def subject(self) -> str:
-        """The function, or what it computes if an input shows the difference."""
+        """The name of the function if no input shows the difference; otherwise what it computes."""
         name = f"@{self.function}" if self.function else "the module"
         return f"what {name} computes" if self.recipe else name
 
@@ -90,7 +90,7 @@ class Difference:
 
 
 class NotCheckedError(PasslineError):
-    """The error for a function whose results cannot be compared, where all have to be."""
+    """The error for a function whose results cannot be compared, if all functions have to be."""
 
 
 class SemanticsError(ChangedResultError):
@@ -150,8 +150,9 @@ def find_difference(
     in `after`, or None.
 
     `rounds` allows floats to differ by rounding, as `Pass.rounds` does. `max_steps` is the budget
-    of each function. `ctx` is the context of xDSL's own interpreter functions. Functions that
-    cannot be evaluated, that `after` has not, or has with other parameters, are not compared.
+    of each function. `ctx` is the context of xDSL's own interpreter functions. A function is not
+    compared if it cannot be evaluated, or if `after` does not have it, or has it with other
+    parameters.
     """
     check = Equivalence(before, seeds=seeds, max_steps=max_steps, ctx=ctx)
     return check.compare(after, rounds=rounds)
@@ -160,10 +161,10 @@ def find_difference(
 class Equivalence:
     """The results of the public functions of a module, for comparison with later versions of it.
 
-    The functions are those directly in the module, with a body, and not private: passes may change
-    private ones, add and remove them. `unchecked` names the functions that cannot be compared, or
-    no longer, each with the reason. `left_out` names those that did not accept all inputs, with the
-    number of these inputs and the first reason.
+    The functions are those directly in the module that have a body and are not private: passes may
+    change, add and remove private functions. `unchecked` names the functions that cannot be
+    compared, or no longer can, each with the reason. `left_out` names the functions that did not
+    accept all inputs, with the number of the refused inputs and the first reason.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class Equivalence:
         self._numbers: dict[str, set[Number]] = {}
         """The constants around which there are samples, by function."""
         self._tried: dict[str, set[int]] = {}
-        """The sizes for which samples were sought after the first ones, by function."""
+        """Function -> the sizes for which further samples were sought."""
         self._known: dict[str, list[Sample]] = {}
         """The samples, also of functions that cannot be evaluated any more."""
         self._version: ModuleVersion | None = None
@@ -203,8 +204,9 @@ class Equivalence:
         and keep the results for the next call.
 
         `keeps_range` is False if rounding may make a finite result infinite or NaN. With
-        `keeps_interface`, a function that is gone or has other parameters is a difference, else it
-        is not checked any more. Only the functions that are `changed` are evaluated.
+        `keeps_interface`, it is a difference if a function is gone or has other parameters;
+        otherwise such a function is not checked any more. Only the functions that are `changed` are
+        evaluated.
         """
         functions = public_functions(module)
         allowed = _Allowed.of(rounds, module, keeps_range, keeps_interface)
@@ -225,8 +227,9 @@ class Equivalence:
     def check_engine(
         self, module: ModuleOp, func: Function, function: ArrayFunction
     ) -> Difference | None:
-        """Compare the last known results of `func`, also if it is too large to be evaluated now,
-        with those of `function`, which an engine made of it, and which may round elsewhere."""
+        """Compare the last known results of `func` with those of `function`, which an engine made
+        of it, and which may round in other places. `func` itself is not run: it may be too large by
+        now."""
         bound = tolerance(epsilon_of(module))
         for sample in self._known.get(func.sym_name.data, ()):
             arguments = fit_arguments(func, sample.arguments)
@@ -240,8 +243,8 @@ class Equivalence:
         return None
 
     def _accept(self, module: ModuleOp) -> None:
-        """Add the functions that are not known yet; keep a copy of the module, in which the first
-        difference of a later one can be found."""
+        """Add the functions that are not known yet. Keep a copy of the module, to locate the first
+        difference of a later version."""
         functions = public_functions(module)
         self._interface = {name: _interface_of(func) for name, func in functions.items()}
         for name, func in functions.items():
@@ -263,8 +266,8 @@ class Equivalence:
 
     def _changed_interface(self, module: ModuleOp) -> Difference | None:
         """Return the first public function that is gone, or has another number of parameters,
-        unless it says that its parameters were transformed. A function that is one of another
-        dialect now is not compared."""
+        unless it says that its parameters were transformed. A function that has become an operation
+        of another dialect is not compared."""
         functions = public_functions(module)
         others = {symbol_of(op) for op in module.ops if not isinstance(op, Function)}
         for name, (transformation, count) in self._interface.items():
@@ -315,16 +318,17 @@ class Equivalence:
         return None
 
     def _free_numbers(self, name: str) -> Collection[Numbers]:
-        """Return the kinds of inputs for which fast-math flags leave the results of the function
-        open, in the version before."""
+        """Return the kinds of inputs for which the fast-math flags of a function, in the version
+        before, leave its results open."""
         if self._version is None:
             return ()
         graph = CallGraph(self._version.module)
         return free_numbers(graph.reachable([graph.symbols[name]]))
 
     def _add_samples(self, module: ModuleOp, func: Function) -> None:
-        """Add samples, of the version before, around the constants that a pass brought in: for
-        numbers, and for the sizes of unknown dimensions, which may end a tile."""
+        """Add samples around the constants that a pass brought in, with the results of the version
+        before. They have numbers near the constants, and such sizes of unknown dimensions, as a
+        tile may end there."""
         name = func.sym_name.data
         samples, numbers = self.samples[name], self._numbers[name]
         tried = self._tried.setdefault(name, set())
@@ -356,12 +360,13 @@ class Equivalence:
         reason: str,
         after: tuple[Value, ...] | None = None,
     ) -> Difference:
-        """Return the difference with the first operation whose value differs: both versions are
-        run once more."""
+        """Return the difference with the first operation whose value differs, which is found by
+        running both versions once more."""
         version = self._version
         assert version is not None, "there are samples"
         old = public_functions(version.module)[func.sym_name.data]
-        # What was accepted before has other arguments if tuples were taken apart since.
+        # The sample has the arguments of an earlier version. They are others now if tuples were
+        # taken apart since.
         before, now = (
             trace(m, f, fit_arguments(f, sample.arguments), self._ctx, self._max_steps)
             for m, f in ((version.module, old), (module, func))
@@ -425,7 +430,8 @@ def _changed(sample: Sample, after: Evaluated, comparison: Comparison) -> str | 
 
 
 def _changed_results(sample: Sample, after: Sequence[Value], comparison: Comparison) -> str | None:
-    """Return how the results differ; the lowering makes results of the elements of tuples."""
+    """Return how the results differ, or None. The lowering turns the elements of a tuple into
+    results."""
     return comparison.mismatch_in(flat_values(sample.outcome.results), flat_values(after))
 
 

@@ -62,8 +62,8 @@ def named_arrays(name: str, value: Value) -> Iterator[tuple[str, Array]]:
 
 
 def normalized(type: Attribute, value: Value) -> Value:
-    """Return a value in the form that depends on its type alone: a scalar of i1 may be 1, -1 or
-    True in the interpreter."""
+    """Return a value in a form that depends on its type alone: in the interpreter, a scalar of i1
+    may be 1, -1 or True."""
     if is_tuple(value):
         types = type.types.data if isinstance(type, TupleType) else [type] * len(value)
         return tuple(map(normalized, types, value))
@@ -82,8 +82,9 @@ EXACT = 0.0
 
 
 Compared: TypeAlias = Literal["values", "steps", "finite", "shapes"]
-"""The comparison of floats that may be rounded elsewhere: of their values, of their values up to a
-few steps of a quantization, of whether finite ones stay finite, or of shapes and element types."""
+"""How floats that may be rounded in other places are compared: their values, their values up to a
+few steps of a quantization, only whether finite ones stay finite, or only shapes and element
+types."""
 
 STEPS = 4
 """The steps by which 8-bit and 16-bit integers may differ where floats are quantized: layer after
@@ -91,9 +92,9 @@ layer, a number that is rounded the other way moves some of the next ones."""
 
 
 def tolerance(epsilon: float, units: int = Rounding.units) -> float:
-    """Return the relative bound for results, where an operation may be rounded elsewhere by `units`
-    in the last place, in terms of the distance from 1 to the next number: for 16 units 1e-4 for
-    f32, 1.5e-10 for f64, 4e-2 for f16.
+    """Return the relative bound for results if an operation may be rounded in another place, by
+    `units` in the last place. `epsilon` is the distance from 1 to the next number. For 16 units,
+    the bound is 1e-4 for f32, 1.5e-10 for f64 and 4e-2 for f16.
 
     A unit may grow by `epsilon^(-1/3) / 4` in the operations after it, 51 in f32.
     """
@@ -106,13 +107,13 @@ class Comparison:
 
     Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
     floats may differ by `bound` of their magnitude, and of the maximum of the finite ones in the
-    array. NaN stays NaN, and an infinity an infinity, but for the `changes` that are allowed: NaN
-    is that of `0 * inf` or `inf - inf` in another order.
+    array. NaN stays NaN, and an infinity stays an infinity, except for the `changes` that are
+    allowed: in another order, there may be a NaN by `0 * inf` or `inf - inf`.
 
     With a bound, `compared` restricts this. "finite" allows any difference, as intermediate results
-    may lose all their digits, unless a finite number becomes infinite or NaN; up to `bound` below
-    the maximum of the type, this may be rounding. "steps" allows narrow integers to differ by
-    `STEPS`, and floats by as many of 64 parts of the maximum. "shapes" compares only shapes and
+    may lose all their digits, but a finite number must not become infinite or NaN. A number that is
+    within `bound` of the maximum of the type may, by rounding. "steps" allows narrow integers to
+    differ by `STEPS`, and floats by `STEPS / 64` of the maximum. "shapes" compares only shapes and
     element types. Functions are not compared.
     """
 
@@ -194,11 +195,11 @@ _KINDS = {
     "finite may become infinite": (np.isfinite, np.isinf),
     "finite may become NaN": (np.isfinite, np.isnan),
 }
-"""What an element is before, and what it may be after a change."""
+"""Change -> what an element is before and after it."""
 
 
 def _kinds(change: Change, before: Array, after: Array) -> Array:
-    """Return which elements change so."""
+    """Return which elements change in the way that `change` says."""
     old, new = _KINDS[change]
     return np.asarray(old(before) & new(after))
 
@@ -213,7 +214,7 @@ def _within_steps(before: Array, after: Array) -> Array:
 
 
 def _loses_finite(before: Array, after: Array, bound: float) -> Array:
-    """Return which elements are finite before, other than by rounding, and not after."""
+    """Return which elements are finite before, even without rounding, and not finite after."""
     finite = np.abs(before) <= float(np.finfo(before.dtype).max) * (1 - bound)
     return np.asarray(finite & ~np.isfinite(after))
 

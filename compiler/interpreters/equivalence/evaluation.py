@@ -44,7 +44,7 @@ _ROUNDING = frozenset(
         *(FastMathFlag.ALLOW_RECIP, FastMathFlag.APPROX_FUNC),
     }
 )
-"""The flags that allow to round in another place, and nothing else."""
+"""The flags that only allow rounding in another place."""
 
 
 def added_flag(
@@ -53,12 +53,12 @@ def added_flag(
     counterparts: Mapping[Operation, Operation],
     rounding: Rounding | None,
 ) -> tuple[str, str] | None:
-    """Return the function, and in words which flag an operation of `after` has that its counterpart
-    in `before` has not, or None.
+    """Return the function and, in words, the flag that an operation of `after` has and its
+    counterpart in `before` does not have; None if there is no such flag.
 
-    The counterpart of an operation is that in `counterparts`, else those of its class with its
-    location or name. One without a counterpart is not compared. A pass with a `rounding` may allow
-    to round.
+    The counterpart of an operation is the one in `counterparts`, or else the operations of its
+    class with its location or name. An operation without a counterpart is not compared. A pass with
+    a `rounding` may add flags that allow rounding.
     """
     ops = {op: flags for op in after if (flags := _flags_of(op))}
     if not ops:
@@ -106,7 +106,7 @@ def _allowed(rounding: Rounding | None) -> set[object]:
 
 
 def _keys(op: Operation) -> Iterable[object]:
-    """Yield what tells an operation of a class from others: its location and its name."""
+    """Yield the keys that tell an operation of a class from others: its location and its name."""
     if (place := file_location(op.location)) is not None:
         yield type(op), place
     if op.results and (hint := op.results[0].name_hint) is not None:
@@ -114,7 +114,7 @@ def _keys(op: Operation) -> Iterable[object]:
 
 
 def _first(known: Mapping[object, list[Operation]], op: Operation) -> list[Operation]:
-    """Return the operations with the first key of `op` that one has."""
+    """Return the operations that are in `known` under the first key of `op` that is there."""
     for key in _keys(op):
         if key in known:
             return known[key]
@@ -348,8 +348,8 @@ class Budget(Interpreter.Listener):
         self._depth -= 1
 
     def _created_by(self, op: Operation, args: PythonValues) -> int:
-        """Return the number of elements of the results as far as the types say; those of an
-        operation with sizes as operands from their values."""
+        """Return the number of elements of the results, as far as the types tell it. If an
+        operation has sizes as operands, it is computed from their values."""
         if isinstance(op, memref.ViewOp) and isinstance(op.result.type.element_type, BFloat16Type):
             raise UnsupportedEvaluation("a view of bytes as bf16, which takes four bytes in numpy")
         if isinstance(op, DynamicOp):

@@ -56,8 +56,8 @@ def sizes_for(func: Operation) -> Sequence[int]:
 
 
 def sizes_around_constants(func: Operation) -> Sequence[int]:
-    """Return each constant of a function with its neighbours: of integers, in attributes such as
-    the sizes of tiles, and of dimensions."""
+    """Return the constants of a function with their neighbours: integers, also in attributes such
+    as the sizes of tiles, and static dimensions."""
     constants: set[int] = set()
     for op in walk(func):
         for attribute in (*op.properties.values(), *op.attributes.values()):
@@ -89,8 +89,8 @@ MAX_ELEMENTS = 16
 
 
 def numbers_in(ops: Iterable[Operation]) -> Sequence[Number]:
-    """Return the numbers of constants and of properties in `ops`, but for -1, 0 and 1, and for the
-    sizes that are chosen for unknown dimensions and indices."""
+    """Return the numbers of constants and of properties in `ops`, except for -1, 0 and 1, and for
+    the sizes that are chosen for unknown dimensions and indices anyway."""
     found = (n for op in ops for inner in walk(op) for n in _numbers_of(inner))
     different = dict.fromkeys(n for n in found if isfinite(n) and n not in (-1, 0, 1))
     return [*islice(different, MAX_NUMBERS)]
@@ -136,13 +136,14 @@ Numbers: TypeAlias = Literal["ordinary", "edge", "special", "large", "constant"]
 class Recipe:
     """A way to choose the arguments of a function.
 
-    Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
-    -0.0, ...), those at the `edge` of the range (denormals, the maximum), or `large` ones, whose
-    products with the constants of the function are about the maximum. Integers are uniform
-    from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. If
+    Floats are `ordinary` (mean 0, variance 1). Some of them may instead be `special` (NaN,
+    infinities, -0.0, ...), at the `edge` of the range (denormals, the maximum), or `large`:
+    products of large ones with the constants of the function are about the maximum. Integers are
+    uniform from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. If
     `constant`, floats, integers and indices are among `constants` and their neighbours. An unknown
-    dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
-    is a size or a position and may not overflow: it is `size`, if `extreme` any below `limit`.
+    dimension has the size `size`; if `distinct`, each is one greater than the one before. An
+    `index` is a size or a position and may not overflow: it is `size`, or if `extreme`, any number
+    below `limit`.
     """
 
     seed: int = 0
@@ -155,7 +156,8 @@ class Recipe:
     """A small array has no place for all special values: it gets others in each turn."""
     constants: tuple[Number, ...] = ()
     every_other: bool = False
-    """Whether every other parameter has ordinary numbers, to go with the special ones."""
+    """Whether every other parameter has ordinary numbers, so that special values meet ordinary
+    ones."""
 
     @property
     def text(self) -> str:
@@ -227,7 +229,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
 
 
 def around_constants(func: Function, base: Recipe, numbers: Sequence[Number]) -> Iterator[Recipe]:
-    """Yield recipes for numbers around constants, as many as each number takes to occur in each
+    """Yield recipes for numbers around constants: so many that each number occurs in each
     parameter."""
     types = [
         t

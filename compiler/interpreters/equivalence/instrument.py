@@ -38,14 +38,14 @@ class SemanticsInstrument(PassInstrument):
     each pass with those before.
 
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
-    .npz file in `directory`, by default that of temporary files. So it does if a pass changes the
-    public functions or their parameters, unless its class says `changes_interface = True`, adds a
-    flag such as `nsw` to an operation, or gives something else when it runs again on the same
-    module. A pass may only round elsewhere if its class says so in `rounds`. `seeds` is the number
-    of inputs of each kind, `max_steps` the budget of a function: an operation is a step, and so are
-    4096 elements of tensors. `unchecked` has the functions that were not checked, each with the
-    reason; if `strict`, the first one raises NotCheckedError. `left_out` has those of whose inputs
-    some were not accepted.
+    .npz file in `directory`, by default that of temporary files. It also raises the error if a pass
+    changes the public functions or their parameters, unless its class says `changes_interface =
+    True`; if a pass adds a flag such as `nsw` to an operation; and if it gives another result when
+    it runs again on the same module. A pass may round in other places only if its class says so in
+    `rounds`. `seeds` is the number of inputs of each kind, `max_steps` the budget of a function: an
+    operation is a step, and so are 4096 elements of tensors. `unchecked` has the functions that
+    were not checked, each with the reason; if `strict`, the first one raises NotCheckedError.
+    `left_out` has the functions that did not accept all inputs.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class SemanticsInstrument(PassInstrument):
         state = self._runs.get(run)
         if state is not None and not info.composite:
             state.join(info)
-            # A pass called by a pass: the outer one is checked, which may not be done.
+            # If a pass calls another pass, the outer one is checked, and it may not be done yet.
             if _is_outermost(run):
                 self._check(state, run, info)
         self._forget(run)
@@ -93,7 +93,7 @@ class SemanticsInstrument(PassInstrument):
         self, module: ModuleOp, func: Function, function: ArrayFunction, engine: str
     ) -> None:
         """Compare the results of `func` after the last run with those of `function`, which `engine`
-        made of it. SemanticsError if they differ, other than by rounding."""
+        made of it. Raise SemanticsError if they differ, except by rounding."""
         if self._last is not None:
             difference = self._last.check_engine(module, func, function)
             if difference is not None:
@@ -212,9 +212,11 @@ class _State:
         return flag and Difference.of_interface(flag[0], flag[1])
 
     def _of_second_run(self, run: Run, info: PassInfo) -> Difference | None:
-        """Return how the module differs from what the pass makes of the same one in a second run.
+        """Return how the module differs from the result of a second run of the pass on the same
+        input.
 
-        Not if an instrument decides which of its steps are taken, as it may decide otherwise then.
+        There is no second run if an instrument decides which steps of the pass are taken: it may
+        decide differently then.
         """
         pass_ = run.frames[-1].pass_
         if self.before is None or pass_ is None or PassContext.current().instrumentor.deciders:
@@ -233,8 +235,8 @@ def _is_outermost(run: Run) -> bool:
 
 
 def run_again(pass_: ModulePass, info: PassInfo, module: ModuleOp, ir_context: Context) -> None:
-    """Run a pass on another module, under the settings of the current context, but without its
-    instruments, and without what it reports and prints."""
+    """Run a pass on another module, under the settings of the current context. The pass runs
+    without the instruments of the context, and what it reports and prints is dropped."""
     current = PassContext.current()
     settings = PassContext(verify_each=False, renderer=lambda _: None)
     settings.opt_level = current.opt_level  # a tool may set one above all levels
@@ -244,8 +246,8 @@ def run_again(pass_: ModulePass, info: PassInfo, module: ModuleOp, ir_context: C
 
 
 def _is_same(first: Operation, second: Operation) -> bool:
-    """Return whether two operations are equal but for names; the text tells of graph regions, of
-    which xDSL's comparison does not know uses before definitions."""
+    """Return whether two operations are equal except for names. The text is compared, too, as
+    xDSL's comparison does not support uses before definitions, which graph regions have."""
     return first.is_structurally_equivalent(second) or str(first) == str(second)
 
 

@@ -98,7 +98,7 @@ class Sampler:
         self.tried = 0
         """The number of inputs after the first one that was accepted."""
         self.left_out: list[str] = []
-        """Those of them that were not accepted, each with the reason."""
+        """The inputs among these that were not accepted, each with the reason."""
 
     def samples(self, seeds: int) -> Iterator[Sample]:
         """Yield inputs: an ordinary one that the function accepts, and variations of it."""
@@ -240,10 +240,10 @@ def describe_first_difference(
     """Describe the first operation of `after` whose value differs from its counterpart's in
     `before`.
 
-    The counterpart of an operation is that in `counterparts` (operation after -> before); else the
-    one with its location; else the one whose result has its name. Not compared are operations
-    without a counterpart, and those that it does not match in the number of executions, or in the
-    shapes and types of the values.
+    The counterpart of an operation is the one in `counterparts` (operation after -> before), else
+    the one with its location, else the one whose result has its name. An operation is not compared
+    if it has no counterpart, or if the two differ in the number of executions, or in the shapes and
+    types of the values.
     """
     matches = _matches(before, after, counterparts)
     unmatched = 0
