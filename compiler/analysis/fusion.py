@@ -264,7 +264,7 @@ def _computes_sizes(results: Sequence[SSAValue], shapes: SymbolicShapes) -> bool
     return all(row is not None and None not in row for row in elements)
 
 
-# The partition of the calls in a block into groups that can become calls.
+# The partition of the operations in a block into groups, each of which can become one call.
 
 
 K = TypeVar("K", bound=Hashable)

@@ -109,7 +109,8 @@ class _Ranges:
 
 
 def index_operand(op: Operation) -> tuple[SSAValue, Range] | None:
-    """Return the operand of `op` that holds indices, with the range of these from the start."""
+    """Return the operand of `op` that holds indices, with the range of valid ones. Indices that
+    count from the end are left out."""
     match op:
         case TakeOp() if (shape := known_shape(op.x)) is not None:
             size = num_elements(shape) if op.axis is None else shape[op.axis]

@@ -143,7 +143,7 @@ def _size_of(op: SizeOfOp, facts: Facts) -> Sequence[Size | None] | None:
 
 
 def _same(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
-    """The elements of the first operand in the same order."""
+    """Return the elements of the first operand in the same order."""
     return _elements(op.operands[0], facts)
 
 
@@ -192,7 +192,7 @@ def _concatenate(op: ConcatenateOp | StackOp, facts: Facts) -> Sequence[Size | N
 
 
 def _repeated(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
-    """One element, as often as the result has elements."""
+    """Return the one element of the operand as often as the result has elements."""
     elements, shape = _elements(op.operands[0], facts), dimensions_of(facts, op.results[0])
     if isinstance(op, DynamicFullOp | DynamicBroadcastToOp | DynamicExpandOp):
         shape = facts.elements_of(op.operands[1])
@@ -252,7 +252,7 @@ _FUNCTIONS: dict[type[Operation], Function] = {
 
 
 def _binary(op: Operation, facts: Facts) -> Sequence[Size | None] | None:
-    """An element-wise function of two vectors of i64."""
+    """Return the result of an element-wise function of two vectors of i64."""
     types = [value.type for value in op.operands]
     if any(not is_tensor(type) or type.element_type != i64 for type in types):
         return None

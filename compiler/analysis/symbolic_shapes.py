@@ -178,7 +178,7 @@ def _infer(op: InfersType, facts: Facts) -> Sequence[Attribute]:
 
 
 def _elementwise(op: Elementwise, facts: Facts) -> Sequence[Attribute]:
-    """The shape to which all operands broadcast."""
+    """Return the shape to which all operands broadcast."""
     operands = map(facts.type_of, op.operands)
     shapes = [shape_of(type) if is_tensor(type) else () for type in operands]
     known = [shape for shape in shapes if shape is not None]
@@ -189,7 +189,7 @@ def _elementwise(op: Elementwise, facts: Facts) -> Sequence[Attribute]:
 
 
 def _first(op: Operation, facts: Facts) -> Sequence[Attribute]:
-    """The type of the operand."""
+    """Return the type of the operand."""
     return [facts.type_of(op.operands[0])]
 
 

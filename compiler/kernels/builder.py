@@ -85,11 +85,11 @@ class KernelBuilder(TirBuilder):
         super().__init__(func)
         self.target = target
         self.lanes = target.lanes(bits)
-        """The number of elements of a vector: as many as a register has of `bits` bits each."""
+        """The number of lanes of a vector: a register holds this many elements of `bits` bits."""
         self.scalar = scalar
         """Why loops over all elements are not vectorized; None if they may be."""
         self.element_lanes = self.lanes if scalar is None else 1
-        """The number of adjacent elements that loops over all elements compute together."""
+        """The number of adjacent elements that loops over all elements compute at once."""
         self.bytes = -(-bits // 8)
         """The bytes of the widest elements."""
         self.groups = groups

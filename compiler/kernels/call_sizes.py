@@ -124,8 +124,8 @@ class SizeScope(ABC):
         """Insert a pure operation and return its result."""
 
     def of_result(self, result: OpResult, axis: int) -> SSAValue:
-        """Return the size of a dimension of the result of an operation, by its rule; NoKernel if it
-        has none."""
+        """Return the size of a dimension of the result of an operation, by its shape rule; NoKernel
+        if there is none."""
         rows = computed_dimensions(result.op, self)
         row = None if rows is None else rows[result.index]
         if row is None or (number := row[axis]) is None:
@@ -163,8 +163,8 @@ class SizeScope(ABC):
 class CallSizes(SizeScope):
     """The sizes of the tensors of a function, as values.
 
-    A size that depends on the parameters alone is computed at the start of the function, another
-    before the first operation that needs it in a block.
+    A size that depends on the parameters alone is computed at the start of the function. Any other
+    size is computed before the first operation in a block that needs it.
     """
 
     def __init__(self, func: FuncOp, shapes: SymbolicShapes, callees: Mapping[str, FuncOp]) -> None:

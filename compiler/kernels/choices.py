@@ -74,7 +74,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Made:
-    """A choice that was made, and what else could have been chosen."""
+    """A choice that was made, with all candidates."""
 
     choice: Choice
     estimate: Callable[[], float]
@@ -84,7 +84,7 @@ class Made:
 
 
 class Choices:
-    """The choices of one kernel, those that were measured and those that it made."""
+    """The choices of one kernel: those that were measured, and those that it made."""
 
     def __init__(self, measured: Sequence[Choice] | None = None) -> None:
         self.measured = measured

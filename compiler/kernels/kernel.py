@@ -163,8 +163,9 @@ def kernel_of(
 
     Element-wise intermediate results have no buffer: they are computed where they are used.
     `constants` has, by the number of a parameter, the constants that the calls of `func` pass.
-    Choices are made by estimates, except for those that were `measured`. Errors: NoKernel if
-    kernels do not support an operation or a type.
+    Choices are made by estimates, except for those that were `measured`.
+
+    Errors: NoKernel if kernels do not support an operation or a type.
     """
     try:
         return build_kernel(func, target, constants, winograd, measured)

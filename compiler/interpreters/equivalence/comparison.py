@@ -87,8 +87,8 @@ few steps of a quantization, only whether finite ones stay finite, or only shape
 types."""
 
 STEPS = 4
-"""The steps by which 8-bit and 16-bit integers may differ where floats are quantized: layer after
-layer, a number that is rounded the other way moves some of the next ones."""
+"""The steps by which 8-bit and 16-bit integers may differ where floats are quantized: a number that
+is rounded the other way changes some numbers of the next layer, and so on."""
 
 
 def tolerance(epsilon: float, units: int = Rounding.units) -> float:

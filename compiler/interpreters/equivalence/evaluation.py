@@ -324,7 +324,7 @@ def fit_arguments(func: Function, arguments: Sequence[Value]) -> Sequence[Value]
 
 
 class Budget(Interpreter.Listener):
-    """A listener that ends an evaluation that takes too many steps, before it takes them."""
+    """A listener that ends an evaluation before it takes too many steps."""
 
     def __init__(self, max_steps: int) -> None:
         self.steps = 0
@@ -376,8 +376,8 @@ def _elements(types: Sequence[Attribute]) -> int:
 
 
 def _types_at_run_time(op: DynamicOp, args: PythonValues) -> Sequence[Attribute] | None:
-    """Return the result types of the static operation, None if there is none: the semantics then
-    say why."""
+    """Return the result types of the static form of `op` for these arguments. None if it has no
+    such form: the semantics then report why."""
     try:
         values = [array.ravel().tolist() for array in args[op.INPUTS :]]
         static = op.static_for([array.shape for array in args[: op.INPUTS]], values)

@@ -1,7 +1,8 @@
 """Contractions of bytes on processors that multiply and add four of them at once.
 
-Four bytes along the terms are one word, an i32. A contraction of words has a quarter of the terms,
-and is otherwise one like any other: the same tiles, packed weights and schedules. With two words:
+Four bytes along the terms are one word, an i32. A contraction of words has a quarter of the terms.
+Apart from that it is like any other contraction: it has the same tiles, packed weights and
+schedules. With two words:
 
     sum of data[0..7] * weights[0..7]  =  dp4a(d[0], w[0], dp4a(d[1], w[1], 0))
 """

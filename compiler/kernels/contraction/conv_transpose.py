@@ -34,7 +34,7 @@ class TransposedConvolution(Scheduled):
     """A transposed convolution, given the products of data and weight."""
 
     products: Buffer
-    """By batch, output channel, taps, and positions of the data."""
+    """The products, indexed by batch, output channel, taps, and positions of the data."""
     windows: Sequence[Window]
     out: Shape
     """The spatial extents of the result."""
@@ -159,7 +159,7 @@ class SumsOfRow:
     """The number of elements of the result; `window.before` positions are in front of them."""
     element: Attribute
     sums: SSAValue
-    """The sums by remainder and quotient."""
+    """The sums, indexed by remainder and quotient."""
     shape: Shape
     """The shape of `sums`, whose rows fill vectors."""
     flat: SSAValue | None

@@ -59,7 +59,7 @@ class DotProducts(Space[int]):
 
 def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops for terms that are contiguous in both operands: each lane sums up every
-    `lanes`-th term, and the lanes are added at the end."""
+    `lanes`-th term, and at the end the lanes are added up."""
     (terms,) = t.terms
     lanes = b.lanes
     # With 4 lanes, 10 terms are summed up as

@@ -56,8 +56,8 @@ def transform(b: KernelBuilder, tile: Tile, m: int, of_vector: Transform) -> Til
 def transform_of_data(
     b: KernelBuilder, x: Sequence[SSAValue], points: Sequence[float]
 ) -> list[SSAValue]:
-    """Return B^T x. The row of a point q has the coefficients of the product of z - r over the
-    other points r; the last row has those of the product over all points."""
+    """Return B^T x. The row of a point q has the coefficients of the product of z - r over all
+    other points r. The last row has those of the product over all points."""
     # For F(2x2, 3x3), whose points are 0, 1, -1 and infinity, B^T x of four elements is
     #
     #     x2 - x0,  x1 + x2,  x2 - x1,  x3 - x1
@@ -150,7 +150,7 @@ def multiply_add(b: KernelBuilder, factor: float, x: SSAValue, total: SSAValue |
 # The tiles and blocks of convolutions by Winograd's algorithm, chosen by the cost model.
 
 
-# What the algorithm costs beside the matrix products, in cycles.
+# The costs of the algorithm in addition to the matrix products, in cycles.
 
 TRANSFORM = 2.5
 """The cycles of transforming a vector of elements, with its load and store."""
@@ -194,7 +194,7 @@ class WinogradPlan:
     columns: int
     """The tiles of a block."""
     gain: float = 0
-    """The estimated time of the direct kernel, divided by that of this one."""
+    """The estimated time of the direct kernel, divided by that of this plan."""
 
     @property
     def t(self) -> int:

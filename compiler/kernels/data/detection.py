@@ -153,7 +153,7 @@ def check(
 
 
 BOX = 5
-"""The numbers that are stored of a box: the minimum coordinate along each axis, the maximum along
+"""How many numbers are stored for a box: the minimum coordinate along each axis, the maximum along
 each axis, and the area."""
 
 

@@ -62,8 +62,8 @@ def bits_in_order(b: KernelBuilder, value: SSAValue, type: IntegerType) -> SSAVa
 
 @dataclass(frozen=True)
 class SortBuffers:
-    """Two rows of keys and two of places, which take turns as source and target. The first entry
-    and the last one of a row are read but not used."""
+    """Two rows of keys and two of places, which take turns as source and target. The first and the
+    last entry of a row are read, but not used."""
 
     keys: SSAValue
     places: SSAValue

@@ -1,8 +1,8 @@
 """The kernel of `relax.tree_leaves`.
 
-A step from a node to its child depends on the step before through three loads from memory, so a
-processor waits most of the time of one walk. The kernel walks several trees at once: their steps do
-not depend on each other, and each walk hides the latency of the others.
+A step from a node to its child depends on the step before it through three loads from memory, so a
+processor that makes one walk waits most of the time. The kernel walks several trees at once: their
+steps do not depend on each other, and each walk hides the latency of the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WALKS = 16
 other, and has 8 instructions: with 16 walks, the instructions take the time, not the loads."""
 
 LEVELS = 2
-"""The steps between checks whether all walks are at a leaf, and end."""
+"""The number of steps between two checks whether all walks are at a leaf, and end."""
 
 ROWS = 64
 """The rows that walk through a group of trees one after the other, while it is in the cache: 16

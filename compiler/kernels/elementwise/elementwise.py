@@ -1,4 +1,5 @@
-"""Shared form of element-wise legalizations; legalizations of selection, clipping, conversion."""
+"""The shared form of element-wise legalizations, and the legalizations of selection, clipping and
+conversion."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from math import gcd, inf
 from ....dialects.target import ByteDotProduct, Target
 from .schedule import NOMINAL_IMAGE, WIDTHS, ContractionOperand, Extents, Schedule
 
-# What a core does in a cycle. These are alike in the processors since about 2015; what differs,
-# registers and caches, is in the target.
+# What a core does in a cycle. These numbers are alike in all processors since about 2015. The
+# registers and caches, which differ, are in the target.
 
 MULTIPLY_ADDS = 2
 LOADS = 2
@@ -38,13 +38,14 @@ TILE_OVERHEAD = 24
 TAP_OVERHEAD = 0.5
 """The cycles of a step of a loop over the taps of a window."""
 OVERLAP = 0.4
-"""The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
+"""The part of the shorter of two times, of reads and of arithmetic, that the longer one does not
+hide."""
 MASKED = 5
 """The cost of the masks of the last tile of unpacked columns, in tiles."""
 REST = 0.2
 """The cost of starting another kind of tile, for the columns that are left, as a part of a tile."""
 COPY, ROW = 2, 8
-"""The cycles of packing a vector; and of starting to pack a row of unknown extent."""
+"""The cycles of packing a vector, and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED, SCATTER_LANES = 1, 4, 3

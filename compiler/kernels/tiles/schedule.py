@@ -69,7 +69,7 @@ class Extents:
     taps: int
     """The terms: blocks of terms consist of whole taps."""
     bits: int
-    """The width of a sum."""
+    """The bits of a sum."""
     merged: bool
     """True if a block may consist of several rows of the image."""
     constant: ContractionOperand | None = None

@@ -94,7 +94,7 @@ class Transposed(Scheduled):
         counts = [-(-extent // n) for extent, n in zip(self.shape, sizes, strict=True)]
         # The inner loops read and write whole cache lines: these stay in the first cache.
         parts = [sizes[axis] // side for axis in (inner, last)]
-        # Squares that overlap get the same elements, by whichever thread.
+        # Overlapping squares store the same elements, whichever thread is first.
         kind = ForKind.PARALLEL if b.target.cores > 1 else ForKind.SERIAL
         with b.loops(counts, kind) as index, b.loops(parts) as (row, column):
             tile, result = (b.alloc((side, side), self.element, "local") for _ in range(2))

@@ -186,9 +186,9 @@ def write_tiles(
         b.loop(b.ceildiv(rows, tile.rows)) as row_tile,
         b.loop(b.ceildiv(width, tile.columns)) as column_tile,
     ):
-        # Vectors that are longer than a row occur with one column of tiles only, as otherwise the
-        # last column of tiles begins earlier and ends with the row. Rows are stored in ascending
-        # order:
+        # Vectors that are longer than a row occur only if there is one column of tiles: otherwise
+        # the last column of tiles begins earlier, and ends with the row. Rows are stored in
+        # ascending order:
         #
         #     rows of 3, vectors of 4:    0 1 2 x    3 4 5 x    6 7 8 x
         #

@@ -169,7 +169,7 @@ def row_bytes(out: Sequence[Extent], windows: Sequence[Window], bits: int) -> Ex
 
 
 def space_of(target: Target) -> int:
-    """Return the bytes of a block, which is to stay in the first cache."""
+    """Return the bytes that a block may have to stay in the first cache."""
     return target.l1_cache * 3 // 4
 
 
