@@ -98,7 +98,7 @@ class ConstantEvaluator:
         self, op: Operation, known: Sequence[Attribute | None], evaluate: Callable[[], Values]
     ) -> Values:
         """Return the values of `op` on these constants, which equal operations share."""
-        # By identity, as hashing a constant reads all of its bytes: of a weight, megabytes.
+        # By identity, as hashing a constant reads all of its bytes: megabytes for a weight.
         key = (type(op), *map(id, known))
         inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
         if key not in self._values or self._values[key][0] != inputs:

@@ -138,7 +138,7 @@ class OpPattern(Pattern):
         if self.operands is None:
             yield found
         elif len(self.operands) == len(op.operands):
-            # Of n operands there are n! orders; commutative operations of `relax` have two.
+            # n operands have n! orders; commutative operations of `relax` have two.
             orders = (
                 permutations(self.operands)
                 if op.has_trait(Commutative, value_if_unregistered=False)

@@ -191,7 +191,8 @@ class FusionGraph:
         Users that read an element at their own index share it. An operand that is read at another
         index is computed again.
         """
-        # Of a = exp(x), b = flip(a), c = a * a, d = b + c: two copies of a, one of b and c.
+        # For a = exp(x), b = flip(a), c = a * a, d = b + c, there are two copies of a, one of b and
+        # one of c.
         counts = {sink: 1}
         for i in sorted((source, *path), reverse=True):  # users have greater numbers
             same, moved = 0, 0

@@ -87,7 +87,7 @@ class _Ranges:
         for op in reversed([*walk(func)]):
             for value, wanted in self.needs(op, ranges):
                 if wanted[0] > wanted[1]:
-                    continue  # no index is valid: of `take(x, i + [0, 3])` if x has 3 elements
+                    continue  # no index is valid: for `take(x, i + [0, 3])` if x has 3 elements
                 low, high = ranges.get(value, wanted)
                 both = max(low, wanted[0]), min(high, wanted[1])
                 ranges[value] = both if both[0] <= both[1] else (low, high)

@@ -71,7 +71,7 @@ def find_middle(
 ) -> Middle | None:
     """Return the interval around which to split `whole`, and the conditions known in it.
 
-    It is the intersection of the intervals in which the conditions hold: of `i >= 1` and `i < m`
+    It is the intersection of the intervals in which the conditions hold: for `i >= 1` and `i < m`,
     the interval from 1 to `m - 1`. Conditions that never hold in `whole` are skipped. If all are,
     or the intersection is empty, the intervals in which the conditions fail are intersected
     instead. With `keep_first` an empty intersection is avoided: it ends before the first condition

@@ -43,9 +43,9 @@ def reduce_along(op: DynamicReduceOp, b: KernelBuilder, data: Tensor, axes: Tens
             inner.append(1 if op.noop_with_empty_axes else size)
             outer.append(size if op.noop_with_empty_axes else 1)
             continue
-        # Of shape (2, 3) over axis 1, outer is (2, 1) and inner (1, 3); place = outer + inner. No
-        # loop of this nest has a known extent, so none is vectorized. The case is rare: models have
-        # constant axes.
+        # For the shape (2, 3) and axis 1, outer is (2, 1) and inner (1, 3); place = outer + inner.
+        # No loop of this nest has a known extent, so none is vectorized. The case is rare: models
+        # have constant axes.
         gone = any_of(b, [is_axis(b, place, axis, rank) for place in places])
         inner.append(b.select(gone, size, 1))
         outer.append(b.select(gone, 1, size))
@@ -92,8 +92,8 @@ def scan_along(scan: Scan) -> Legalization:
             rows = rows * b.select(b.less(number, place), extent, 1)
             size = size * b.select(b.equal(place, number), extent, 1)
             columns = columns * b.select(b.less(place, number), extent, 1)
-        # Of shape (2, 3, 4) along axis 1: rows 2, size 3, columns 4, computed at run time. The
-        # buffer is one dimension, as views of it in these sizes have the same row-major positions.
+        # For the shape (2, 3, 4) and axis 1: rows 2, size 3, columns 4, computed at run time. The
+        # buffer has one dimension, as views of it in these sizes have the same row-major positions.
         count = volume(data.shape)
         source = b.reshaped(data, (count,))
 

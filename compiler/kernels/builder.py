@@ -213,10 +213,9 @@ class KernelBuilder(TirBuilder):
         sums. If the extent of a dimension is unknown, the elements that do not fill all of these
         vectors follow, first one vector at a time, then one element at a time.
         """
-        # LLVM reorders integer reductions by itself.
-        # It may not reorder those of floats without the flag `reassoc`, which would let it change
-        # other operations, too. So partial sums are written here; of 15 elements, 2 vectors of 4
-        # lanes,
+        # LLVM reorders integer reductions by itself. It may not reorder those of floats without the
+        # flag `reassoc`, which would let it change other operations, too. So partial sums are
+        # written here; for 15 elements and 2 vectors of 4 lanes:
         #
         #     vector 0: 0 1 2 3, then 8 9 10 11, then 12 13 14 in lanes 0 1 2    vector 1: 4 5 6 7
         #
@@ -574,8 +573,9 @@ def broadcast_index(
     """Map `index` in the broadcast form of a tensor to an index in the tensor, which has `shape`.
     `frame` is the broadcast shape. A size that may be 1 is compared with 1 at run time; without
     `frame`, unknown sizes are taken to be those of the broadcast form."""
-    # Of shape (3, 1) at index [i, j, k] of (2, 3, 4): [j, 0]. The index of a dimension of size 1 is
-    # the constant 0, so loads do not depend on that loop and LLVM moves them out of it.
+    # The index [i, j, k] in (2, 3, 4) becomes [j, 0] in the shape (3, 1). The index of a dimension
+    # of size 1 is the constant 0, so loads do not depend on that loop and LLVM moves them out of
+    # it.
     skipped = len(index) - len(shape)
     sizes = shape if frame is None else frame[len(frame) - len(shape) :]
 

@@ -122,7 +122,7 @@ def fills_bytes(element: Attribute) -> bool:
 
 
 def multiply_add(b: TirBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
+    """Return `acc + lhs * rhs`; a product of floats may or may not be rounded."""
     if isinstance(acc.type, IntegerType):
         return b.pure(arith.AddiOp, acc, b.pure(arith.MuliOp, lhs, rhs))
     product = b.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
@@ -281,7 +281,8 @@ def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Return the quotient; of integers, truncated toward zero, undefined for 0 and overflow."""
+    """Return the quotient. For integers it is truncated toward zero, and undefined for 0 and
+    overflow."""
     if not is_integer(lhs.type):
         return b.pure(arith.DivfOp, lhs, rhs)
     return _of_integers(b, arith.DivUIOp, arith.DivSIOp, lhs, rhs)

@@ -223,7 +223,8 @@ def _range_of_result(op: Operation, operands: tuple[LinearForm, ...], range_of: 
             highs = [one.high for one in ranges if one.high is not None]
             if len(highs) < len(ranges):
                 return Range(0)
-            # No bit above the highest of both operands is set: of 5 and 8, at most 15.
+            # No bit above the highest bit of both operands is set: for 5 and 8, the result is at
+            # most 15.
             return Range(0, (1 << max(highs).bit_length()) - 1)
         case arith.ShLIOp():
             return _range_of_shift(op, *map(range_of, operands))

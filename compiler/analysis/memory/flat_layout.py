@@ -258,7 +258,7 @@ def is_contiguous_access(op: Access, layout: FlatLayout) -> bool:
             value = op.value_to_store
         case _:
             return True
-    # Of a buffer of vectors, a vector access is one element: strides say nothing about its lanes.
+    # In a buffer of vectors, a vector access is one element: strides say nothing about its lanes.
     if isinstance(buffer_type(layout.buffer).element_type, VectorType):
         return False
     # A vector of two dimensions is rows apart in the flat buffer.

@@ -136,8 +136,8 @@ class UndefinedBehaviour(Interpreter.Listener):
     """A listener that ends an evaluation at a division by zero or one that overflows.
 
     With `poison`, also at an overflow under `nsw` or `nuw`, at a shift by the width or more, and at
-    a cast to a shape that the value has not: these are only undefined if the result is used, so
-    that a pass may compute them in vain.
+    a cast to a shape that the value has not: these are only undefined if the result is used, so a
+    pass may add such operations if nothing uses their results.
     """
 
     def __init__(self, poison: bool) -> None:

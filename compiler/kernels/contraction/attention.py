@@ -148,9 +148,9 @@ class Heads:
                 b.store(score, self.scores, index)
         if op.causal_mask != "none":
             whole = self.query.shape[1]
-            # Of 2 queries and 4 keys, query 0 sees key 0 with TopLeft, keys 0 1 2 with BottomRight.
-            # With more queries than keys, the first ones see none with BottomRight: all scores are
-            # -inf and the result is NaN, as in the interpreter.
+            # With 2 queries and 4 keys, query 0 sees key 0 with TopLeft, keys 0 1 2 with
+            # BottomRight. With more queries than keys, the first ones see none with BottomRight:
+            # all scores are -inf and the result is NaN, as in the interpreter.
             past = self.keys - whole if op.causal_mask == "BottomRight" else 0
             with b.loop(rows) as row:
                 end = b.min(b.max(first + row + (past + 1), 0), self.keys)

@@ -78,8 +78,8 @@ class ByteWords(Scheduled):
         for byte in range(BYTES):
             place = [*index]
             place[self.axis] = first + byte
-            # Of 6 bytes, word 1 is 4 5 5 5. The weights there are 0, so any byte would do that may
-            # be read; one beyond the end might not be mapped.
+            # For 6 bytes, word 1 is 4 5 5 5. The weights there are 0, so any byte that may be read
+            # would do. Memory beyond the end might not be mapped.
             if size % BYTES:
                 place[self.axis] = b.min(place[self.axis], size - 1)
             value = convert(b, b.read(self.data, place), i32)

@@ -174,7 +174,7 @@ class Contraction(Tensor):
     def multiply_add(
         self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
-        """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
+        """Return `acc + lhs * rhs`; a product of floats may or may not be rounded."""
         return multiply_add(b, acc, lhs, rhs)
 
     def packed_weights(self, b: KernelBuilder, weights: PackedWeights, width: int) -> Buffer:

@@ -92,7 +92,7 @@ class TransposedConvolution(Scheduled):
         return conditions, taps, places
 
     def write(self, b: KernelBuilder, store: Store) -> None:
-        # In one dimension, of data a b, taps x y z and stride 2:
+        # In one dimension, for data a b, taps x y z and stride 2:
         #
         #     a*x  a*y  a*z+b*x  b*y  b*z
         #

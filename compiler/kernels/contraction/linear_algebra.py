@@ -85,7 +85,7 @@ def matrix_product(
     batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
     rows = None
     if batch and len(rhs.shape) == 2 and not transpose_a and 1 not in rhs.shape:
-        # One matrix is multiplied by all rows of the batch: of 16 images with 4 rows each, it is
+        # One matrix is multiplied by all rows of the batch: for 16 images with 4 rows each, it is
         # read once for 64 rows, in whole tiles.
         rows, batch = lhs.shape[:-1], ()
         lhs = b.reshaped(lhs, (volume(rows), lhs.shape[-1]))

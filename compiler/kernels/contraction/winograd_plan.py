@@ -93,7 +93,7 @@ def weights_of(array: Array, m: int) -> Array:
     channels; it is rounded once."""
     import numpy as np
 
-    # Of F(2x2), with the sign of its first row turned together with that of the data, G is
+    # For F(2x2), with the sign of its first row turned together with that of the data, G is
     #
     #     -1 0 0    1/2 1/2 1/2    1/2 -1/2 1/2    0 0 1
     g = np.array(weight_transform(POINTS[m]))

@@ -106,7 +106,7 @@ def check(
         b.require(holds([0] * len(shape)), message, op)
     elif volume(shape) != 0:
         # A loop without a branch, and one assertion after it. It does not say which index failed.
-        # The indices are read twice, which is little beside the elements that they select.
+        # The indices are read twice, which costs little compared to the elements that they select.
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)
 

@@ -36,8 +36,8 @@ def first_of(b: KernelBuilder, start: Index, step: Index, size: Extent) -> Index
     else:
         start = b.select(b.less(start, 0), start + size, start)
     if isinstance(step, int):
-        # Of 5 elements, [9:] begins at 5 and has none, and [9::-1] at 4; [-9:] begins at 0, and
-        # [-9::-1] at -1 and has none.
+        # For 5 elements, [9:] begins at 5 and is empty, and [9::-1] begins at 4; [-9:] begins at 0,
+        # and [-9::-1] begins at -1 and is empty.
         low, high = (0, size) if step > 0 else (-1, size - 1)
     else:
         low = b.select(b.less(step, 0), -1, 0)

@@ -162,7 +162,7 @@ def repeat_lanes(
     type = VectorType(source.type.element_type, [lanes])
     row = b.insert(vector.LoadOp(source, [zero], type)).results[0]
     for i in range(repeats):
-        # Of a b c d twice, the masks are 0 0 1 1 and 2 2 3 3.
+        # To repeat a b c d twice, the masks are 0 0 1 1 and 2 2 3 3.
         mask = [(i * lanes + lane) // repeats for lane in range(lanes)]
         numbers = DenseArrayBase.from_list(i64, mask)
         new = b.insert(vector.ShuffleOp(row, row, numbers, result_type=type)).results[0]
@@ -517,7 +517,7 @@ def inside(
         return b.max(0, b.min(place, size - 1))
     # For one element, the period of reflections would be 0.
     period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
-    # Of 0 1 2 3, reflections have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
+    # Reflections of 0 1 2 3 have the period 6: 0 1 2 3 2 1. Position -2 is position 4, element 6 -
     # 4 = 2. Padding may be longer than the data, so that positions go through several periods.
     # First, a multiple of the period is added so that the position is not negative, as `b.mod`
     # needs; -(-before // period) periods are enough.

@@ -90,7 +90,7 @@ def allocate_rows(b: KernelBuilder, size: Extent, key: IntegerType) -> SortBuffe
 
 def sort_rows(b: KernelBuilder, rows: SortBuffers, size: Index) -> Index:
     """Sort the first `size` entries of row 0; return the row where the result is."""
-    # Of runs of 2, and 4 2 3 1 5, the rows have
+    # With runs of 2, and the keys 4 2 3 1 5, the rows have
     #
     #     4 2 3 1 5 .    as they are given, and filled up
     #     2 4 1 3 5 .    runs of two, each sorted

@@ -299,8 +299,8 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = minimum_of(target), maximum_of(target)
     # A number of small magnitude, such as one that a kernel has computed from bytes, needs no
-    # tests: they are five operations beside one conversion. A float that may be NaN has no finite
-    # magnitude.
+    # tests: they are five operations in addition to one conversion. A float that may be NaN has no
+    # finite magnitude.
     if magnitude(x) <= high:
         return b.pure(arith.FPToSIOp, x, target_type=target)
     limit = b.number(float(high + 1), x.type)  # a power of 2, so exact

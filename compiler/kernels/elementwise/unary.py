@@ -65,7 +65,7 @@ def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
 def sigmoid(b: KernelBuilder, x: SSAValue) -> SSAValue:
     """Return 1 / (1 + exp(-x))."""
     one = b.number(1.0, x.type)
-    # No branch on the sign of x: of -100, exp(100) is infinite in f32, and 1 / inf is 0.
+    # No branch on the sign of x: for -100, exp(100) is infinite in f32, and 1 / inf is 0.
     power = exponential(b, b.pure(arith.NegfOp, x))
     return b.pure(arith.DivfOp, one, b.pure(arith.AddfOp, one, power))
 

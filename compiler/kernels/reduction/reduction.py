@@ -129,9 +129,9 @@ class Reduced:
 
         Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
         unless `body` needs memory that lanes would share (`vectorize` is false)."""
-        # Of (8, 100) over axis 0, lane i sums up column i: no lanes are combined at the end, and
-        # the order of the sum is that of the rows. Over axis 1, a row is in lanes (`fold`), and
-        # sums are reordered.
+        # For (8, 100) over axis 0, lane i sums up column i: no lanes are combined at the end, and
+        # the sum has the order of the rows. Over axis 1, a row is in lanes (`fold`), and sums are
+        # reordered.
         if vectorize and not self.is_contiguous:
             b.columns(self.outer, body, vectors)
             return
@@ -188,8 +188,8 @@ def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Ten
 
 
 def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
-    """Return the mean of `count` elements from their sum; of no integers, 0."""
-    # Of no floats, 0 / 0 is NaN, as in numpy; of no integers, a division would trap.
+    """Return the mean of `count` elements, given their sum; 0 if there are no integers."""
+    # For no floats, 0 / 0 is NaN, as in numpy; for no integers, a division would trap.
     if not is_float(total.type):
         count = b.max(count, 1)
     number = b.number(count, total.type)

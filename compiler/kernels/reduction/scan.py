@@ -45,7 +45,8 @@ class Scan:
             before = b.load(total, [0])
             after = self.function(b, before, x)
             b.store(after, total, [0])
-            # Of 1 2 3, inclusive 1 3 6, exclusive 0 1 3; reverse, from the end: 6 5 3 and 5 3 0.
+            # For 1 2 3, an inclusive scan gives 1 3 6, and an exclusive one 0 1 3; reversed, from
+            # the end, they give 6 5 3 and 5 3 0.
             store(place, convert(b, before if op.exclusive else after, element))
 
     def legalize(self, op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:

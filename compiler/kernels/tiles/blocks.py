@@ -53,8 +53,8 @@ def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index,
 
 def part(b: KernelBuilder, first: Index, extent: Index, whole: Extent) -> Index:
     """Return the extent of a part that begins at `first`: the last one may be smaller."""
-    # 10 in parts of 4 is 4 4 2. A symbolic size that is known to be a multiple needs no minimum, so
-    # that its loops have static bounds.
+    # 10 in parts of 4 is 4 4 2. A symbolic size that is known to be a multiple of the extent needs
+    # no minimum, so that its loops have static bounds.
     if isinstance(extent, int) and whole % extent == 0:
         return extent
     return b.min(extent, whole - first)

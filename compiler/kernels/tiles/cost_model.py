@@ -1,7 +1,7 @@
 """The cost model of contractions: the cycles that a schedule takes on a target.
 
 The estimate counts what bounds such loops: multiply-adds, loads, the latency of dependent sums, the
-bytes that each cache delivers, the copies, and the lanes and rows that are computed in vain.
+bytes that each cache delivers, the copies, and the lanes and rows whose results are not used.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def tiles_in_place(s: Schedule, e: Extents, target: Target) -> float:
     if not e.columns_known:
         rest = rest_columns(s)
         part = tile_cycles(replace(s, m=rest), e, target) / tile_cycles(s, e, target)
-        # Of 17 columns, tiles of 6 leave 5, which two tiles of 3 take.
+        # For 17 columns, tiles of 6 leave 5, which take two tiles of 3.
         return s.rows * (e.columns // s.m + -(-(e.columns % s.m) // rest) * part)
     rows, columns = (1, s.rows * e.columns) if s.m > e.columns else (s.rows, e.columns)
     whole, rest = divmod(columns, s.m)
@@ -346,8 +346,8 @@ IN_PLACE_REGISTERS = 32
 def schedule_of(extents: Extents, target: Target) -> Schedule:
     """Return the schedule with the lowest estimate."""
     # All candidates are estimated: a 3x3 convolution of 64 channels has 810 on x86-64-v3, and 2643
-    # on x86-64-v4, few enough for it. Of equal estimates the first one counts, so that kernels are
-    # the same in each run.
+    # on x86-64-v4, few enough for it. If estimates are equal, the first one counts, so that kernels
+    # are the same in each run.
     return min(candidates(extents, target), key=lambda s: cycles(s, extents, target))
 
 
@@ -390,8 +390,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                         )
             continue
         known = e.columns_known and fits(m, e, lanes)
-        # Of an unknown number of columns, a tile may have some beyond the last one: it reads those
-        # in the margin or, where channels are in blocks, the last column again.
+        # If the number of columns is unknown, a tile may have some beyond the last one: it reads
+        # them in the margin or, if channels are in blocks, reads the last column again.
         beyond = not e.columns_known and (m <= e.margin or e.block > 1)
         if reads_in_place and (known or beyond):
             # Blocks of terms only if lhs does not stay in the first cache for a whole row of tiles
@@ -460,8 +460,8 @@ def has_one_edge(m: int, columns: int, edge: int) -> bool:
     """Return whether all `edge` columns at a side of the image are in one tile of a row: in the
     first tile, of `m` columns, and in the last one, which may be smaller. Also true if a tile is a
     whole row."""
-    # Of 8 columns with 2 at each edge, tiles of 2 to 6 and of 8 do. 7 is left out: the last tile
-    # has one column, and the other one of its edge is in the tile before.
+    # For 8 columns with 2 at each edge, tiles of 2 to 6 and of 8 columns do. Tiles of 7 do not: the
+    # last tile has one column, and the other one of its edge is in the tile before.
     return m == columns or (edge <= m < columns and (columns % m == 0 or columns % m >= edge))
 
 
@@ -496,7 +496,8 @@ def registers_of(m: int, vectors: int, kept: int, e: Extents, target: Target) ->
 def parts_of(extent: int) -> Iterator[int]:
     """Yield the extents of about equal parts: the whole, halves, quarters ..."""
     parts = 1
-    # Of 100: 100, 50, 25, 13. Parts of fewer than 8 spend their time on loading and storing sums.
+    # For 100: 100, 50, 25, 13. Parts of fewer than 8 would spend their time on loading and storing
+    # sums.
     while parts == 1 or extent // parts >= 8:
         yield -(-extent // parts)
         parts *= 2

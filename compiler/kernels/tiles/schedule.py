@@ -190,7 +190,7 @@ class Edges:
     def cuts(self) -> list[Cut]:
         """Return the taps along the columns, grouped by the columns at which they are beyond an
         edge."""
-        # Of 3 taps, padding 1 and 5 columns: tap 0 is beyond the image at the first column, tap 2
+        # For 3 taps, padding 1 and 5 columns, tap 0 is beyond the image at the first column, tap 2
         # at the last one, tap 1 never. With stride 2, and 6 columns in memory, tap 2 is inside as
         # well:
         #

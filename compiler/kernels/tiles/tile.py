@@ -186,8 +186,8 @@ class ContractionTile:
         b, t, s = self.b, self.contraction, self.schedule
         row = b.unflat(self.block.first_row, t.rows) if t.rows else []
         # A tile has the left edge, the right one or none (`has_one_edge`), or is a whole row. Each
-        # has code of its own, as the columns of a tile are unrolled: of a whole row of 5 columns
-        # with padding 1,
+        # has code of its own, as the columns of a tile are unrolled. For a whole row of 5 columns
+        # with padding 1:
         #
         #     tap 0: columns 1 2 3 4    tap 1: columns 0 1 2 3 4    tap 2: columns 0 1 2 3
         #
@@ -376,8 +376,8 @@ def transpose_vectors(
     assert isa(sums.type, MemRefType)
     element = sums.type.element_type
     count, _, lanes = shape
-    # Of m x lanes sums, squares of lanes x lanes are transposed. 6 vectors of 8 lanes are one
-    # square: 2 of its rows are repeated, and 2 columns of the result not read.
+    # The m x lanes sums are transposed in squares of lanes x lanes. 6 vectors of 8 lanes are one
+    # square: 2 of its rows are repeated, and 2 columns of the result are not read.
     result = b.alloc((lanes, padded(count, lanes)), element, "local")
     type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
     outer = [*map(b.index, tile)]

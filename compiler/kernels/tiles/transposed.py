@@ -72,8 +72,8 @@ class Transposed(Scheduled):
         with b.loops(counts) as index:
             starts = [i * side if axis in whole else i for axis, i in enumerate(index)]
             self.write_tile(b, inner, side, starts, (tile, result), store)
-        # The two strips that are left: along the last axis beside the squares, then all of the rest
-        # along the inner one, so that the corner is computed once.
+        # The two strips that are left: the one next to the squares along the last axis, then the
+        # whole rest along the inner axis. The corner is in one of them only.
         for axis, other in ((last, {inner: whole[inner]}), (inner, {})):
             extents = [other.get(i, n) for i, n in enumerate(self.shape)]
             extents[axis] = self.shape[axis] - whole[axis]
@@ -86,7 +86,7 @@ class Transposed(Scheduled):
         the end of a dimension, a square overlaps the one before it."""
         last = len(self.shape) - 1
         sizes = [1] * len(self.shape)
-        # Of f32 with squares of 8, a line has two squares: tiles are 16 x 16, so that both squares
+        # For f32 and squares of 8, a line has two squares: tiles are 16 x 16, so that both squares
         # of a line are written right after each other.
         line = max(side, LINE_BYTES // bytes_of(self.element))
         for axis in (inner, last):

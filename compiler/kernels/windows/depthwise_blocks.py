@@ -239,9 +239,9 @@ def add_products(
         with b.loop(tile.lanes, ForKind.VECTORIZED) as lane:
             first = start + lane
             totals = [b.load(acc, [i, lane]) for i in range(tile.rows * tile.vectors)]
-            # Row i and tap j read row i + j of the image (stride 1): of 2 rows and 3 taps, 4 loads
-            # for 6 products, 12 for 30 of 10 rows. With dilation or stride there is less in common,
-            # see `sources_of`.
+            # Row i and tap j read row i + j of the image (stride 1): 2 rows and 3 taps take 4 loads
+            # for 6 products, 10 rows take 12 loads for 30. With dilation or stride, less is in
+            # common, see `sources_of`.
             loaded: dict[Extent, SSAValue] = {}
             for i, down, (p, quotient) in sources_of(window, tile.rows):
                 for j in range(tile.vectors):

@@ -40,7 +40,7 @@ def covered(window: Window, count: Extent) -> Extent:
 def taps_before(b: KernelBuilder, window: Window, distance: Index) -> Index:
     """Return how many taps of a window come before the position that is `distance` elements after
     the first tap."""
-    # Of taps at 0 2 4 (dilation 2), two come before 3, none before -1, and all before 9.
+    # For taps at 0 2 4 (dilation 2), two come before 3, none before -1, and all before 9.
     room = b.max(distance, 0)
     return b.min((room + (window.dilation - 1)) // window.dilation, window.size)
 
@@ -261,8 +261,8 @@ def padded(
     result, tensor = with_margin(b, (*shape,), data.element, margin)
     ends = [n + first for n, first in zip(kept, before, strict=True)]
     # The borders of `split_phases` with one phase: filled first, and the data copied between them.
-    # Elements that no window reaches are not copied: the last of 5, of one tap, stride 2 and
-    # padding 1 before.
+    # Elements that no window reaches are not copied: the last of 5 for one tap, stride 2 and
+    # padding 1 before the data.
     inner = [[PhaseGroup(0, 1, *ends)] for ends in zip(before, ends, strict=True)]
     fill_borders(b, result, (*shape,), data.element, inner, value)
     with b.elements(kept, b.lanes) as index:

@@ -264,8 +264,8 @@ class Pooled(Scheduled):
                 self.write_groups(b, [*index, i], [*taps, Taps(i, range(1), 1)], end, write)
             return
         count, extent = self.size(axis), self.extent(axis)
-        # Windows at the edges have fewer taps inside the data: of 3 taps, padding 1, extent 5, the
-        # groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap has a guard.
+        # Windows at the edges have fewer taps inside the data: for 3 taps, padding 1 and extent 5,
+        # the groups are [0], [1 2 3], [4]. Each is a loop of its own, so that no tap has a guard.
         for numbers, group in taps_of_places(window, extent, count):
             with b.loop(len(group), min=group.start) as i:
                 start = i * window.stride - window.before
@@ -309,7 +309,7 @@ def inner_taps(window: Window, extent: int, place: int) -> range:
     """Return the taps of the window at `place` that are inside a dimension of size `extent`."""
     start = place * window.stride - window.before
     # Tap t is at start + t * dilation: the first at or after `bound` is t = ceil((bound - start) /
-    # dilation). Of 3 taps, stride 2, padding 1 and 4 elements in ceil mode, windows 0 1 2 have taps
-    # 1-2, 0-2 and 0; a window on padding only has an empty range.
+    # dilation). For 3 taps, stride 2, padding 1 and 4 elements in ceil mode, windows 0 1 2 have
+    # taps 1-2, 0-2 and 0; a window on padding only has an empty range.
     low, high = (-((start - bound) // window.dilation) for bound in (0, extent))
     return range(max(0, low), min(window.size, high))

@@ -336,7 +336,7 @@ def adaptive(
     def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
         """Return the start and the extent of range `place` along `axis`."""
         # Range i is floor(i * extent / size) to ceil((i + 1) * extent / size), as in PyTorch and
-        # TVM: of 5 elements and 3 ranges 0-1, 1-3 and 3-4. Ranges overlap, and differ in length,
+        # TVM: for 5 elements and 3 ranges 0-1, 1-3 and 3-4. Ranges overlap, and differ in length,
         # unless the size divides the extent, which is pooling with windows (above).
         extent, size = source.shape[axis], out[axis]
         begin = place * extent
