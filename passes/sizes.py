@@ -382,8 +382,8 @@ _ADAPTING = (
 
 
 def functions_with_unknown_sizes(graph: CallGraph) -> list[FuncOp]:
-    """Return the functions with a tensor of unknown size, callees first. Functions that are not to
-    be optimized are left out, and opaque ones."""
+    """Return the functions with a tensor of unknown size, callees first. Functions that are opaque
+    or not to be optimized are left out."""
     return [
         op
         for op in graph.callees_first()

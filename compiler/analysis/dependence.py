@@ -411,7 +411,7 @@ def users_of(buffer: SSAValue) -> Iterator[Operation]:
 
 def is_closed(private: Sequence[Operation], loop: ForOp) -> bool:
     """Return whether the operations in `private` can be moved into `loop`. They may only access the
-    allocations among them, and only they and `loop` may use their results."""
+    allocations among them, and only they and operations in `loop` may use their results."""
     own = {op.results[0] for op in private if isinstance(op, Allocation)}
     for op in (inner for outer in private for inner in walk(outer)):
         if isinstance(op, memref.StoreOp | memref.LoadOp):

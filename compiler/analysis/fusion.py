@@ -149,8 +149,8 @@ class FusionGraph:
         one.
 
         It is -1 for a visible operation or a reduction, or if a path to the post-dominator passes
-        an anchor or a reduction. It is also -1 if the search takes more than `limit` steps: so the
-        time is linear in the size of the graph.
+        an anchor or a reduction. It is also -1 if the search takes more than `limit` steps, which
+        keeps the time linear in the size of the graph.
         """
         nearest = [-1] * len(self.ops)
         for i in reversed(range(len(self.ops))):

@@ -57,7 +57,7 @@ FUNCTIONS: dict[str, Function] = {
     "slt": operation(partial(arith.CmpiOp, arg="slt")),
     "subi": operation(arith.SubiOp),
 }
-"""Name -> the function on numbers."""
+"""Name -> the function that inserts an operation on numbers."""
 
 
 class SizeScope(ABC):
@@ -181,8 +181,7 @@ class CallSizes(SizeScope):
             for axis, size in enumerate(self.shapes.of(arg) or ())
             if any(symbol not in self.places for symbol in size.symbols())
         }
-        """The sizes of parameters in which a symbol occurs that is a dimension of no tensor: `n *
-        h`."""
+        """The sizes of parameters with a symbol that is the dimension of no tensor: `n * h`."""
         self._roots = self._solve()
         self._in_block: dict[Block, SizeValues] = {}
         self._before: Operation | None = None

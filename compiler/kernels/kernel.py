@@ -351,8 +351,8 @@ def filled(op: FullOp | ConstantOp, b: KernelBuilder, value: float) -> Tensor:
 def in_place_values(
     value: SSAValue, ops: Sequence[Operation], sizes: Mapping[SSAValue, Shape]
 ) -> set[SSAValue]:
-    """Return the values that are used to compute `value` only, where each element of `value`
-    depends on nothing but the element at the same index.
+    """Return the values that are only used to compute `value`, and of which each element of `value`
+    needs the element at the same index only.
 
     The loops of such a value can compute `value` as they go: with `c = conv(x)` and `r = relu(c)`,
     each sum of the convolution goes through `relu` before it is stored.

@@ -38,14 +38,14 @@ class SemanticsInstrument(PassInstrument):
     each pass with those before.
 
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
-    .npz file in `directory`, by default that of temporary files. It also raises the error if a pass
-    changes the public functions or their parameters, unless its class says `changes_interface =
-    True`; if a pass adds a flag such as `nsw` to an operation; and if it gives another result when
-    it runs again on the same module. A pass may round in other places only if its class says so in
-    `rounds`. `seeds` is the number of inputs of each kind, `max_steps` the budget of a function: an
-    operation is a step, and so are 4096 elements of tensors. `unchecked` has the functions that
-    were not checked, each with the reason; if `strict`, the first one raises NotCheckedError.
-    `left_out` has the functions that did not accept all inputs.
+    .npz file in `directory`, by default that of temporary files. It also raises this error if a
+    pass changes the public functions or their parameters, unless its class says
+    `changes_interface = True`; if a pass adds a flag such as `nsw` to an operation; and if it gives
+    another result when it runs again on the same module. A pass may round in other places only if
+    its class says so in `rounds`. `seeds` is the number of inputs of each kind, `max_steps` the
+    budget of a function: an operation is a step, and so are 4096 elements of tensors. `unchecked`
+    has the functions that were not checked, each with the reason; if `strict`, the first one raises
+    NotCheckedError. `left_out` has the functions that did not accept all inputs.
     """
 
     def __init__(

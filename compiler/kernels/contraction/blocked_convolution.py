@@ -90,7 +90,7 @@ def blocked_convolution(
     if known(data.shape[-1]) % BYTES == 0:
         exact_pairs = byte_products(b, data, weight, element, by_channels(constants))
     if exact_pairs is not None:
-        # The bytes of a word are adjacent in the data: the word is read where they are.
+        # The bytes of a word are adjacent in the data, so words are read in place.
         weight, total = words_of_constant(b, b.buffered(weight), 1), i32
     else:
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)

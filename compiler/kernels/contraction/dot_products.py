@@ -68,7 +68,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     #
     # and the lanes one after the other. The order of a float sum is thus another one than in
     # `tiles`; the bound of its error is lower, as each lane adds fewer terms.
-    columns = nominal(t.columns, 1)  # if the number is unknown, one is computed at once
+    columns = nominal(t.columns, 1)  # one at a time if their number is unknown
     fitting = [n for n in TOGETHER if columns % n == 0]
     batch, m = nominal_volume(t.batch), nominal(t.m)
     at_once = b.decide(DotProducts(fitting, batch, m, columns, nominal(terms), lanes))

@@ -59,8 +59,8 @@ def broadcast_shape(op: Operation, b: KernelBuilder, shapes: Sequence[Shape]) ->
 
 
 def broadcast_size(op: Operation, b: KernelBuilder, sizes: Sequence[Extent]) -> Extent:
-    """Return the size to which dimensions of `sizes` broadcast: one that is not 1. If it is not
-    known of any of them that it is not 1, the size is chosen at run time."""
+    """Return the size to which dimensions of `sizes` broadcast: one that is not 1. If none is known
+    not to be 1, the size is chosen at run time."""
     left = [*dict.fromkeys(size for size in sizes if size != 1)]
     if not left:
         return 1

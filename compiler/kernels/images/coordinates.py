@@ -18,8 +18,8 @@ from ..builder import KernelBuilder
 from ..scalars import add, convert, divide, multiply, select
 
 NOMINAL = 64
-"""The extent of a sample dimension. How it is resized by a scale shows how a dimension of unknown
-extent is."""
+"""A dimension of this extent shows how dimensions of unknown extent are resized by the same
+scale."""
 
 
 class F64(Term["Number", "Number"]):

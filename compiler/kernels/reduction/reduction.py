@@ -188,8 +188,9 @@ def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Ten
 
 
 def over_count(b: KernelBuilder, total: SSAValue, count: Index) -> SSAValue:
-    """Return the mean of `count` elements, given their sum; 0 if there are no integers."""
-    # For no floats, 0 / 0 is NaN, as in numpy; for no integers, a division would trap.
+    """Return the mean of `count` elements, given their sum; 0 for an empty range of integers."""
+    # For an empty range of floats, 0 / 0 is NaN, as in numpy. For integers, the division would
+    # trap.
     if not is_float(total.type):
         count = b.max(count, 1)
     number = b.number(count, total.type)

@@ -74,12 +74,12 @@ def combined(
 class Pooled(Scheduled):
     """The combined elements of windows of `data`, which extend along the last axis and others.
 
-    Rows of the result are computed in two steps. They may be, as the order in which `combine` takes
-    elements only matters for rounding. First, the rows that the windows cover are combined, column
-    by column, into a buffer of rows with padding at their ends; then columns of this buffer are
-    combined. Both steps are done on whole vectors. 3x3 windows thus take two operations for each
-    element of the buffer and two for each element of the result, not eight. Windows that neither
-    overlap nor are padded need no buffer.
+    Rows of the result are computed in two steps. This is possible, as the order in which `combine`
+    takes elements matters for rounding only. First, the rows that the windows cover are combined,
+    column by column, into a buffer of rows with padding at their ends; then columns of this buffer
+    are combined. Both steps are done on whole vectors. 3x3 windows thus take two operations for
+    each element of the buffer and two for each element of the result, not eight. Windows that
+    neither overlap nor are padded need no buffer.
     """
 
     data: Tensor
