@@ -41,7 +41,7 @@ __all__ = [
     "less",
     "maximum",
     "minimum",
-    "positive",
+    "non_negative",
     "product",
     "select",
 ]
@@ -286,7 +286,7 @@ def minimum(a: Number, b: Number) -> Number:
     return Computed("minsi", (a, b))
 
 
-def positive(a: Number) -> Number:
+def non_negative(a: Number) -> Number:
     """Return a size that the kernel asserts not to be negative. It is computed before the kernel
     runs, where a negative one becomes 0."""
     return a if isinstance(a, int | Symbolic) else Computed("maxsi", (a, 0))

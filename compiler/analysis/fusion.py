@@ -459,7 +459,8 @@ class GraphPartitioner:
                 self.join(i, sink, INJECTIVE, ANCHOR)
 
     def join_anchor(self, i: int, sink: int) -> bool:
-        """Extend the group that ends with the anchor `i` to `sink`; return whether it fits."""
+        """Extend the group that ends with the anchor `i` to `sink` if the operations up to it are
+        at most broadcasting, and keep the shape; return whether the group was extended."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
         # Two anchors in one kernel would be two loop nests with nothing in common.
@@ -484,7 +485,8 @@ class GraphPartitioner:
         """Return the operations between `i` and its post-dominator `sink`; None if one is in a
         group of a kind above `kind`, or if there are more than `max_depth`."""
         found: set[int] = set()
-        # All paths from `i` end in `sink`; the search takes at most `max_depth` steps.
+        # All paths from `i` end in `sink`, as it post-dominates; the search takes at most
+        # `max_depth` steps.
         pending = [user for user in self.graph.users[i] if user != sink]
         while pending:
             if (user := pending.pop()) in found:
@@ -508,7 +510,8 @@ class GraphPartitioner:
             return self.too_many(sink, work, self.max_depth * COPIES)
         self.size[leader], self.work[leader] = size, work
         for group in merged:
-            # No union by rank: kind and position of the last operation are the group's.
+            # No union by rank: the last operation has to be the root, as its kind and position are
+            # the group's.
             self.parent[group] = leader
         if self.kinds[i] is ANCHOR:
             self.kinds[leader] = ANCHOR

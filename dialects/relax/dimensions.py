@@ -22,7 +22,7 @@ from ..numbers import (
     either,
     equal,
     maximum,
-    positive,
+    non_negative,
     product,
     select,
 )
@@ -212,7 +212,7 @@ def reshaped(
 
     rest = product(shape) // maximum(beside, 1)
     return [
-        positive(select(equal(size, -1), rest, size)) if known is None else known
+        non_negative(select(equal(size, -1), rest, size)) if known is None else known
         for size, known in zip(row, sure, strict=True)
     ]
 

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from ..numbers import Number, ceildiv, minimum, positive
+from ..numbers import Number, ceildiv, minimum, non_negative
 from .attributes import TypedProperty, bool_prop, ints_prop, string_prop
 from .base import OneResultOp, TensorOp
 from .interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
@@ -89,10 +89,10 @@ class Window:
         # `room // stride + 1`, where the last window may start at `room`.
         reach = extent + (self.before + self.after - self.span + self.stride)
         if not self.ceil:
-            return positive(reach // self.stride)
+            return non_negative(reach // self.stride)
         # The last window may have to start before the padding at the end.
         first_beyond = ceildiv(extent + self.before, self.stride)
-        return positive(minimum(ceildiv(reach, self.stride), first_beyond))
+        return non_negative(minimum(ceildiv(reach, self.stride), first_beyond))
 
     def covered(self, count: int) -> int:
         """Return the number of positions that `count` windows cover, counted from the first

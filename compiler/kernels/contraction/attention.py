@@ -157,7 +157,7 @@ class Heads:
                 with b.loop(self.keys - end, min=end) as key:
                     b.store(b.number(-inf, self.wide), self.scores, [row, key])
 
-    def write_powers(self, rows: Index) -> SSAValue:
+    def write_exponentials(self, rows: Index) -> SSAValue:
         """Write loops that replace the scores by their exponentials, and return a buffer of the
         reciprocals of the sums of these."""
         b, wide, scores = self.b, self.wide, self.scores
@@ -175,7 +175,7 @@ class Heads:
             b.store(row_max, maxima, [row])
         with b.loop(rows) as row:
 
-            def power(index: Sequence[Index]) -> SSAValue:
+            def exp_at(index: Sequence[Index]) -> SSAValue:
                 # At most 0: no exponential overflows. That of the maximum is 1, so the sum is at
                 # least 1.
                 less = b.pure(arith.SubfOp, b.load(scores, [row, *index]), b.load(maxima, [row]))
@@ -183,7 +183,7 @@ class Heads:
                 return result
 
             zero, one = b.number(0, wide), b.number(1, wide)
-            total = b.fold((self.keys,), zero, add, power, contiguous=True, vectors=HEAVY)
+            total = b.fold((self.keys,), zero, add, exp_at, contiguous=True, vectors=HEAVY)
             factor = divide(b, one, total)
             if not isinstance(self.keys, int):  # there may be no keys
                 factor = b.pure(arith.SelectOp, b.equal(self.keys, 0), zero, factor)
@@ -193,7 +193,7 @@ class Heads:
     def write_result(self, head: Index, first: Index, rows: Index, store: Store) -> None:
         """Write loops that compute the results of a block from its scores."""
         b, dim = self.b, self.value.shape[3]
-        factors = self.write_powers(rows)
+        factors = self.write_exponentials(rows)
         values = Elements(
             (self.keys, dim),
             self.value.element,
@@ -212,8 +212,8 @@ class Heads:
             place = [self.n, first + row, head, column]
             store(place, convert(b, value, self.query.element))
 
-        powers = Buffer((self.block, self.keys), self.wide, self.scores)
-        self.product(rows, dim, self.keys, powers, values, finish)
+        exponentials = Buffer((self.block, self.keys), self.wide, self.scores)
+        self.product(rows, dim, self.keys, exponentials, values, finish)
 
 
 def attention(

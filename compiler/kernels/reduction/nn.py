@@ -39,18 +39,18 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
             # Each exponential is computed once: it is stored while it is added, and multiplied from
             # there. A second exponential for each element would be more than the memory of a row
             # costs.
-            powers = b.alloc(row.inner, element) if shared is None else shared
+            exponentials = b.alloc(row.inner, element) if shared is None else shared
 
-            def power(inner: Sequence[Index]) -> SSAValue:
+            def exp_at(inner: Sequence[Index]) -> SSAValue:
                 exponent = widen(b, convert(b, less(outer, inner), element))
                 result = convert(b, exponential(b, exponent), element)
-                b.store(result, powers, inner)
+                b.store(result, exponentials, inner)
                 return widen(b, result)
 
-            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
+            total = row.fold(b, b.number(0, wide), add, exp_at, HEAVY)
             factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
             with row.along(b) as inner:
-                value = multiply(b, widen(b, b.load(powers, inner)), factor)
+                value = multiply(b, widen(b, b.load(exponentials, inner)), factor)
                 store(row.index(outer, inner), convert(b, value, element))
 
         row.for_each(b, compute, vectorize=is_known, vectors=HEAVY)
@@ -70,10 +70,10 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
         sums, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
 
         def compute(outer: list[Index]) -> None:
-            def power(inner: Sequence[Index]) -> SSAValue:
+            def exp_at(inner: Sequence[Index]) -> SSAValue:
                 return exponential(b, less(outer, inner))
 
-            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
+            total = row.fold(b, b.number(0, wide), add, exp_at, HEAVY)
             b.store(total, sums, outer)
 
         row.for_each(b, compute, vectors=HEAVY)

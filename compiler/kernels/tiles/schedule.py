@@ -232,7 +232,6 @@ class Edges:
             b.loop(b.max(end - first, 0), min=first) as tap,
             self.rows(b, row[1:]) as others,
         ):
-            self.place(b, axis, row[0], tap)
             yield [tap, *others]
 
     def place(self, b: KernelBuilder, axis: int, i: Index, tap: Index) -> Index:

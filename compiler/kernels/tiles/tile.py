@@ -326,7 +326,7 @@ class ContractionTile:
         m, column = self.at(i, v, lane)
         with (
             b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
-            b.when(self.own(column)),
+            b.when(self.in_block(column)),
         ):
             row, at = self.image_place(column, i)
             block = replace(self.block, first_row=row, first_column=0)
@@ -334,7 +334,7 @@ class ContractionTile:
                 block, at = self.block, column
             finish_column(b, t, block, m, at, total, finish)
 
-    def own(self, column: Index) -> list[SSAValue]:
+    def in_block(self, column: Index) -> list[SSAValue]:
         """Return the condition that a column of the tile is in the block; no condition if it always
         is."""
         b, s = self.b, self.schedule

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import Condition, Number, Symbolic, equal, less, minimum, positive, select
+from ...numbers import Condition, Number, Symbolic, equal, less, minimum, non_negative, select
 from ..attributes import (
     Int,
     PropertyValue,
@@ -121,7 +121,7 @@ class DynamicOp(OnHost, TensorOp, ABC):
         VerifyException if known ones are not.
         """
         given = numbers_of(facts, self.operands[self.INPUTS])
-        return [None if given is None else [*map(positive, given)]]
+        return [None if given is None else [*map(non_negative, given)]]
 
     def static_op(
         self,
@@ -261,7 +261,7 @@ class DynamicOneHotOp(DynamicOp, OneResultOp):
         if (shape := dimensions_of(facts, self.indices)) is None:
             return [None]
         axis = normalize_axis(self.axis, len(shape) + 1)
-        return [[*shape[:axis], positive(number_of(facts, self.depth)), *shape[axis:]]]
+        return [[*shape[:axis], non_negative(number_of(facts, self.depth)), *shape[axis:]]]
 
 
 @irdl_op_definition
@@ -321,7 +321,7 @@ class DynamicPadOp(DynamicOp, OneResultOp):
         def padded(axis: int, size: Number) -> Number:
             for place, width in zip(axes, pairs, strict=True):
                 size = size + select(is_axis(place, axis, len(shape)), width, 0)
-            return positive(size)
+            return non_negative(size)
 
         return [[padded(axis, size) for axis, size in enumerate(shape)]]
 
@@ -390,7 +390,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         for axis, size, scale in zip(spatial, given, self.scales or (None,) * len(given)):
             if scale is not None and (old := number_in(extents[axis])) is not None:
                 size = select(equal(size, -1), scaled(old, scale), size)
-            (extents[axis],) = sizes_of([positive(size)])
+            (extents[axis],) = sizes_of([non_negative(size)])
         return [[*map(number_in, layout.shape(extents))]]
 
 

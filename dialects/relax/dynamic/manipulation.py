@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, var_result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import Number, equal, positive, select
+from ...numbers import Number, equal, non_negative, select
 from ..attributes import bool_prop, int_prop, opt_int_prop
 from ..base import OneResultOp, TensorOp
 from ..constant import constant_integers
@@ -141,7 +141,7 @@ class DynamicExpandOp(DynamicOp, OneResultOp):
         shape, given = dimensions_of(facts, self.data), numbers_of(facts, self.shape)
         if shape is None or given is None:
             return [None]
-        result = broadcast(sizes_of(shape), sizes_of([*map(positive, given)]))
+        result = broadcast(sizes_of(shape), sizes_of([*map(non_negative, given)]))
         return [[*map(number_in, result)]]
 
 
@@ -161,7 +161,7 @@ class DynamicTileOp(DynamicOp, OneResultOp):
             return [None]
         rank = max(len(shape), len(reps))
         sizes, numbers = ((*(1,) * (rank - len(row)), *row) for row in (shape, reps))
-        return [[positive(size * n) for size, n in zip(sizes, numbers, strict=True)]]
+        return [[non_negative(size * n) for size, n in zip(sizes, numbers, strict=True)]]
 
 
 @irdl_op_definition
@@ -236,7 +236,7 @@ class DynamicSplitOp(DynamicOp):
         known = [size for size in sizes or () if isinstance(size, int)]
         if len(known) == number and isinstance(size := shape[axis], int):
             check_sizes(known, size)
-        parts = [None] * number if sizes is None else map(positive, sizes)
+        parts = [None] * number if sizes is None else map(non_negative, sizes)
         return [[*shape[:axis], size, *shape[axis + 1 :]] for size in parts]
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from ...numbers import positive
+from ...numbers import non_negative
 from ..attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from ..base import OneResultOp, SameTypeOp
 from ..data.manipulation import ReshapeOp
@@ -217,7 +217,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, OneResultOp):
 def padded_size(index: int, size: int, before: int, after: int, mode: str) -> int:
     """Return the size of dimension `index` after padding; VerifyException if that is invalid."""
     if size == DYNAMIC_INDEX:
-        return computed_size(lambda n: positive(n + (before + after)), size)
+        return computed_size(lambda n: non_negative(n + (before + after)), size)
     kept = size + min(before, 0) + min(after, 0)
     if kept < 0:
         raise VerifyException(
