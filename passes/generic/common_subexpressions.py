@@ -139,20 +139,18 @@ class CommonSubexprEliminator:
 
     # Equality
 
-    def key_of(self, op: Operation, fields: Fields, operands: Iterable[object]) -> Key:
-        """Return a key that equal operations share; the key has `operands` in the place of the
-        operands."""
+    def find(
+        self, op: Operation, fields: Fields, operands: Iterable[object]
+    ) -> tuple[Key, Operation | None]:
+        """Return the operation that is available and equal to `op`, or None; and the key under
+        which to make `op` available. Equal operations share the key, which has `operands` in the
+        place of the operands."""
         key: Key = (op.name, *operands)
         if properties := fields[2]:
             key += self.numbering.of_all(properties)
         if attributes := fields[3]:
             # None sets attributes apart from properties of the same names.
             key += (None, *self.numbering.of_all(attributes))
-        return key
-
-    def find(self, op: Operation, key: Key) -> tuple[Key, Operation | None]:
-        """Return the operation that is available and equal to `op`, or None; and the key under
-        which to make `op` available."""
         get = self.available.get
         existing = get(key)
         # Operands and attributes nearly always determine the types: these join the key on demand.

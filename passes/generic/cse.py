@@ -92,7 +92,7 @@ class XDSLEliminator(CommonSubexprEliminator):
 
     def simplify_pure(self, op: Operation, fields: Fields, frame: Frame) -> None:
         """Replace an operation without effects by an equal one, or make it available."""
-        key, existing = self.find(op, self.key_of(op, fields, map(id, fields[0])))
+        key, existing = self.find(op, fields, map(id, fields[0]))
         if existing is None:
             self.put(key, op, frame)
         else:
@@ -117,7 +117,7 @@ class XDSLEliminator(CommonSubexprEliminator):
     def simplify_read(self, op: Operation, fields: Fields, frame: Frame) -> None:
         """Replace an operation that reads memory by an equal one in its block, unless an operation
         between them may write; else make it available."""
-        key, existing = self.find(op, self.key_of(op, fields, map(id, fields[0])))
+        key, existing = self.find(op, fields, map(id, fields[0]))
         # Only in its block: between a block and one around it an unknown number of writes may
         # happen.
         if existing is not None and existing.parent is op.parent:

@@ -65,11 +65,11 @@ class DominanceEliminator(CommonSubexprEliminator):
 
     def visit(self, op: Operation, fields: Fields, frame: Frame) -> None:
         cls = type(op)
-        effects = class_effects[cls]
-        if effects and is_call[cls] and self.purity is not None and self.purity.is_pure(op):
-            effects = 0
-        frame.effects |= effects
-        if fields[1] and self.mergeable[cls] and not (effects and is_call[cls]):
+        if (effects := class_effects[cls]) and not (
+            is_call[cls] and self.purity is not None and self.purity.is_pure(op)
+        ):
+            frame.effects |= effects
+        elif fields[1] and self.mergeable[cls]:
             self.merge_or_add(op, fields)
 
     def close(self, frame: Frame) -> None:
@@ -88,7 +88,7 @@ class DominanceEliminator(CommonSubexprEliminator):
         """Merge `op` into an equal operation, or make it available."""
         ids = map(id, fields[0])
         operands = sorted(ids) if type(op) in COMMUTATIVE else ids
-        key, existing = self.find(op, self.key_of(op, fields, operands))
+        key, existing = self.find(op, fields, operands)
         if existing is None:
             self.available.put(key, op)
         else:

@@ -31,9 +31,9 @@ class ScopedDict(dict[K, V], Generic[K, V]):
 
     def rollback(self, mark: int) -> None:
         """Undo all entries that were put since `mark`."""
-        replaced = self._replaced
-        while len(replaced) > mark:
-            key, value = replaced.pop()
+        undone = self._replaced[mark:]
+        del self._replaced[mark:]
+        for key, value in reversed(undone):
             if value is None:
                 del self[key]
             else:

@@ -115,7 +115,7 @@ class HoistingEliminator(CommonSubexprEliminator):
                 return
             # Two loads are equal at equal stamps: no write may have come between them.
             operands = (*ids, *map(self.epochs.stamp, reads))
-        key, existing = self.find(op, self.key_of(op, fields, operands))
+        key, existing = self.find(op, fields, operands)
         # If `existing` cannot be made visible, `op` takes its place: later operations can see that
         # one.
         if existing is None or not self.make_visible(existing):
