@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from copy import copy
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from xdsl.context import Context
 
@@ -22,6 +21,7 @@ from .names import name_key
 from .output.html import to_html
 from .registry import PassInfo, check_context_level, check_names
 from .run import Run
+from .scopes import Scope
 
 
 class PassContext:
@@ -111,17 +111,11 @@ class PassContext:
         """Return the innermost context entered in this thread or task, or else the default context
         of the thread, which has level 2.
         """
-        link = _entered.get()
-        while link is not None and link.is_left:
-            link = link.outer
-        # A copied `contextvars.Context`, as of `asyncio.to_thread`, has the link of another thread.
-        if link is None or link.thread != threading.get_ident():
-            return _this_thread.default
-        return link.context
+        return _entered.current() or _this_thread.default
 
     def __enter__(self) -> Self:
         self._notify(self.instrumentor.enter)
-        _entered.set(EnteredContext(self, _entered.get(), threading.get_ident()))
+        _entered.enter(self)
         return self
 
     def __exit__(
@@ -130,7 +124,7 @@ class PassContext:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _leave(self, lambda: self._notify(self.instrumentor.exit))
+        _entered.leave(self, lambda: self._notify(self.instrumentor.exit))
 
     @contextmanager
     def at_level(self, opt_level: int, required_pass: Iterable[str] = ()) -> Generator[Self]:
@@ -146,13 +140,13 @@ class PassContext:
         inner.required_pass += check_names("required_pass", required_pass)
         inner._required |= frozenset(map(name_key, inner.required_pass))
         self._copies.append(inner)
-        _entered.set(EnteredContext(inner, _entered.get(), threading.get_ident()))
+        _entered.enter(inner)
         try:
             yield inner
         finally:
             self._copies.remove(inner)
             self.names_checked = inner.names_checked
-            _leave(inner, lambda: None)
+            _entered.leave(inner)
 
     def override_instruments(self, instruments: Iterable[AnyInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
@@ -263,42 +257,6 @@ class PassContext:
         return info.key in self._required
 
 
-class EnteredContext(NamedTuple):
-    """An entered context. It is immutable, so that one context can be entered in two threads at
-    once.
-    """
-
-    context: PassContext
-    outer: EnteredContext | None
-    thread: int
-    is_left: bool = False
-    """Whether the context was left before one that was entered after it."""
-
-
-def _leave(context: PassContext, exit_instruments: Callable[[], None]) -> None:
-    """Leave the innermost link of a context; RuntimeError, after that, if others were entered
-    after it. To leave it once more changes nothing."""
-    after: list[EnteredContext] = []
-    link = _entered.get()
-    while link is not None and link.context is not context:
-        if not link.is_left:
-            after.append(link)
-        link = link.outer
-    if link is None:
-        raise RuntimeError(_OUT_OF_ORDER)
-    left = link._replace(is_left=True) if after and not link.is_left else link.outer
-    for other in reversed(after):
-        left = other._replace(outer=left)
-    _entered.set(left)  # first: an instrument that raises does not keep the context entered
-    if not link.is_left:
-        exit_instruments()
-        if after:
-            raise RuntimeError(_OUT_OF_ORDER)
-
-
-_OUT_OF_ORDER = "a PassContext was left that is not the one entered last"
-
-
 class _DefaultContext(threading.local):
     """The default context of each thread, which is mutable and never left."""
 
@@ -306,5 +264,5 @@ class _DefaultContext(threading.local):
         self.default = PassContext()
 
 
-_entered: ContextVar[EnteredContext | None] = ContextVar("passline_context", default=None)
+_entered = Scope[PassContext]("PassContext")
 _this_thread = _DefaultContext()
