@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .compiler.source import save as save
     from .compiler.tuning import Tuning as Tuning
     from .compiler.tuning import tune as tune
+    from .dialects.target import Target as Target
     from .passmanager import Fixpoint as Fixpoint
     from .passmanager import FunctionPass as FunctionPass
     from .passmanager import ModulePass as ModulePass

@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write rows and failures")
     parser.add_argument("--list", action="store_true", help="print the names only")
     help = "the processor to compile for, by default this machine"
-    parser.add_argument("--target", type=Target.parse, default=host(), help=help)
+    parser.add_argument("--target", type=Target, default=host(), help=help)
     args = parser.parse_args()
     kernels = [k for k in all_kernels() if selected(f"{k.source}: {k.name}", args.filters)]
     if args.list:

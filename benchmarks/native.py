@@ -207,7 +207,7 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="MODEL", help=", ".join(NAMES))
     parser.add_argument("--no-kernels", action="store_true", help="time the models only")
     help = "the processor to compile for, by default this machine"
-    parser.add_argument("--target", type=Target.parse, default=host(), help=help)
+    parser.add_argument("--target", type=Target, default=host(), help=help)
     args = parser.parse_args()
     gc.set_threshold(100_000, 20, 100)
     console = Console(width=130)

@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.passes import ModulePass
 
-from ..dialects.target import NAMED, Target
+from ..dialects.target import NAMED, Target, entered_target
 from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
@@ -114,7 +114,7 @@ PROCESSORS = (*NAMED, "host")
 def parse_processor(named: str | Target | None) -> Target | None:
     """Return the processor that an option names; PasslineError for a mistake in it."""
     try:
-        return Target.parse(named) if isinstance(named, str) else named
+        return Target(named) if isinstance(named, str) else named
     except ValueError as error:
         raise PasslineError(str(error)) from None
 
@@ -173,12 +173,12 @@ def compile(
     """Return a function of a module as a Python function on arrays.
 
     The module is optimized at `level` first, unless it is None; it does not change. The engine
-    `native` makes machine code, with llvmlite; `numpy` does not need it. Kernels are
-    made for `target`, such as `x86-64-v3`, by default for this machine. A call of machine code runs
-    on up to `threads` threads, where there is enough work; without an OpenMP runtime, there is a
-    warning, and it runs on one. With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`,
-    and loaded from there if the same module is compiled again; it is not where instruments are to
-    see the passes.
+    `native` makes machine code, with llvmlite; `numpy` does not need it. Kernels are made for
+    `target`, such as `x86-64-v3`, by default for the target of the module, that of
+    `with Target(...)`, or this machine. A call of machine code runs on up to `threads` threads,
+    where there is enough work; without an OpenMP runtime, there is a warning, and it runs on one.
+    With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`, and loaded from there if the
+    same module is compiled again; it is not where instruments are to see the passes.
 
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
@@ -192,7 +192,7 @@ def compile(
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)
-    processor = parse_processor(target)
+    processor = parse_processor(target) or entered_target(module)
     ctx = PassContext.current()
 
     def lowered(module: ModuleOp) -> ModuleOp:

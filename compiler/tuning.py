@@ -47,14 +47,14 @@ def tune(
     ends. Errors: PasslineError as of `compile`.
     """
     load_llvm()  # `host` would raise a ValueError without it
-    processor = parse_processor(target)
-    check_runnable(processor or host())
+    processor = parse_processor(target) or Target.current() or host()
+    check_runnable(processor)
     module = load(source)
     if level is not None:
-        module = optimize_with([BindTarget(str(processor or host()))], module, level)
+        module = optimize_with([BindTarget(str(processor))], module, level)
     legalize = PassContext.current().config.apply(LegalizeOps(), LegalizeOps.name)
     assert isinstance(legalize, LegalizeOps)
     settings = Settings(
         trials, seed=seed, time_limit=time_limit, again=again, winograd=legalize.winograd
     )
-    return tune_module(module, database, processor or host(), settings, executor=executor)
+    return tune_module(module, database, processor, settings, executor=executor)

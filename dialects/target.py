@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from enum import Enum
 from functools import cache, cached_property
 from pathlib import Path
+from types import TracebackType
 from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.utils.arg_spec import ArgSpec, parse_spec
+from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
 from ..passmanager.names import did_you_mean
+from ..passmanager.scopes import Scope
 
 __all__ = [
     "DEFAULT",
@@ -21,9 +23,11 @@ __all__ = [
     "ByteDotProduct",
     "DeviceType",
     "Target",
+    "entered_target",
     "has_target",
     "host",
     "is_target",
+    "known_target",
     "set_target",
     "target_of",
 ]
@@ -36,13 +40,17 @@ ByteDotProduct: TypeAlias = Literal["vpdpbusd", "vpmaddubsw", "vpmaddwd", "usdot
 """An instruction that adds products of bytes, or of i16."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Target:
     """A processor: what the schedules of kernels and the generation of code depend on.
 
-    Its text is the name of a processor, followed by the fields that differ from it:
-    `x86-64-v4{cpu="znver4" cores=8}`. Errors: ValueError if a number is out of range.
-    Source: TVM's `tvm.target.Target`.
+    Its text is the name of a processor, or `host` for this machine, followed by the fields that
+    differ from it: `x86-64-v4{cpu="znver4" cores=8}`, or `Target("x86-64-v4", cores=8)`. While it
+    is entered (`with Target("x86-64-v4"):`), it is the target of the modules that carry none; an
+    inner one takes precedence.
+
+    Errors: ValueError for an unknown name or field, a value of another type, or a number out of
+    range. Source: TVM's `tvm.target.Target`.
     """
 
     triple: str
@@ -61,7 +69,17 @@ class Target:
     l3_cache: int = 8 << 20
     """The bytes of the cache that the cores share; 0 if there is none."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, text: str | None = None, /, **given: str | int) -> None:
+        values = {f.name: f.default for f in fields(Target) if f.default is not MISSING}
+        if text is not None:
+            values |= _values_of(text)
+        values |= {name: _checked(name, value) for name, value in given.items()}
+        for field in fields(Target):
+            if field.name not in values:
+                raise TypeError(
+                    f"Target() needs the name of a processor, or the field {field.name}"
+                )
+            object.__setattr__(self, field.name, values[field.name])
         for name, minimum in MINIMA.items():
             if (value := getattr(self, name)) < minimum:
                 text = f"{name.replace('_', '-')} is {value}: expected at least {minimum}"
@@ -69,25 +87,26 @@ class Target:
         if self.vector_bits & (self.vector_bits - 1):
             raise ValueError(f"vector-bits is {self.vector_bits}: expected a power of two")
 
-    @staticmethod
-    def parse(text: str) -> Target:
-        """Return the target of a text such as `x86-64-v3`, `host` or `x86-64-v3{cores=4}`.
+    # The entered target
 
-        Errors: ValueError for an unknown name, an unknown field, or a value of another type.
-        """
-        try:
-            spec = parse_spec(text)
-        except ArgSpecParseError as error:
-            raise ValueError(f"'{text}' is not a target: {error}") from None
-        if spec.name == "host":
-            base = host()
-        elif (named := NAMED.get(spec.name)) is not None:
-            base = named
-        else:
-            known = [*NAMED, "host"]
-            hint = did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
-            raise ValueError(f"there is no target '{spec.name}'{hint}")
-        return replace(base, **_values(spec))
+    @staticmethod
+    def current() -> Target | None:
+        """Return the target entered last in this thread or task; None if there is none."""
+        return _entered.current()
+
+    def __enter__(self) -> Target:
+        _entered.enter(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _entered.leave(self)
+
+    # What it says
 
     def __str__(self) -> str:
         own = asdict(self)
@@ -104,6 +123,9 @@ class Target:
                 (len(differing), f"{name}{{{' '.join(differing)}}}" if differing else name)
             )
         return min(texts)[1]
+
+    def __repr__(self) -> str:
+        return f"Target({str(self)!r})"
 
     def has(self, feature: str) -> bool:
         """Return whether the processor has a feature, as LLVM calls it: `fma`."""
@@ -151,23 +173,44 @@ MINIMA = {
 """The minimum of each number in a target."""
 
 
-def _values(spec: ArgSpec) -> dict[str, str | int]:
-    """Return the fields that a text sets, by their Python names."""
-    types = {field.name: int if field.type == "int" else str for field in fields(Target)}
-    values: dict[str, str | int] = {}
+_entered = Scope[Target]("Target")
+
+
+def _values_of(text: str) -> dict[str, str | int]:
+    """Return the fields of a text such as `x86-64-v3`, `host` or `x86-64-v3{cores=4}`."""
+    try:
+        spec = parse_spec(text)
+    except ArgSpecParseError as error:
+        raise ValueError(f"'{text}' is not a target: {error}") from None
+    if spec.name == "host":
+        base = host()
+    elif (named := NAMED.get(spec.name)) is not None:
+        base = named
+    else:
+        known = [*NAMED, "host"]
+        hint = did_you_mean(spec.name, known) or f"; choose from {', '.join(known)}"
+        if spec.name == "llvm":
+            hint = "; TVM's target of this machine is 'host'"
+        raise ValueError(f"there is no target '{spec.name}'{hint}")
+    values: dict[str, str | int] = asdict(base)
     for key, given in spec.parameters.items():
-        name = key.replace("-", "_")
-        if name not in types:
-            known = [field.replace("_", "-") for field in types]
-            hint = did_you_mean(key, known) or f"; choose from {', '.join(known)}"
-            raise ValueError(f"targets have no field '{key}'{hint}")
-        match given:
-            case (int() | str() as value,) if type(value) is types[name]:
-                values[name] = value
-            case _:
-                kind = "a whole number" if types[name] is int else "a string in quotes"
-                raise ValueError(f"{key} of a target: expected {kind}")
+        value = given[0] if len(given) == 1 else None
+        values[key.replace("-", "_")] = _checked(key, value)
     return values
+
+
+def _checked(key: str, value: object) -> str | int:
+    """Return the value of a field of a target; ValueError for another field or type."""
+    types = {field.name: int if field.type == "int" else str for field in fields(Target)}
+    name = key.replace("-", "_")
+    if name not in types:
+        known = [field.replace("_", "-") for field in types]
+        hint = did_you_mean(key, known) or f"; choose from {', '.join(known)}"
+        raise ValueError(f"targets have no field '{key}'{hint}")
+    if isinstance(value, int | str) and type(value) is types[name]:
+        return value
+    kind = "a whole number" if types[name] is int else "a string in quotes"
+    raise ValueError(f"{key} of a target: expected {kind}")
 
 
 _V2 = "+cx16,+sahf,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"
@@ -176,11 +219,28 @@ _V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"
 _X86 = "x86_64-unknown-linux-gnu"
 
 NAMED = {
-    "x86-64": Target(_X86, "x86-64", "", 128, 16),
-    "x86-64-v2": Target(_X86, "x86-64-v2", _V2, 128, 16),
-    "x86-64-v3": Target(_X86, "x86-64-v3", _V3, 256, 16),
-    "x86-64-v4": Target(_X86, "x86-64-v4", _V4, 512, 32, l2_cache=1 << 20),
-    "aarch64": Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fma", 128, 32),
+    "x86-64": Target(triple=_X86, cpu="x86-64", features="", vector_bits=128, vector_registers=16),
+    "x86-64-v2": Target(
+        triple=_X86, cpu="x86-64-v2", features=_V2, vector_bits=128, vector_registers=16
+    ),
+    "x86-64-v3": Target(
+        triple=_X86, cpu="x86-64-v3", features=_V3, vector_bits=256, vector_registers=16
+    ),
+    "x86-64-v4": Target(
+        triple=_X86,
+        cpu="x86-64-v4",
+        features=_V4,
+        vector_bits=512,
+        vector_registers=32,
+        l2_cache=1 << 20,
+    ),
+    "aarch64": Target(
+        triple="aarch64-unknown-linux-gnu",
+        cpu="generic",
+        features="+neon,+fma",
+        vector_bits=128,
+        vector_registers=32,
+    ),
 }
 """The targets with a name: the levels of the x86-64 psABI, and 64-bit Arm with Neon."""
 
@@ -192,19 +252,29 @@ TARGET = "tir.target"
 """The attribute of a module that names its target."""
 
 
-def target_of(module: ModuleOp) -> Target:
-    """Return the target that a module carries, or the default.
+def known_target(module: ModuleOp) -> Target | None:
+    """Return the target that a module carries, or else the entered one; None if there is neither.
 
     Errors: DiagnosticException if its attribute is no target."""
     attribute = module.attributes.get(TARGET)
     if attribute is None:
-        return DEFAULT
+        return Target.current()
     try:
         if not isinstance(attribute, StringAttr):
             raise ValueError(f"expected a string, got {attribute}")
-        return Target.parse(attribute.data)
+        return Target(attribute.data)
     except ValueError as error:
         raise DiagnosticException(f"attribute '{TARGET}' of the module: {error}") from None
+
+
+def target_of(module: ModuleOp) -> Target:
+    """Return the target of a module as `known_target` does, or the default."""
+    return known_target(module) or DEFAULT
+
+
+def entered_target(module: ModuleOp) -> Target | None:
+    """Return the entered target if `module` carries none, for which it holds; else None."""
+    return None if has_target(module) else Target.current()
 
 
 def has_target(module: ModuleOp) -> bool:

@@ -24,7 +24,7 @@ from ..compiler.interpreters.signature import entry_function
 from ..compiler.native.jit import load_llvm
 from ..compiler.native.lowering import NECESSARY, bind_target, complete_lowering
 from ..compiler.native.preparation.preparation import Prepared, prepare
-from ..dialects.target import Target, has_target, host, target_of
+from ..dialects.target import Target, host, known_target
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.garbage_collection import paused_collector
 from ..passmanager.output.files import check_writable
@@ -96,12 +96,12 @@ class PasslineCompileMain(PasslineOptMain):
         super().apply_passes(prog)
 
     def target_for(self, prog: ModuleOp) -> Target:
-        """Return the target to compile for: that of --target, that of the module, or this machine.
+        """Return the target to compile for: that of --target, that of the module, the entered one,
+        or this machine.
 
         PasslineError if its files are not in ELF.
         """
-        own = target_of(prog) if has_target(prog) else host()
-        target = processor_of(self.args) or own
+        target = processor_of(self.args) or known_target(prog) or host()
         if "linux" not in target.triple:
             raise PasslineError(
                 f"libraries are made for Linux, not for {target.triple}: name a --target, such as "

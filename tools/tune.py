@@ -95,7 +95,7 @@ class PasslineTuneMain(TrialMain):
         """Tune the kernels of the input, and print what that gained."""
         args = self.args
         load_llvm()  # `host` would raise a ValueError without it
-        check_runnable(target := processor_of(self.args) or host())
+        check_runnable(target := processor_of(self.args) or Target.current() or host())
         module = self.read_module()
         if not args.disable_verify:
             verify(module, dominance=self.args.verify_dominance)

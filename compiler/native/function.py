@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.target import Target, host
+from ...dialects.target import Target, entered_target, host
 from ...dialects.tir.ops import output_count
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
@@ -65,14 +65,14 @@ MAX_CHECKED = 1000
 def compile_module(
     module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
 ) -> NativeFunction:
-    """Compile a function and the functions that it calls, for `target`, by default this machine.
-    A call runs on up to `threads` threads, where there is enough work.
+    """Compile a function and the functions that it calls, for `target`, by default the entered one,
+    or this machine. A call runs on up to `threads` threads, where there is enough work.
 
     The module is on tensors, on buffers, or lowered from there: `complete_lowering` runs first. It
-    is not changed. Without `target`, kernels are scheduled for the target of the module, if it
-    carries one. PasslineError if it cannot be compiled, if this machine cannot run code for
-    `target`, or if a tool is missing; the message explains what to install. Without an OpenMP
-    runtime, there is a warning, and one thread is used.
+    is not changed. If the module carries a target, it takes the place of the entered one: kernels
+    are scheduled for it, and the code is for this machine. PasslineError if it cannot be compiled,
+    if this machine cannot run code for `target`, or if a tool is missing; the message explains what
+    to install. Without an OpenMP runtime, there is a warning, and one thread is used.
     """
     start = perf_counter()
     return NativeFunction(compile_code(module, entry, target, threads), start)
@@ -86,6 +86,7 @@ def compile_code(
         raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     entry_function(module, entry)
     load_llvm()  # `host` would raise a ValueError without it
+    target = target or entered_target(module)
     check_runnable(processor := target or host())
     machine, threads = machine_of(processor), usable_threads(threads)
     with paused_collector():
@@ -123,6 +124,7 @@ def cached_function(
     start = perf_counter()
     load_llvm()
     threads = usable_threads(threads)
+    target = target or entered_target(module)
     if not cache.is_covered(module):
         return NativeFunction(compile_code(lower(module), entry, target, threads), start)
     known = (entry, target or host(), target is None, threads, digest_of_database())

@@ -112,7 +112,7 @@ def module_of(task: Task) -> ModuleOp:
     from ..interpreters.arrays import dense_of, fit
 
     module = parse_module(make_ir_context(), task.text, "<kernel>")
-    set_target(module, Target.parse(task.target))
+    set_target(module, Target(task.target))
     main = entry_function(module, "main")
     assert isinstance(main, FuncOp)
     rng = np.random.default_rng(SEED)
@@ -161,7 +161,7 @@ class Reference:
 
 def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
     """Return the kernel with some choices as a function; PasslineError if it lacks them."""
-    module, target = module_of(task), Target.parse(task.target)
+    module, target = module_of(task), Target(task.target)
     record = TuningRecord(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
     database = Database([record])
     kernels = legalize_operations(module, target, winograd=task.winograd, database=database)

@@ -28,7 +28,7 @@ from ...dialects.relax.reduction.nn import PadOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import shape_of, static_shape, tensor_type
 from ...dialects.relax.windows import PoolOp
-from ...dialects.target import Target, has_target, target_of
+from ...dialects.target import Target, has_target, known_target
 from ...passmanager.actions import Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
@@ -202,10 +202,10 @@ class AlterOpLayout(FunctionPass):
     """Convert operations to the layouts that hooks choose, and let others follow; source:
     `relay.AlterOpLayout`.
 
-    If the module carries a target (`tir-bind-target`), convolutions get layouts in blocks as long
-    as its vectors. The hooks that are registered for the option `target` override that; an entry of
-    the option `hooks`, such as "relax.nn.conv2d=package.module:function", overrides those. With the
-    hook
+    If the target of the module is known (`tir-bind-target`, `with Target(...)`), convolutions get
+    layouts in blocks as long as its vectors. The hooks that are registered for the option `target`
+    override that; an entry of the option `hooks`, such as
+    "relax.nn.conv2d=package.module:function", overrides those. With the hook
 
         def hook(op: Operation) -> Conversion | None:
             return op.to_layouts("NHWC", "HWIO")
@@ -225,14 +225,14 @@ class AlterOpLayout(FunctionPass):
     """More hooks: the name of an operation, and the module and name of the function."""
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
-        if has_target(module) or _registered or self.hooks:
+        if has_target(module) or Target.current() or _registered or self.hooks:
             load_relayout(ops)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks: dict[str, Hook] = {}
-        if has_target(module):
+        if (target := known_target(module)) is not None:
             # Later hooks override earlier ones: of the target, registered, of the option `hooks`.
-            hooks = blocked_layouts(target_of(module), uses_winograd(ctx))
+            hooks = blocked_layouts(target, uses_winograd(ctx))
         hooks |= layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
         checked = {op: _checked(hook, ctx.actions) for op, hook in hooks.items()}
         change_layouts(func, checked, hooks_ask=True, actions=ctx.actions)

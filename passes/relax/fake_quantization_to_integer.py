@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ...dialects.relax.elementwise.quantization import DequantizeOp, QuantizeOp
-from ...dialects.target import has_target, target_of
+from ...dialects.target import known_target
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.per_class import OpClasses
@@ -79,7 +79,7 @@ class FakeQuantizationToInteger(FunctionPass):
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         from .quantized_regions import convert_regions
 
-        target = target_of(module) if has_target(module) else None
+        target = known_target(module)
         convert_regions(
             func,
             use_qat=self.use_qat,

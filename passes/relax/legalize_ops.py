@@ -37,7 +37,7 @@ from ...dialects.relax.dynamic.manipulation import (
 from ...dialects.relax.interfaces import FusionPattern, View
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.types import static_shape
-from ...dialects.target import DEFAULT, Target, set_target, target_of
+from ...dialects.target import DEFAULT, Target, entered_target, set_target, target_of
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
@@ -392,7 +392,8 @@ class LegalizeOps(ModulePass):
 
     target: str = ""
     """The processor to schedule kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with
-    changes in braces, as in x86-64-v3{cores=4}; by default that of the module, or x86-64-v3."""
+    changes in braces, as in x86-64-v3{cores=4}; by default that of the module, that of
+    `with Target(...)`, or x86-64-v3."""
     winograd: Winograd = "none"
     """Use Winograd's algorithm for convolutions of 3x3 windows in f32 where it is estimated to be
     faster: in tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4). With 4x4 outputs, the error
@@ -404,7 +405,7 @@ class LegalizeOps(ModulePass):
 
     def __post_init__(self) -> None:
         if self.target:
-            Target.parse(self.target)
+            Target(self.target)
 
     def load_code(self, module: ModuleOp, ops: OpClasses) -> None:
         import_module("...compiler.interpreters.arrays", __package__)
@@ -416,7 +417,9 @@ class LegalizeOps(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if self.target:
-            set_target(module, Target.parse(self.target))
+            set_target(module, Target(self.target))
+        elif (entered := entered_target(module)) is not None:
+            set_target(module, entered)  # later passes may run where it is not entered
         database = Database.read(self.database) if self.database else None
         for warning in () if database is None else database.warnings:
             ctx.diagnostics.warning(None, warning)

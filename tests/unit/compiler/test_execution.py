@@ -11,6 +11,7 @@ from support.passes.toy import Recorder
 from support.suites.inprocess import mlir_opt
 
 import passline
+from passline.dialects.target import host
 from passline.passmanager import ConfigError
 
 SUM = """
@@ -150,6 +151,33 @@ def test_compiled_to_machine_code(level: int | None) -> None:
 def test_compiled_for_a_target_by_name() -> None:
     function = passline.compile(SUM, target="host")
     np.testing.assert_array_equal(function(X, SCALE)[0], EXPECTED)
+
+
+@native
+def test_compiled_for_the_entered_target() -> None:
+    own = passline.load(f'builtin.module attributes {{tir.target = "x86-64"}} {{ {SUM} }}')
+    with passline.Target("aarch64" if host().triple.startswith("x86") else "x86-64"):
+        with pytest.raises(passline.PasslineError, match="cannot run code for"):
+            passline.compile(SUM)
+        # A target that is named takes precedence, and so does that of the module.
+        for function in (passline.compile(SUM, target="host"), passline.compile(own)):
+            np.testing.assert_array_equal(function(X, SCALE)[0], EXPECTED)
+
+
+def test_optimized_for_the_entered_target() -> None:
+    module = passline.load("""
+    func.func @main(%x: tensor<1x16x5x4xf32>) -> tensor<1x16x3x2xf32> {
+      %v = relax.full 5.000000e-01 : tensor<32x16x3x3xf32>
+      %a = relax.nn.conv2d %x, %v
+        : (tensor<1x16x5x4xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x3x2xf32>
+      %w = relax.full 5.000000e-01 : tensor<16x32x1x1xf32>
+      %y = relax.nn.conv2d %a, %w
+        : (tensor<1x32x3x2xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x3x2xf32>
+      func.return %y : tensor<1x16x3x2xf32>
+    }""")
+    with passline.Target("x86-64-v4"):
+        assert "NCHW16c" in str(passline.optimize(module))
+    assert "NCHW16c" not in str(passline.optimize(module))
 
 
 @native

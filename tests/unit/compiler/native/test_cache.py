@@ -36,7 +36,7 @@ from passline.compiler.native.preparation.assertions import Failures
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.interfaces import Elementwise
 from passline.dialects.relax.types import TENSOR, tensor_type
-from passline.dialects.target import NAMED, Target
+from passline.dialects.target import NAMED, Target, host
 from passline.passmanager import PassContext, PassInstrument
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.text.parser import parse_module
@@ -274,10 +274,22 @@ def test_the_content_of_a_database_is_part_of_the_key(
 
 
 @needs_native
+def test_the_entered_target_is_part_of_the_key(folder: Path, compilations: list[str]):
+    name = "x86-64" if host().triple.startswith("x86") else "aarch64"
+    with Target(name):
+        check(passline.compile(MODULE))
+        check(passline.compile(MODULE))
+    check(passline.compile(MODULE, target=name))
+    assert len(compilations) == 1
+    check(passline.compile(MODULE))
+    assert len(compilations) == len(entries(folder)) == 2
+
+
+@needs_native
 def test_targets_are_other_entries(folder: Path):
     keys = {
         cache.key_of(parsed(), "main", target)
-        for target in (None, *NAMED.values(), NAMED["x86-64"].parse("x86-64{cores=7}"))
+        for target in (None, *NAMED.values(), Target("x86-64{cores=7}"))
     }
     assert len(keys) == len(NAMED) + 2
 

@@ -81,7 +81,7 @@ def optimized(text: str) -> ModuleOp:
 
 def parallel_loops(module: ModuleOp, threads: int) -> int:
     """Return the number of loops that threads share."""
-    prepared = prepare(module, "main", Target.parse("x86-64-v3"), threads).module
+    prepared = prepare(module, "main", Target("x86-64-v3"), threads).module
     calls = (op for op in walk(prepared) if isinstance(op, llvm.CallOp))
     return sum(str(op.callee) == "@__kmpc_fork_call" for op in calls)
 
@@ -114,7 +114,7 @@ def test_small_work_stays_serial():
 
 def test_each_chunk_is_a_function_of_buffers_that_do_not_overlap():
     module = optimized(KERNELS["softmax"])
-    prepared = prepare(module, "main", Target.parse("x86-64-v3"), 2).module
+    prepared = prepare(module, "main", Target("x86-64-v3"), 2).module
     functions = [op for op in prepared.ops if isinstance(op, llvm.FuncOp)]
     parts = [op for op in functions if op.sym_name.data.endswith("_part")]
     assert parts

@@ -47,7 +47,7 @@ def layouts(module: ModuleOp, target: str) -> list[tuple[str, str]]:
     """Return the layouts of data and result of each convolution that `target` chooses, after a
     check that the module computes the same."""
     before = clone(module)
-    set_target(module, Target.parse(target))
+    set_target(module, Target(target))
     AlterOpLayout().apply(make_ir_context(), module)
     verify(module)
     compare(before, module)
@@ -60,6 +60,17 @@ def layouts(module: ModuleOp, target: str) -> list[tuple[str, str]]:
 )
 def test_blocks_are_as_long_as_vectors(target: str, block: str):
     assert layouts(two_convolutions(), target) == [(block, block)] * 2
+
+
+def test_the_entered_target_chooses_unless_the_module_has_one():
+    with Target("x86-64-v4"):
+        (first, *_) = [
+            op.layouts()
+            for op in walk(AlterOpLayout()(two_convolutions()))
+            if isinstance(op, Conv2dOp)
+        ]
+        assert first[0].text == "NCHW16c"
+        assert layouts(two_convolutions(), "x86-64-v3") == [("NCHW8c", "NCHW8c")] * 2
 
 
 def test_no_target_no_blocks():

@@ -26,6 +26,7 @@ from passline.dialects.relax.data.manipulation import BroadcastToOp, ReshapeOp, 
 from passline.dialects.relax.elementwise.activation import ReluOp
 from passline.dialects.relax.elementwise.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
 from passline.dialects.relax.windows import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.target import Target
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops import LegalizeOps, legalize_operations
 from passline.passmanager import PassContext, Recorder
@@ -310,6 +311,20 @@ def test_groups(groups: int, inputs: int, outputs: int, target: str):
 
 def test_more_dimensions():
     check_group([(1, 1, 2, 3, 3), (5, 1, 2, 2, 2)], one(Conv3dOp))
+
+
+def test_a_module_carries_the_entered_target_for_which_its_kernels_are_made():
+    types = "(tensor<64xf32>) -> tensor<64xf32>"
+    module = parsed(f"""func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {{
+      %y = relax.exp %x : {types}
+      func.return %y : tensor<64xf32>
+    }}""")
+    with Target("x86-64-v4"):
+        entered = LegalizeOps()(module)
+        named = LegalizeOps(target="x86-64-v2")(module)
+    assert str(entered) == str(LegalizeOps(target="x86-64-v4")(module))
+    assert str(named) == str(LegalizeOps(target="x86-64-v2")(module))
+    assert "tir.target" not in str(LegalizeOps()(module))
 
 
 def test_a_target_that_there_is_not_is_refused():

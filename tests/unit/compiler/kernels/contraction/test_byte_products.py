@@ -155,7 +155,7 @@ def test_instructions(target: str, most: int, instruction: str):
     with PassContext(verify_each=False):
         module = Sequential(parse_pipeline("plan-memory,lower-to-mlir").passes)(module)
     prepared = prepare(module, "f0")
-    machine = machine_of(Target.parse(target))
+    machine = machine_of(Target(target))
     ir = llvm_ir(prepared.module, exported=(prepared.entry,))
     assembly = machine.emit_assembly(optimize(ir, prepared.entry, machine))
     assert f"\t{instruction}\t" in assembly

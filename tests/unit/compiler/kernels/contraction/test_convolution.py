@@ -76,7 +76,7 @@ def remarks_of(module: ModuleOp, choice: Winograd = "f4", target: str = "x86-64-
     """Legalize a module, and return the remarks on the algorithm."""
     recorder = Recorder()
     with PassContext():
-        legalize_operations(module, Target.parse(target), recorder, choice)
+        legalize_operations(module, Target(target), recorder, choice)
     verify(module)
     return [remark for remark in recorder.remarks if "Winograd" in remark]
 
@@ -165,7 +165,7 @@ def test_machine_code_of_fused_operations(m: int, target: str):
     choice: Winograd = "f4" if m == 4 else "f2"
     assert APPLIED in remarks_of(module, choice, target)
     with PassContext(opt_level=3, verify_each=False):
-        function = compile_module(module, target=Target.parse(target))
+        function = compile_module(module, target=Target(target))
     (actual,) = function(x, y)
     check_close(actual, np.asarray(expected), m)
 
@@ -252,7 +252,7 @@ def plan_for(target: str, channels: int, size: int) -> WinogradPlan:
     """Return the plan of a convolution of a square image with as many outputs as channels."""
     windows = Window("H", 3, 1, 1, 1, 1), Window("W", 3, 1, 1, 1, 1)
     convolution = Convolution(windows, (1, channels, size, size), channels, True)
-    return best_plan(convolution, 4, Target.parse(target))
+    return best_plan(convolution, 4, Target(target))
 
 
 def test_the_tiles_fit_the_image():
