@@ -352,7 +352,9 @@ class FoldConstant(FunctionPass):
 
     name = "fold-constant"
     opt_level = 2
-    required = ("infer-type",)  # not preserved: result types may depend on constant operands
+    # A constant has a static type: a value of unknown shape stays. In TVM types are always inferred,
+    # by Relay after each function pass. Not preserved: types may depend on constant operands.
+    required = ("infer-type",)
 
     max_elements: int = field(default=1 << 24, metadata={"minimum": 0})
     """The maximum number of elements of a folded operation's operands and results."""

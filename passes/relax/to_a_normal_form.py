@@ -118,7 +118,7 @@ class ToANormalForm(FunctionPass):
 
     A pure operation of a graph that only one branch uses moves into that branch; operations
     outside of graphs stay where they are. Primitive and composite functions are left as they are.
-    Source: `relay.ToANormalForm`.
+    Source: `relay.ToANormalForm`, there a module pass; graphs are in functions here.
 
     Before:
 

@@ -35,7 +35,14 @@ from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
-from passline.passmanager import Diagnostic, PassContext, Recorder, Remark, RemarkKind
+from passline.passmanager import (
+    Diagnostic,
+    PassContext,
+    Recorder,
+    Remark,
+    RemarkKind,
+    Sequential,
+)
 from passline.passmanager.instruments.debug_counter import DebugCounter
 from passline.passmanager.registry import make_ir_context
 
@@ -245,6 +252,26 @@ def test_the_pass_leaves_its_input_alone():
     assert "relax.add" not in str(FoldConstant()(module))
     assert str(module) == text
     assert FoldConstant(max_elements=1)(module).is_structurally_equivalent(module)
+
+
+def test_a_value_is_folded_once_its_type_is_inferred():
+    """Why `infer-type` is required: a constant has a static type, which its value may lack."""
+    module = parsed("""func.func @f(%x: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xi64>) {
+      %c = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %d = relax.add %c, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
+      %y = relax.exp %x : (tensor<2x3xf32>) -> tensor<*xf32>
+      %s = relax.shape_of %y : (tensor<*xf32>) -> tensor<*xi64>
+      func.return %d, %s : tensor<*xf32>, tensor<*xi64>
+    }""")
+    found: list[Diagnostic] = []
+    with PassContext(remark_filter="fold", renderer=found.extend):
+        alone = FoldConstant()(module)
+    assert str(alone) == str(module)
+    assert [r.name for r in found if isinstance(r, Remark)] == ["UnknownShape"]
+    (func,) = Sequential([FoldConstant()])(module).ops
+    assert isinstance(func, FuncOp)
+    constants = [op for op in func.body.block.ops if isinstance(op, ConstantOp)]
+    assert [op.value.get_values() for op in constants] == [(2.0, 4.0), (2, 3)]
 
 
 @pytest.mark.parametrize(

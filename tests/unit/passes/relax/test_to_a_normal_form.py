@@ -8,8 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from passline.dialects.relax.graph import GraphOp
-from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
-from passline.passmanager import Recorder
+from passline.passes.relax.to_a_normal_form import ToANormalForm, inline_graphs, sink_into_branches
+from passline.passmanager import Recorder, parse_pipeline
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 
@@ -111,3 +111,22 @@ def test_a_graph_stays_with_those_in_it_unless_its_action_is_allowed():
     assert recorder.counts["graphs"] == 2
     assert recorder.asked == 3
     assert not any(isinstance(op, GraphOp) for op in walk(func))
+
+
+def test_a_function_needs_nothing_of_the_others():
+    """Why the pass is on functions: graphs are in functions, and none is added or deleted."""
+    graph = f"""{{
+      %0 = relax.graph -> tensor<f32> {{
+        %2 = relax.negative %1 : {UNARY}
+        %1 = relax.exp %x : {UNARY}
+        relax.output %2 : tensor<f32>
+      }}
+      func.return %0 : tensor<f32>
+    }}"""
+    functions = [f"func.func @{n}(%x: tensor<f32>) -> tensor<f32> {graph}" for n in "fg"]
+    module = parsed("\n".join(functions))
+    both = ToANormalForm()(module)
+    assert "relax.graph" not in str(both)
+    alone = [ToANormalForm()(parsed(text)) for text in functions]
+    assert [str(op) for op in both.ops] == [str(op) for one in alone for op in one.ops]
+    assert str(parse_pipeline("func.func(to-a-normal-form)")(module)) == str(both)
