@@ -352,8 +352,8 @@ class FoldConstant(FunctionPass):
 
     name = "fold-constant"
     opt_level = 2
-    # A constant has a static type: a value of unknown shape stays. In TVM types are always inferred,
-    # by Relay after each function pass. Not preserved: types may depend on constant operands.
+    # A constant has a static type, so that values of unknown shape stay. TVM infers types itself,
+    # Relay after each function pass. Not preserved: types may depend on constant operands.
     required = ("infer-type",)
 
     max_elements: int = field(default=1 << 24, metadata={"minimum": 0})

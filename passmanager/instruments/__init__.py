@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .debug_counter import DebugCounter as DebugCounter
     from .diff import PrintDiff as PrintDiff
     from .dump import DumpIR as DumpIR
+    from .energy import EnergyInstrument as EnergyInstrument
     from .log import PassLog as PassLog
     from .memory import MemoryInstrument as MemoryInstrument
     from .printing import IRPrinter as IRPrinter

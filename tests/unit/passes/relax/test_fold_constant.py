@@ -35,14 +35,7 @@ from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.contraction.linear_algebra import MatmulOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
-from passline.passmanager import (
-    Diagnostic,
-    PassContext,
-    Recorder,
-    Remark,
-    RemarkKind,
-    Sequential,
-)
+from passline.passmanager import Diagnostic, PassContext, Recorder, Remark, RemarkKind, Sequential
 from passline.passmanager.instruments.debug_counter import DebugCounter
 from passline.passmanager.registry import make_ir_context
 

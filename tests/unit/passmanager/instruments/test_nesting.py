@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from passline.passmanager import AnalysisManager, Fixpoint, PassContext, PassInstrument, Sequential
 from passline.passmanager.instruments import (
+    EnergyInstrument,
     MemoryInstrument,
     PassTimingInstrument,
     ProfileInstrument,
@@ -46,6 +47,7 @@ MAKERS: list[Callable[[], NestingInstrument[Any]]] = [
     Log,
     PassTimingInstrument,
     MemoryInstrument,
+    EnergyInstrument,
     lambda: ProfileInstrument("toy-append"),
     TraceInstrument,
     StatisticsInstrument,
