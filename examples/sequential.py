@@ -19,7 +19,8 @@ from xdsl.rewriter import InsertPoint
 
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.elementwise.binary import AddOp, MultiplyOp
-from passline.passes import EliminateCommonSubexpr, FoldConstant, InferType, PrintIR
+from passline.dialects.target import Target
+from passline.passes import AlterOpLayout, EliminateCommonSubexpr, FoldConstant, InferType, PrintIR
 from passline.passmanager import PassContext, Sequential
 
 
@@ -47,13 +48,15 @@ def program() -> ModuleOp:
     return ModuleOp([func])
 
 
-pipeline = Sequential([InferType(), FoldConstant(), PrintIR(), EliminateCommonSubexpr()])
+pipeline = Sequential(
+    [InferType(), FoldConstant(), PrintIR(), EliminateCommonSubexpr(), AlterOpLayout()]
+)
 
 
 def main() -> ModuleOp:
     """Return the optimized program; `disabled_pass=["EliminateCommonSubexpr"]` would skip a
     pass."""
-    with PassContext(opt_level=3):
+    with PassContext(opt_level=3), Target("x86-64-v3"):
         return pipeline(program())
 
 

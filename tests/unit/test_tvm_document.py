@@ -1,15 +1,20 @@
 """The examples of TVM's design document on passes: instruments, decorators, registration, and the
-"Python Sequential Example", as examples/sequential.py has it."""
+"Python Sequential Example", as examples/sequential.py has it; and the page that lists what its
+documents say."""
 
 from __future__ import annotations
 
 import importlib.util
+import pkgutil
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 from support.passes.toy import Append, Nothing, module
+from support.tables import table_test
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
@@ -19,6 +24,7 @@ from passline.dialects.relax.elementwise.binary import AddOp
 from passline.dialects.relax.elementwise.unary import AbsOp, LogOp, UnaryOp
 from passline.passes.generic.dead_code_elimination import DeadCodeElimination
 from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.relax.alter_op_layout import AlterOpLayout
 from passline.passes.relax.fold_constant import FoldConstant
 from passline.passes.relax.infer_type import InferType
 from passline.passmanager import (
@@ -173,8 +179,8 @@ def test_pipeline_on_a_function_that_calls_the_identity() -> None:
     }
     """
     module = parse_module(make_ir_context(), text, "text")
-    pass_seqs = [InferType(), DeadCodeElimination(), EliminateCommonSubexpr()]
-    with PassContext(opt_level=2):
+    pass_seqs = [InferType(), DeadCodeElimination(), EliminateCommonSubexpr(), AlterOpLayout()]
+    with PassContext(opt_level=2, config={"relax.fallback_device_type": "cpu"}):
         module = Sequential(pass_seqs)(module)
     f, fx = module.ops
     assert isinstance(f, FuncOp) and isinstance(fx, FuncOp)
@@ -237,3 +243,43 @@ def test_disabled_pass_and_lower_level_leave_out_eliminate_common_subexpr(
         with ctx:
             (func,) = example.pipeline(example.program()).ops
             assert ops(func).count("add") == 4
+
+
+# The page that lists the statements of the documents
+
+ROOT = EXAMPLE.parents[1]
+
+
+def rows() -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each statement of `docs/seeds.md`, with the places and tests that it names."""
+    text = re.sub(r"<!--.*?-->", "", (ROOT / "docs" / "seeds.md").read_text(), flags=re.DOTALL)
+    for line in text.splitlines():
+        if line.startswith("| ") and not line.startswith("| statement |"):
+            statement, places, tests, _ = line.removeprefix("| ").removesuffix("|").split(" | ")
+            assert not re.sub(r"`[^`]+`", "", places + tests).strip(), "names alone"
+            yield statement, re.findall(r"`([^`]+)`", places), re.findall(r"`([^`]+)`", tests)
+
+
+def exists(place: str) -> bool:
+    """Return whether there is a name of Python, a file, or a test in a file."""
+    file, _, test = place.partition("::")
+    if place.startswith("passline."):
+        return pkgutil.resolve_name(place) is not None
+    return (ROOT / file).is_file() and (not test or f"\ndef {test}(" in (ROOT / file).read_text())
+
+
+@table_test(("statement", "places", "tests"), [*rows()])
+def test_what_the_documents_say_is_built(
+    statement: str, places: list[str], tests: list[str]
+) -> None:
+    assert places and tests, statement
+    assert [place for place in (*places, *tests) if not exists(place)] == []
+    assert all(test.startswith("tests/") for test in tests)
+
+
+def test_the_page_of_the_documents_is_whole() -> None:
+    assert len([*rows()]) > 60
+    assert not exists("passmanager/no_such_file.py")
+    assert not exists("tests/unit/test_tvm_document.py::test_of_nothing")
+    with pytest.raises(AttributeError):
+        exists("passline.passes.NoSuchPass")
